@@ -83,7 +83,6 @@ COMMENTS = Path(
     terms=("dataset",),
 )
 
-
 DATASETS = Finder(
     lazy("Dataset"), lambda study: Dataset.objects.filter(study=study), ("name",), "dataset"
 )

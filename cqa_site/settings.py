@@ -153,7 +153,6 @@ SQLITE_INIT = ";".join(
     )
 )
 
-
 # Either side notices within about a minute that the other one is gone without a word. Otherwise
 # a worker would wait for 15 minutes, and a lost worker's transaction hold its rows for two hours.
 TCP_TIMEOUTS = {

@@ -15,8 +15,6 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.models import Run
 
-# Questions asked by hand, and names of systems.
-
 
 class AlreadyThere(Exception):
     """The study already has this question or a system of this name; the message says which."""
@@ -175,9 +173,6 @@ def _make_list(
         for number, argument in numbered
     )
     return new_list
-
-
-# Saying what a system's model was trained on; it is never taken back, as training is not.
 
 
 MOST_BYTES = 256 * 1024 * 1024

@@ -23,9 +23,6 @@ from annotation.corpus.models import ListedArgument, Question
 from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.people.models import Study, User
 
-# Sentences and labels of numbered lists of arguments, many lists at a time.
-
-
 # Keys in one condition, well below what either database takes.
 TOGETHER = 5_000
 
@@ -109,9 +106,6 @@ def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:
         yield piece
 
 
-# The numbered arguments of one answer, as they stand beside its text.
-
-
 @dataclass(frozen=True)
 class ArgumentBeside:
     """One numbered argument; without label and source if the reader may not see them."""
@@ -161,9 +155,6 @@ def arguments_beside(
 MOST_COLUMNS = 12
 
 
-# -- counts -----------------------------------------------------------------------------------
-
-
 def visible_answers(study: Study, *, is_blind: bool) -> QuerySet[Answer]:
     """Return the answers that a reader may see; blind readers do not see texts by people."""
     answers = study.answers.order_by()
@@ -204,9 +195,6 @@ def counts_by_condition(study: Study) -> dict[tuple[int, int], int]:
     """Map (system id, condition id) to the number of answers, in one query."""
     rows = Answer.objects.filter(question__study=study).values_list("system", "condition")
     return {(system, condition): n for system, condition, n in rows.annotate(Count("pk"))}
-
-
-# -- side by side -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,6 @@ question_urls = [
     path("questions/<uuid:question_id>/", question, name="question"),
 ]
 
-
 # Systems of a study: how much each has written, and what it is called here.
 
 

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# The table of votes: the only way statistics read them.
-
-
 # Labels of machines that came in a file are kept as assignments, too; they are never votes.
 MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
 VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)

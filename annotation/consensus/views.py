@@ -233,7 +233,6 @@ adjudication_urls = [
     path("label-rounds/<uuid:label_round_id>/adjudicate/", adjudication, name="adjudication"),
 ]
 
-
 # Final labels: the table, the rule behind it, and what feeds it.
 
 

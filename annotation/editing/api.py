@@ -177,7 +177,6 @@ class RoundCommentFilter(filters.FilterSet):
 
 COMMENT = RoundCommentSerializer
 
-
 ROUNDS = round_views(
     RoundApi(
         plan=EditingRoundInput,

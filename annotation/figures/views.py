@@ -30,9 +30,6 @@ from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import whole_number
 from cqa_site.web.tables import TableData
 
-# The agreement dashboard of a round: stored figures, renewed in the background.
-
-
 # On SQLite reading the votes keeps writers waiting, so large rounds rest longer:
 # a second for every thousand votes.
 REST = timedelta(seconds=15)
@@ -208,7 +205,6 @@ figure_urls = [
     path(f"{ROUND_PATH}/figures/fragment/", figures_fragment, name="figures_fragment"),
 ]
 
-
 # What a figure is made of and goes away as: its votes, its table, its chart.
 
 
@@ -289,7 +285,6 @@ file_urls = [
     path(f"{FIGURE_PATH}/units/", units_page, name="units"),
     path(f"{FIGURE_PATH}/<slug:figure>.<str:format>", snapshot_figure, name="snapshot_figure"),
 ]
-
 
 # Numbered snapshots: list, one of them for good, freezing, what moved between two.
 

@@ -65,7 +65,6 @@ BETWEEN = WORD_LISTS["degree"] | WORD_LISTS["being"] | _words("and or also more 
 CIRCUMSTANCE = _words("on in with for at from by to over under unlike than versus vs against")
 STOPS = frozenset(",;:.!?()[]–—") | _words("but while whereas although though because")
 
-
 # Which of its two objects a comparative sentence speaks for, where its wording leaves no doubt.
 #
 # The paper probes how far a model's answer follows one-sided arguments (relevance paper, section

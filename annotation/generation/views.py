@@ -54,12 +54,8 @@ from cqa_site.runs.progress import add_counts
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import RunColumn, RunListPages, list_view, start_page, to_started
 
-# Answers by a language model: the runs of a study, a new one, and two compared.
-
-
 RUNS_PER_PAGE = 50
 OFFERED = 100
-
 
 FACE = RunListPages(
     kind=KIND,
@@ -210,9 +206,6 @@ generation_urls = [
 ]
 
 
-# The page of a launch: its runs with their state, and what can be done with all of them.
-
-
 @study_page(*RESEARCHERS)
 @require_safe
 def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID) -> HttpResponse:
@@ -305,10 +298,6 @@ launch_urls = [
         for move in MOVES
     ),
 ]
-
-
-# The page of a run that writes answers: what was asked, and the answers that came.
-
 
 ANSWERS_PER_PAGE = 30
 OTHERS = 20

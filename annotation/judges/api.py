@@ -257,7 +257,6 @@ RELEVANCE_EXTENSION = ApiExtension(
     add_to_calls=_add_arguments,
 )
 
-
 CHOICE = [
     OpenApiParameter("judge", str, description="Key of the judge looked at; default: the best."),
     OpenApiParameter("other", str, description="Key of a second judge."),

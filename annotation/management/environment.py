@@ -16,8 +16,6 @@ from cqa_site.people.access import record
 from cqa_site.people.actions import add_member, create_study
 from cqa_site.people.models import Study, User
 
-# The study that a command works in: found, or made with somebody in it who can open it.
-
 
 def add_study_arguments(parser: CommandParser) -> None:
     """Add arguments for the study, its creation and its member."""

@@ -49,9 +49,6 @@ from cqa_site.reproduction.figures import (
     compare,
 )
 
-# The relevance paper from its released files: import twice, settle labels, compute, compare.
-
-
 Written = System.Kind
 Files = list[tuple[str, Path]]
 FILES = (

@@ -34,9 +34,6 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.web.limits import TooLarge, is_too_large
 
-# Corpora of a study: the list, uploads, one file on its way; and where the CAM service is.
-
-
 PER_PAGE = 50
 
 
@@ -213,10 +210,6 @@ corpus_urls = [
     path("corpora/<uuid:corpus_id>/delete/", corpus_delete, name="corpus_delete"),
 ]
 
-
-# Finding arguments for a comparison: in the study's corpora, or by its CAM service.
-
-
 KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -322,7 +315,6 @@ find_urls = [
     path(FIND_PATH, find_arguments, name="find_arguments"),
     path(FIND_PATH + "take/", find_take, name="find_take"),
 ]
-
 
 # Finding arguments by a CAM service: asking it, and choosing among what it answers.
 

@@ -188,7 +188,6 @@ RELEVANCE = Path(
     terms=("argument", "round", "control item", "vote", "majority label", "alpha"),
 )
 
-
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 
 

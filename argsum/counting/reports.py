@@ -19,9 +19,6 @@ from cqa_site.rounds.models import COUNTED
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call
 
-# People's count sheets of a study: the rows behind every figure, one sheet beside the others.
-
-
 FETCH = 2_000
 MOST_BESIDE = 12
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)

@@ -43,8 +43,6 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
 
-# What the counting form may know: allow-lists without system, setting, run and other people.
-
 
 @dataclass(frozen=True)
 class FormReference:
@@ -352,9 +350,6 @@ def _mean_score(run: Run) -> tuple[float | None, int]:
 
 
 urlpatterns += run_urls(RUN_PAGES, "key-points/judges/")
-
-
-# Count sheets for researchers: the list, the file, and one sheet beside the others of its set.
 
 
 SHEETS_PER_PAGE = 50

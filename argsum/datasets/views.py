@@ -51,9 +51,6 @@ from cqa_site.files.actions.exports import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 
-# Datasets of arguments: list, one with its recipe, its cells, and its file.
-
-
 PER_PAGE = 50
 FORMATS = ("csv", "raw.csv", "jsonl")
 

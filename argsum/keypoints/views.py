@@ -60,9 +60,6 @@ from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.tabular import write_csv
 from cqa_site.web.rest.queries import chosen, id_from, whole_number
 
-# Runs of summarization systems: their list, a new one, one with its cells and settings.
-
-
 RUNS_PER_PAGE = 50
 CELLS_PER_PAGE = 20
 State = SystemRun.State
@@ -298,10 +295,6 @@ urlpatterns = [
     path(f"{RUN_BASE}/<uuid:system_run_id>/cancel/", system_run_cancel, name="system_run_cancel"),
     path(f"{RUN_BASE}/<uuid:system_run_id>/resume/", system_run_resume, name="system_run_resume"),
 ]
-
-
-# Key point analysis: one set with its arguments, and its files.
-
 
 MOST_SETTINGS = 500
 TYPES = {

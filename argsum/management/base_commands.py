@@ -22,8 +22,6 @@ from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable
 from cqa_site.judging.training import RecipeError
 from cqa_site.people.models import Study
 
-# What the commands that import into datasets share.
-
 
 class ArgumentImportCommand(ImportCommand):
     """An `ImportCommand` with the name of a dataset."""

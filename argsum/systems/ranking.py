@@ -130,7 +130,6 @@ BARH = SummarizationSystem(
     variants=PICKING,
 )
 
-
 # SMatchToPr: candidates ranked by PageRank over their match scores.
 #
 # Source: argument summarization paper, section 3.2; Alshomary et al. (2021).

@@ -339,10 +339,6 @@ urlpatterns = [
     ),
 ]
 
-
-# The rows behind figures of agreement, and one score sheet beside the others of its answer.
-
-
 PER_PAGE = 50
 
 

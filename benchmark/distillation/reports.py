@@ -91,9 +91,6 @@ def _newest(study: Study) -> dict[str, PromptParts]:
     return prompts
 
 
-# Good question–answer pairs of a study as training data, with the sheet that describes them.
-
-
 FETCH = 500
 
 

@@ -135,9 +135,6 @@ class SheetColumnsForm(ColumnsForm):
         return check_columns(self.columns, mapping, self.rubric, has_rater=has_rater)
 
 
-# What a file with score sheets is asked about: rubric, judge, columns.
-
-
 class RubricQuestions(ImportForm):
     """Settings step that asks for the rubric of people's points."""
 

@@ -106,10 +106,6 @@ def _place(key: str) -> int:
 
 SCORING = CallSubjects(Titles(lazy("Answer"), lazy("Points"), lazy("The judge's reasons")), _items)
 
-
-# What a scoring run showed: its sheets, its canaries, the swap of objects, its replicates.
-
-
 WANTS = {canary.name: canary.wants for canary in CANARIES}
 TEXTS = {canary.name: canary.text for canary in CANARIES}
 Key = tuple[int, int]

@@ -131,10 +131,6 @@ RUN_PAGES = RunPages(
 )
 urlpatterns = run_urls(RUN_PAGES, "scores/judges/runs/")
 
-
-# A scoring run: its page, its sheets and its probes.
-
-
 PER_PAGE = 50
 
 

@@ -182,9 +182,6 @@ def _points(study: Study) -> Mapping[int | str, float]:
     return dict(rows.values_list("answer").annotate(Avg("total")))
 
 
-# Planning preference rounds: which pairs are asked about.
-
-
 # A rater's order is made of all pairs that are left; more would make serving slow.
 MOST_PAIRS = 5_000
 SETTINGS = (

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from cqa_site.web.charts.vega import Spec
 
 
-# The finding of preferences: only what the corrected tests show.
-
-
 def finding(results: Results, choice: VerdictSource) -> Conclusion:
     """State which system is preferred, as far as tests show it, and whether points agree."""
     ranking = results.ranking

@@ -212,7 +212,6 @@ class PreferenceRoundKind(OneByOne):
 
 PREFERRING = PreferenceRoundKind()
 
-
 # The judge that prefers: a language model compares the pairs that people compare.
 #
 # Each pair is asked about in both orders, one request each. What the model says becomes a sheet

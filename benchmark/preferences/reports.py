@@ -47,7 +47,6 @@ FIELDS = {
     "second_condition": "pair__second__condition",
 }
 
-
 # A control pair tells how well a rater looks; its answers were chosen for their difference.
 RANKS = COUNTED & Q(known="")
 PEOPLE_NAME = "people"

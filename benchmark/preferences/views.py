@@ -55,9 +55,6 @@ if TYPE_CHECKING:
     from benchmark.preferences.methods.ranking import PreferenceRanking, PreferenceStanding
 
 
-# Pages of preferences: comparing two answers, rounds, and what the verdicts say.
-
-
 # What can be said, with its key and all keys that scripts take; the order of the buttons.
 VERDICTS = {
     "left": (lazy("A is better"), "A", "a arrowleft"),
@@ -334,9 +331,6 @@ urlpatterns = [
         kept="kept/<uuid:kept_pair_id>/",
     ),
 ]
-
-
-# Pages of runs in which a model compares pairs of answers.
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:

@@ -151,9 +151,6 @@ class RubricDraft:
             self.errors[f"c{place}-{names.get(where, where)}"] = error.reason
 
 
-# Rubrics as pages send them: fields of a form, or a JSON file.
-
-
 def draft_of(rubric: Rubric) -> RubricDraft:
     """Return a rubric as a draft for the page."""
     return RubricDraft(
@@ -230,9 +227,6 @@ class RubricFileForm(forms.Form):
             return rubric_from_dict(loads(file.read()))
         except (StrictJsonError, RubricError) as error:
             raise forms.ValidationError(str(error)) from error
-
-
-# A rubric on its way as its page shows it: fields with what was typed and what is wrong.
 
 
 FIELD_NAMES = {

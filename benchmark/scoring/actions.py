@@ -28,8 +28,6 @@ from cqa_site.rounds.lifecycle import OneByOne, locked_round
 from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.queue import CHUNK
 
-# Scoring as a kind of work: points, reasons and notes by a rubric.
-
 
 @dataclass(frozen=True)
 class ScoreContent:
@@ -152,10 +150,6 @@ class ScoringRoundKind(OneByOne):
 
 
 SCORING = ScoringRoundKind()
-
-
-# Planning scoring rounds: draw the answers, choose examples.
-
 
 # A rater's order is made of all answers that are left; more would make serving slow.
 MOST_ANSWERS = 10_000

@@ -322,5 +322,4 @@ _COUNTS: dict[str, Callable[[str], Hint]] = {
     "words": _words,
 }
 
-
 SIZES = (1, 2, 3, 5, 10)

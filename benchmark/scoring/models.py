@@ -9,8 +9,6 @@ from benchmark.rubrics.models import RubricVersion
 from cqa_site.rounds import models as rounds
 from cqa_site.rounds.models import Item, Round, Slot
 
-# Scoring rounds: which answers get how many sheets, from whom, by which rubric.
-
 
 class ScoringRound(Round):
     """Answers assigned to people for scoring, some of them to several people."""
@@ -53,9 +51,6 @@ class ScoringSlot(Slot):
 
     round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(ScoringItem, models.CASCADE, related_name="slots", db_index=False)
-
-
-# Score sheets: one rater's points for one answer, whoever or whatever the rater is.
 
 
 class ScoreSheet(rounds.Sheet):
@@ -165,9 +160,6 @@ class KeptScore(rounds.KeptDraft):
     """A draft of a score sheet that conflicted with a newer one."""
 
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="kept")
-
-
-# Judge runs by a rubric, their parts, and the probes of their judges.
 
 
 class ScoringRun(models.Model):

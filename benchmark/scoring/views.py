@@ -318,9 +318,6 @@ ROUND_PAGES = RoundPages(
 urlpatterns += round_urls(ROUND_PAGES, "scores/rounds/", "round_id")
 
 
-# Examples of a round's qualification: choose answers, set their keys.
-
-
 PER_PAGE = 25
 LONGEST_SEARCH = 200
 

@@ -125,9 +125,6 @@ class AdminViews(StudyViews):
             raise PermissionDenied("Only admins of the study may change this.")
 
 
-# How addresses of the REST interface are written.
-
-
 S = "studies/<uuid:study_id>/"
 R = S + "runs/<uuid:run_id>/"
 LIST, ROW = {"get": "list"}, {"get": "retrieve"}
@@ -181,9 +178,6 @@ class ReadSerializer(serializers.ModelSerializer):
 def public_id(source: str, **kwargs) -> serializers.UUIDField:
     """The public id of a related row."""
     return serializers.UUIDField(source=f"{source}.public_id", read_only=True, **kwargs)
-
-
-# How every body is read: each field is declared, and a page's form may judge the values.
 
 
 class Input(serializers.Serializer):

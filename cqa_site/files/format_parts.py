@@ -131,9 +131,6 @@ class OptionsForm(forms.Form):
             self.fields[option.name] = option.field(is_short=is_short)
 
 
-# Kinds of objects that files bring and an import counts; an app registers those of its rooms.
-
-
 RESULTS = ("new", "same", "changed", "rejected")
 
 

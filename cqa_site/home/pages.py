@@ -68,9 +68,6 @@ class DesignForm(forms.Form):
     blind = forms.BooleanField(label="Hide the source from annotators", required=False)
 
 
-# What the menu of a study asks for after the page is there: counts, and things by their names.
-
-
 # Maximum age of counts, in seconds, while somebody goes from page to page.
 FRESH_SECONDS = 15
 LONGEST = 100

@@ -202,9 +202,6 @@ def record(
     )
 
 
-# API tokens: ``Authorization: Bearer cqa_…``.
-
-
 TOKEN_LIFETIME = timedelta(days=180)
 # A token that a page of the site asks the interface with, one for each person.
 LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)

@@ -50,9 +50,6 @@ def hold_people(study: Study) -> None:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
 
-# Changing what a member may do; a study always keeps an active admin.
-
-
 class LastAdmin(Exception):
     """Raised if the change would leave the study without an active admin."""
 
@@ -252,9 +249,6 @@ def rater_for(*, membership: Membership) -> Rater:
         defaults={"kind": kind, "name": membership.user.name},
     )
     return rater
-
-
-# The first administrator of a site, made by a link that only its terminal shows.
 
 
 LIFETIME = timedelta(days=7)

@@ -69,9 +69,6 @@ class Rater(models.Model):
         return f"R-{self.public_id.hex[:6]}"
 
 
-# Who may do what: users, studies, memberships, invitations, API tokens.
-
-
 __all__ = [
     "ApiToken",
     "AuditEvent",

@@ -172,9 +172,6 @@ def figure_cell(
     return BoardCell(value, interval_text(estimate, 2), notes=remarks, details=more)
 
 
-# Tables as pages show them: a value with its interval below it instead of in three columns.
-
-
 @dataclass(frozen=True)
 class PageTable:
     """A table as a page shows it, if it differs from the table of the file."""
@@ -239,9 +236,6 @@ def _with_interval(cells: Sequence[Any], decimals: int) -> Any:
     estimate = Bounded(value=value, low=low, high=high)
     text, bounds = text_of(float(value), decimals), interval_text(estimate, decimals)
     return WithInterval(text, bounds) if bounds else text
-
-
-# What a page of results says first.
 
 
 # Names that a sentence can hold.

@@ -18,9 +18,6 @@ from .boards import PageTable, joined
 from .models import Snapshot, plain
 from .snapshots import MANIFEST, ROWS, ResultKind, archive_of, as_json, manifest_of
 
-# Tables, charts and snapshots, sent as files.
-
-
 # Endings in which a table and a chart go away, and what people call them.
 TABLES = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 PICTURES = {"svg": "SVG", "png": "PNG"}

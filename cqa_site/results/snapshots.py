@@ -284,9 +284,6 @@ def _record(kind: ResultKind, snapshot: Any, actor: User, verb: str, **details: 
     )
 
 
-# Snapshots as files, and whether their figures follow from their rows.
-
-
 ROWS, FIGURES, MANIFEST = "rows.csv", "figures.json", "manifest.json"
 # Further digits may differ between machines.
 TOLERANCE = 1e-6

@@ -139,9 +139,6 @@ def submitted_count(round_: Round, rater: Rater) -> int:
     return own.filter(state=Sheet.State.SUBMITTED, is_example=False).count()
 
 
-# Who may work on a round: the examples' known answers, and what researchers decide.
-
-
 # What a researcher decides about one person of a round.
 DECISIONS = ("pass", "fail", "exclude", "reinstate")
 # Of kinds without a qualification.

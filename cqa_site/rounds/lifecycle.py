@@ -18,9 +18,6 @@ from .models import ParticipantLink, Place, Round, Sheet
 from .progress import SUBMITTED, TO_DO, count_of, how_far
 from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet
 
-# A round's way: opened, paused, closed, opened again, corrected; a draft may be removed.
-
-
 # A round is a row of two tables. Without the shared one, which has the state, whoever waited for
 # the lock would go on with the state from before.
 WHOLE = ("self", "round_ptr")

@@ -19,9 +19,6 @@ from .kind import Card, SheetKind, TaskKind, kind_of, kinds, sheet_kind_of
 from .models import COUNTED, Participant, Place, Round, Sheet
 from .queue import DONE, unseen_items, with_free_slot
 
-# How far rounds are, and who has done what in them.
-
-
 SUBMITTED = Q(state=Sheet.State.SUBMITTED)
 # Sheets that wait for their person: not submitted, or changed since.
 TO_DO = Q(state=Sheet.State.OPEN) | Q(draft__isnull=False)
@@ -256,9 +253,6 @@ def skipped_by(round_: Any, user: User) -> int:
         skipped
         for _rater, _done, skipped, _time in kind_of(round_).paces(round_, rater__user=user)
     )
-
-
-# Rounds on the first page of those who work on them.
 
 
 LISTED = 50

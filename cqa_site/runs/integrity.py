@@ -95,9 +95,6 @@ def _sum(field: str, **filters: str) -> Coalesce:
     return Coalesce(Subquery(total.values("total")[:1]), 0)
 
 
-# Kinds whose calls have one row each: whether the rows agree with the ledger and the replies.
-
-
 ENDED = (Call.State.DONE, Call.State.UNSCORED)
 
 

@@ -218,9 +218,6 @@ def pair_weights(scale: FloatArray, level: Level) -> FloatArray:
     return np.asarray(1 - distance / max(float(distance.max(initial=0.0)), 1e-12))
 
 
-# Fleiss' kappa of a panel, and the weights of Cohen's kappa of two raters (`pairwise`).
-
-
 Weights = Literal["linear", "quadratic"]
 
 FLEISS_RECIPE = (

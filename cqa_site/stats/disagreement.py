@@ -33,9 +33,6 @@ from cqa_site.stats.ratings import (
     row_kinds,
 )
 
-# Percent agreement: how often two ratings of one item are equal.
-
-
 RECIPE = (
     "share of equal pairs among all pairs of ratings of one item, then the mean over items "
     "with two or more ratings; not corrected for chance"
@@ -139,9 +136,6 @@ def _labelled(table: FloatArray | IntArray, scale: FloatArray) -> pd.DataFrame:
     return pd.DataFrame(table, index=pd.Index(scale), columns=pd.Index(scale))
 
 
-# Where the disagreement sits: by item, and by label.
-
-
 def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
     """Measure the spread of the ratings of each pairable item.
 
@@ -215,9 +209,6 @@ def _spread(ratings: Ratings) -> FloatArray:
     np.maximum.at(highest, ratings.item_codes, ratings.values)
     np.minimum.at(lowest, ratings.item_codes, ratings.values)
     return np.asarray(highest - lowest, dtype=np.float64)
-
-
-# One label for each item from the ratings of many: majority vote, and how the votes split.
 
 
 Tie = Literal["higher", "lower"]

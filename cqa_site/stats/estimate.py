@@ -113,7 +113,6 @@ def check_confidence(confidence: float) -> None:
 # From here on conclusions are firm; from the second one on they are tentative.
 FIRM, TENTATIVE = 0.8, 0.667
 
-
 # Figures as JSON keeps them, and back: frozen dataclasses, tuples, mappings and plain values.
 #
 # A dataclass is stored as an object, a tuple (named or not) as a list, a mapping with its keys as

@@ -276,9 +276,6 @@ def moments(
     return np.where(np.abs(mean) > rounding, mean, 0.0), error, skewness / n**0.5
 
 
-# Statistics of agreement with their item-jackknife intervals, and when there is none.
-
-
 INTERVAL = "item jackknife, t corrected for skewness"
 # Where one value holds over this share of all ratings, the few others decide, and whether they
 # were drawn at all: intervals of 20 such items cover .83-.89, of 50 .93 or more.

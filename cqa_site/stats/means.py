@@ -278,9 +278,6 @@ def _blocks(n: int, cells_each: int) -> Iterator[slice]:
     return (slice(start, start + size) for start in range(0, n, size))
 
 
-# Means of paired differences tested together: which are shown, and how many units would tell.
-
-
 # A number of units that nobody plans with is not said.
 MOST_UNITS = 10_000
 POWER = 0.8

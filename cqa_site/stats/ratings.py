@@ -12,9 +12,6 @@ from numpy.typing import NDArray
 
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# The one shape of ratings: long tables of (item, rater, value), held as integer codes.
-
-
 __all__ = [
     "COLUMNS",
     "DuplicateRatingError",

@@ -12,9 +12,6 @@ from datetime import date, datetime
 from html import escape
 from typing import Any, BinaryIO
 
-# Text in spreadsheets: what looks like a formula, and what XML cannot hold.
-
-
 # A leading mark that a spreadsheet program may take for a formula or command;
 # the last four are the full-width forms some locales accept.
 _RISKY = re.compile("^'*[=+\\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")

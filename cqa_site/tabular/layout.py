@@ -10,8 +10,6 @@ from typing import Any
 from .cells import as_moment, as_number, is_missing
 from .shapes import Limits, Problem, ReadingLog, TableRow, UnreadableFile, counted, reject
 
-# Column names from a header row: every column gets a name, and only one.
-
 
 def bare(cell: Any) -> str:
     """Return a name in lower case, letters and digits only.

@@ -224,9 +224,6 @@ def _closing(rows: Iterator[TableRow], table: Table) -> Iterator[TableRow]:
         table.close()
 
 
-# Plain text as a table of one column: a line is a row.
-
-
 # A separator as tables have it.
 _CLOSE = re.compile(r"[,;|]\S|\t")
 

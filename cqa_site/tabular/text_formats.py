@@ -10,9 +10,6 @@ from .cells import LenientNumbers, StrictJsonError, decode_at, loads
 from .layout import FileLayout, lay_out, too_long
 from .shapes import Limits, Problem, ReadingLog, TableRow, UnreadableFile, Value, counted, reject
 
-# CSV and TSV: one record at a time, with the physical line it starts on.
-
-
 DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_CHARS = 65_536
 _SAMPLE_RECORDS = 40

@@ -28,7 +28,6 @@ _ROWS_FOR_WIDTH = 1_000
 _EMPTY = (None, "")
 _MACROS = "vbaProject.bin"
 
-
 # The number of a row and its filled cells by column, both from 1. What a far cell leaves empty
 # before it, a million rows of 16,384 columns, is never made.
 _SparseRow = tuple[int, dict[int, Any]]

@@ -17,8 +17,6 @@ from rest_framework.throttling import UserRateThrottle
 
 from cqa_site.tabular.cells import StrictJsonError, loads
 
-# Bytes that come in from outside: on disk under a name of ours, within the size limit.
-
 
 class TooLarge(Exception):
     """The upload is above the size limit."""

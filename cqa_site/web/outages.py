@@ -28,9 +28,6 @@ from django.views.defaults import server_error
 
 from cqa_site.web.pages import wants_json
 
-# The health check: does the process answer, and does it reach its database within a second?
-
-
 DEADLINE = 0.8
 # A question that got no answer for so long is given up, and another one asked.
 GIVEN_UP = 10.0

@@ -117,9 +117,6 @@ def wants_json(request: HttpRequest) -> bool:
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
-# Files of the site as downloads, never as pages.
-
-
 Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 

@@ -8,9 +8,6 @@ from typing import Any
 
 from cqa_site.tabular import write_csv
 
-# Tables for papers: LaTeX with booktabs, every text escaped.
-
-
 ESCAPES = {
     "\\": r"\textbackslash{}",
     "{": r"\{",

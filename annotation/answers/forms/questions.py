@@ -90,9 +90,6 @@ def one_condition(study: Study) -> list[tuple[str, Any]]:
     return [("", PLAIN_ONLY), *condition_choices(study)]
 
 
-# Forms about questions, systems and answers.
-
-
 WITHOUT_ASPECT = "-"
 MOST_ASPECTS = 500
 

@@ -5,9 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Words of an answer with their places; citations and marks are no words.
-
-
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 
 Place = tuple[int, int]

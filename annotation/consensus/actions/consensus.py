@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from annotation.consensus.methods import Method
 
 
-# Final labels: rows derived from votes, expert rounds and decisions, in the background.
-
-
 JOB = "final_labels"
 COMPARED: tuple[Method, ...] = ("dawid_skene", "mace")
 CHUNK = 1_000

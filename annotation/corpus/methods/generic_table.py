@@ -147,10 +147,6 @@ CELL_READERS: Mapping[str, Callable[[Value], object]] = {
     "position": _count,
 }
 
-
-# Arguments and votes from any table, once a person has said which column is what.
-
-
 REQUIRED_FIELDS = ("object1", "object2", "text")
 VOTE_FIELDS = ("label", "rater")
 FIELDS = (

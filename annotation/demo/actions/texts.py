@@ -165,7 +165,6 @@ PAIRS: list[tuple[str, str, list[tuple[str, int]]]] = [
     ),
 ]
 
-
 # Invented answers about invented preferences, by two systems that do not exist.
 #
 # They cite the demo's sentences by their place. Some break the rules of a good

@@ -29,8 +29,6 @@ from cqa_site.rounds.progress import SUBMITTED, count_of
 
 from .rounds import make_expert_answers
 
-# The answer checklist on one sheet's text: what it counts, and where.
-
 
 @dataclass(frozen=True)
 class ChecklistReading:
@@ -69,9 +67,6 @@ def read_text(sheet: EditingSheet, text: str, arguments: dict[int, str]) -> Chec
         checks=check_answer(text, arguments, comparison.object1, comparison.object2),
         cited=sorted(cited),
     )
-
-
-# Editing as a kind of work: answers on experts' desks, drawn with the round for each of them.
 
 
 KEEP_EVERY = 20

@@ -90,9 +90,6 @@ def desk_of(user: User, study: Study) -> QuerySet[EditingSheet]:
     )
 
 
-# The texts of one sheet over time, and the changes between two of them.
-
-
 MACHINE, DRAFT = "machine", "draft"
 MOST_EARLIER = 40
 

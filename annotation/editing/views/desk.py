@@ -82,9 +82,6 @@ def _shared_with(request: StudyRequest) -> Q:
     return Q(Exists(own), is_calibration=True) & is_closed
 
 
-# What the desk may know: allow-lists without the system, the file and other people's work.
-
-
 @dataclass(frozen=True)
 class DeskCheck:
     """One line of the checklist; ``places`` are character ranges as JSON."""

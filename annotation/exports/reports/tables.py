@@ -75,7 +75,6 @@ FINAL_TYPES: dict[str, type] = {
 FIGURE_TYPES: dict[str, type] = {"figure": str, "number": float, "text": str}
 CROWDKIT_TYPES: dict[str, type] = {"task": str, "worker": str, "label": int}
 
-
 # What exports contain: columns and rows of each kind, read from one snapshot as a stream.
 #
 # Nothing here reads users. Raters appear under a pseudonym that only holds
@@ -297,7 +296,6 @@ _READ: dict[type, Callable[[str], Any]] = {
     bool: _flag,
     datetime: _minute,
 }
-
 
 TABLES: dict[str, Callable[[ExportSource], FileTable]] = {
     Content.VOTES: votes,

@@ -44,9 +44,6 @@ from .texts import (
     texts_of,
 )
 
-# Asking for the faithfulness figures of a study; a worker makes them.
-
-
 JOB = "faithfulness"
 
 

@@ -114,9 +114,6 @@ def _pair(row: EditedText, scores: dict[Place, dict[str, float | None]]) -> Edit
     return EditedPair(row, before, after)
 
 
-# What editing changed: figures before and after, over all texts.
-
-
 RECIPE = lazy(
     "Every text counts once: segment figures are means over the text's own segments. The "
     "difference is after minus before, averaged over texts that have both, with a 95 % "
@@ -249,9 +246,6 @@ def _change(
     )
 
 
-# Texts before and after editing as tables to take away.
-
-
 def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
     """Return the changes as a table for a file."""
     columns = (
@@ -288,9 +282,6 @@ def pairs_table(pairs: Sequence[EditedPair], mode: str) -> TableData:
 
 def _after(pair: EditedPair) -> Any:
     return pair.edited.revision or pair.edited.gold
-
-
-# What faithfulness and editing come to, in a sentence, and how sure that is.
 
 
 BEST = {

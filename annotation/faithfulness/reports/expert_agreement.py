@@ -242,9 +242,6 @@ def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
 
 
-# Agreement of experts as tables and as a heatmap, under the names that a reader may know.
-
-
 RECIPES = {
     "sound": lazy(
         "Cosine of two versions of the same answer, averaged over the calibration answers that "

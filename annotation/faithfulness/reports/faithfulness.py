@@ -27,9 +27,6 @@ from cqa_site.stats.means import clustered_mean
 
 from .texts import Relabel, known_labels, mark_of_labels
 
-# Faithfulness of a study's answers by system and condition, with intervals over questions.
-
-
 Part = tuple[float, int]
 COHERENCE = "coherence"
 # By which groups are compared: the first of these that is known.

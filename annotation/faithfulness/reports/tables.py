@@ -254,10 +254,6 @@ CHARTS: dict[str, tuple[tuple[str, ...], Callable[[], str]]] = {
     "coherence": ((COHERENCE,), lambda: _("Share, 95 % interval")),
 }
 
-
-# The texts behind a faithfulness figure: filtered, sorted and written to a file.
-
-
 SORTED = (*MEASURES, "segments", "out_of_range", "malformed")
 ROW_TITLES = {name: measure.title for name, measure in MEASURES.items()} | {
     "segments": lazy("Segments"),

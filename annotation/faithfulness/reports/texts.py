@@ -146,9 +146,6 @@ def mark_of_labels(study: Study, whose: str) -> str:
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
 
-# Verdicts on citations with the texts they are about.
-
-
 WRITTEN = 500
 SAID = {"yes": True, "no": False, "none": None}
 

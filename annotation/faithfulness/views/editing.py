@@ -47,9 +47,6 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.web.tables import text_of
 
-# Machine answers before and after people edited them.
-
-
 PER_PAGE = 30
 
 

@@ -216,9 +216,6 @@ faithfulness_urls = [
 ]
 
 
-# The coherence judge: its runs, the page of one, and the verdicts behind a share.
-
-
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
     """Return the scope: one request per citation, and texts left out for their condition."""
     n = count_other_conditions(study, form.target)

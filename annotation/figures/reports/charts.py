@@ -158,7 +158,6 @@ CHARTS = {
     "votes-over-time": Chart(_votes_over_time, _votes_over_time_alt),
 }
 
-
 _TOO_FEW = too_few(LEAST_RATED, "items")
 
 

@@ -43,9 +43,6 @@ from .snapshots import (
     counted,
 )
 
-# Figures about time: seconds per label, and votes over time.
-
-
 WIDTHS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300)
 MOST_BINS = 24
 STEPS = (("hour", "h", 60), ("day", "D", 62), ("week", "W-SUN", 104), ("month", "MS", 10_000))
@@ -109,9 +106,6 @@ def votes_over_time(used: pd.DataFrame) -> AgreementOverTime:
         for start, count, total in zip(counts.index, counts, counts.cumsum(), strict=True)
     )
     return AgreementOverTime(step=step, bins=bins, n_undated=undated, reason=None)
-
-
-# Figures about raters and items: pairs of raters, hardest items, the table of annotators.
 
 
 MATRIX_RATERS = 15

@@ -16,9 +16,6 @@ from cqa_site.web.templatetags.figures import pseudonym
 
 from .snapshots import MedianOfPairs, RoundFigures
 
-# The figures of a snapshot as tables: what pages show and what people take away.
-
-
 Columns = tuple[Column, ...]
 # Labels of the guideline with their names.
 Names = dict[int, str]
@@ -270,7 +267,6 @@ TABLES: dict[str, FigureTable] = {
         "votes_over_time.bins",
     ),
 }
-
 
 COMPARED = {
     "items_voted": lazy("Items with a counted vote"),

@@ -233,9 +233,6 @@ def _why_not(
     return "" if favoured == side else "other_object"
 
 
-# Which questions a run of answers asks, and from which arguments it lets a model write.
-
-
 # Of a launch: a sample that all of its runs ask, so that they can be compared.
 NAMED = "named"
 MOST_CHOICES = 5

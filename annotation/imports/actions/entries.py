@@ -165,9 +165,6 @@ def scale_of(source: ImportSource) -> tuple[int, ...]:
     return tuple(level["value"] for level in levels)
 
 
-# Which system wrote the answers of a file, and under which prompt: proposed, then corrected.
-
-
 Scenario = Answer.Scenario
 SILVER_SYSTEM = "gpt-3.5-turbo"
 LONGEST_NAME = 120
@@ -217,9 +214,6 @@ def kind_of(system: str, scenario: int) -> str:
     if is_human(system):
         return HUMANS
     return System.Kind.MODEL if scenario != Scenario.NONE else System.Kind.IMPORTED
-
-
-# Files with answers as streams of entries: silver, gold, and the files of one system.
 
 
 def read_silver_answers(source: ImportSource) -> Iterator[Line]:

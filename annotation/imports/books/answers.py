@@ -17,9 +17,6 @@ from cqa_site.people.models import Study
 from ..actions.entries import AnswerEntry, QuestionEntry
 from .arguments import ArgumentBook, ComparisonBook, EntryReconciliation, Pair
 
-# Questions and systems named by files with answers: found, or made.
-
-
 QuestionKey = tuple[str, str, str, str]
 QuestionSource = AnswerEntry | QuestionEntry
 

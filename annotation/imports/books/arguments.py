@@ -18,8 +18,6 @@ from cqa_site.people.models import Study, User
 
 from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of
 
-# Comparisons and arguments: known by the pair and by the sentence's hash.
-
 
 class EntryReconciliation(Reconciliation):
     """Remarks on single entries, shared by all books."""

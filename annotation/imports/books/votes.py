@@ -25,8 +25,6 @@ from ..actions.entries import (
 )
 from .arguments import ArgumentBook, EntryReconciliation, LabelRoundBook
 
-# Items of imported rounds: the argument behind an id, and its known label.
-
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
@@ -132,9 +130,6 @@ class ItemBook:
             self.work.leave_out(entry, "control label", reason)
             return False
         return True
-
-
-# Raters, and their place in each round.
 
 
 class RaterBook:

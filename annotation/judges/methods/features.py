@@ -256,7 +256,6 @@ def _nearest(places: list[int], others: list[int]) -> int:
 
 FEATURE_NAMES: tuple[str, ...] = tuple(_describe("", "", ""))
 
-
 # What a comparative sentence looks like to the trained relevance judge.
 #
 # A row is one sentence with the two objects of its comparison, masked (see `relevance_masking`).

@@ -210,9 +210,6 @@ def _frame(rows: QuerySet[JudgeLabel], source: str) -> pd.DataFrame:
     return pd.DataFrame(list(values), columns=names).astype({"label": float})
 
 
-# Judges beside people: how far each one agrees with votes and final labels of a round.
-
-
 HARDEST = 20
 
 

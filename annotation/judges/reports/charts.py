@@ -189,9 +189,6 @@ CHARTS = {
 }
 
 
-# Whether a judge labels as people do, in a sentence, and how sure that is.
-
-
 def judges_finding(figures: JudgeResults) -> Conclusion | None:
     """State the best judge, and whether people agree with it as much as with each other.
 

@@ -185,9 +185,6 @@ def _vote_labels(people: PeopleLabels, ids: list[int]) -> dict[int, list[int]]:
     }
 
 
-# The rows behind the figures about judges: arguments with every label people and judges gave.
-
-
 WRITTEN = 1_000
 
 

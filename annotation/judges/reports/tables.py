@@ -18,9 +18,6 @@ from cqa_site.web.tables import TableData
 
 from .results import JudgeFigures, JudgeResults
 
-# The figures about judges as tables: what pages show and what people take away.
-
-
 KINDS = {
     "model": lazy("language model"),
     "classifier": lazy("trained judge"),
@@ -218,7 +215,6 @@ TABLES: dict[str, FigureTable] = {
         "hardest",
     ),
 }
-
 
 # How far two runs over the same round agree, and where they differ most.
 

@@ -37,9 +37,6 @@ from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import from_json
 from cqa_site.web.charts.points import chart_of
 
-# Judges beside people: how far each one agrees, and the rows behind every figure.
-
-
 PER_PAGE = 50
 SHORT = 6
 BODIES = {
@@ -290,9 +287,6 @@ label_compare_urls = [
         name="label_compare_figure",
     ),
 ]
-
-
-# The trained judge of a round: its versions, training a new one, and model cards.
 
 
 @study_page(*RESEARCHERS)

@@ -76,9 +76,6 @@ run_list_urls = [
 ]
 
 
-# A new judge run over a round.
-
-
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
 @study_page(*RESEARCHERS)
 def run_new(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
@@ -112,7 +109,6 @@ new_run_urls = [
     path(f"{BASE}/new/", run_new, name="run_new"),
     path(f"{BASE}/estimate/", run_estimate, name="run_estimate"),
 ]
-
 
 OFFERED = 100
 

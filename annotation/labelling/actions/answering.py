@@ -15,7 +15,6 @@ from .serving import DONE, FREE, take_slots
 MAX_ACTIVE_MS = 30 * 60 * 1000
 LATE = (Assignment.State.EXPIRED, Assignment.State.SKIPPED, Assignment.State.VOID)
 
-
 # What an answer changes in its row.
 ANSWER_FIELDS = (
     "slot", "state", "label", "is_extra", "skip_reason", "comment", "is_flagged", "answered_at",

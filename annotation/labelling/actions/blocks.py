@@ -199,9 +199,6 @@ def _take_slots(assignments: dict[int, int]) -> int:
     return Assignment.objects.bulk_update(rows, ["slot", "is_extra"])
 
 
-# Changes to a round that people work on: other votes, another wording, items out of it.
-
-
 def check_correction(label_round: LabelRound, after: dict[str, Any]) -> None:
     """Raise RoundNotReady for fewer votes than may have been given, or for another scale."""
     if set(after) - {"name"}:

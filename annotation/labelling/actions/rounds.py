@@ -135,9 +135,6 @@ def freeze(guideline: Guideline) -> None:
     )
 
 
-# Planning and filling rounds, and what makes one ready to open.
-
-
 CHUNK = 5_000
 RUNNING = (LabelRound.State.OPEN, LabelRound.State.PAUSED)
 Order = Callable[[LabelRound], list[int]]

@@ -12,8 +12,6 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.people.models import Study
 from cqa_site.rounds.models import Round
 
-# Rounds: which arguments get how many labels, from whom, under which guideline.
-
 
 class Guideline(models.Model):
     """One version of the instructions and the label scale; frozen after a round opened."""
@@ -240,9 +238,6 @@ class Exclusion(models.Model):
 
     class Meta:
         ordering = ["-pk"]
-
-
-# Votes: items served to raters, and what they said.
 
 
 class Assignment(models.Model):

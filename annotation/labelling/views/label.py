@@ -60,8 +60,6 @@ from .label_page import (
     ways_of,
 )
 
-# Whose label page it is, and which rows are theirs.
-
 
 def place_in(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> Place:
     """Return the member's enrolment in an opened live round; raises Http404."""

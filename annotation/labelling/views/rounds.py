@@ -35,8 +35,6 @@ from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.pages.rounds import PER_PAGE, ListColumn, RoundPages, round_in, round_urls
 
-# Rounds for researchers; items are picked, and control items marked, one by one.
-
 
 def _more(label_round: LabelRound) -> dict[str, Any]:
     kinds = label_round.items.aggregate(
@@ -204,9 +202,6 @@ label_round_urls = [
         name="label_round_item_retire",
     ),
 ]
-
-
-# Guideline versions: read, compare, write a new one.
 
 
 @study_page(*RESEARCHERS)

@@ -198,9 +198,6 @@ def _distribution(labels: pd.Series) -> tuple[int, ...]:
     return tuple(int(counts.get(value, 0)) for value in SCALE)
 
 
-# The relevance paper's released files as the tables of `relevance_paper`, without a database.
-
-
 # The first batches whose experts overrule the majority; inferred, see docs/papers/relevance.md.
 OVERRIDING = 3
 COLUMNS = ["item", "unit", "rater", "value"]

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from annotation.quality.methods.exclusion_curve import OrdinaryVotes
 
 
-# Control items: what the crowd and the experts say about their keys.
-
-
 @dataclass(frozen=True)
 class CrowdView:
     """The counted votes on a control item: number, number equal to the key, majority."""

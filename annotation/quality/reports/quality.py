@@ -36,9 +36,6 @@ def state_of(label_round: LabelRound) -> str:
     return hashlib.sha256(f"quality 1 {marker(label_round)}".encode()).hexdigest()[:16]
 
 
-# How reliable the annotators of a round are.
-
-
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
 HASTY_SHARE = 0.2  # of the expected seconds
 TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)

@@ -27,9 +27,6 @@ from cqa_site.people.models import AuditEvent, Rater, Study
 from cqa_site.rounds.progress import paces_of
 from cqa_site.stats.verdicts import LEVEL
 
-# The table of annotators: its columns, orders and filters.
-
-
 Key = Callable[[AnnotatorQuality], Any]
 
 # By upper bound: annotators shown to be bad come before those who had bad luck.
@@ -107,9 +104,6 @@ def totals(people: list[AnnotatorQuality]) -> dict[str, float]:
         "by_chance": with_controls * LEVEL / 2,
         "excluded": sum(person.is_excluded for person in people),
     }
-
-
-# Quality pages: annotators, one annotator, control items.
 
 
 PER_PAGE = 50

@@ -114,9 +114,6 @@ def _with_marks(expression: str, corpora: list[int], is_comparative: bool) -> st
     return f"(text : ({expression}) AND marks : ({chosen})) {compares}"
 
 
-# Asking a CAM service for sentences, in the background; the study keeps its address.
-
-
 JOB = "ask_cam"
 # CAM reads up to ten thousand sentences before it answers.
 DEADLINE = 180.0
@@ -215,9 +212,6 @@ def in_words(kind: Failure, message: str) -> str:
     if kind == Failure.TOO_LARGE:
         return _("The service's reply cannot be used: %s.") % message
     return _("The service failed: %s. Try again, or check its address.") % message
-
-
-# Found sentences become arguments of a comparison, each once, with where they came from.
 
 
 @dataclass(frozen=True, slots=True)

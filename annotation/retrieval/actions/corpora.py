@@ -27,9 +27,6 @@ from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.tabular import UnreadableFile, preview, printable_name
 from cqa_site.web.limits import path_of, write_upload
 
-# Corpora of sentences: uploaded, sent to be looked at and loaded, deleted.
-
-
 State = Corpus.State
 FOLDER = Corpus.STORED_IN
 CHECK_JOB = "check_corpus"
@@ -141,9 +138,6 @@ def _enqueue(corpus: Corpus, kind: str, actor: User | None) -> None:
         corpus=str(corpus.public_id),
     )
     Corpus.objects.filter(pk=corpus.pk).update(job=job)
-
-
-# What workers do with a corpus: look at its file, load the sentences, delete them.
 
 
 CHUNK = 2_000

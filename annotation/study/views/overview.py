@@ -28,9 +28,6 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.progress import add_counts, state_in_words
 from cqa_site.web.navigation import path_of, paths
 
-# What happens in a study now: for the first page of those who run it.
-
-
 SHOWN = 6
 # People who are named.
 LISTED = 20

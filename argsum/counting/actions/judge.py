@@ -97,9 +97,6 @@ def _numbered(texts: Sequence[Neutral], name: str) -> str:
     return fence_records(records, fence_token(name, *plain))
 
 
-# Which sets a language model counts.
-
-
 LONG = ("arguments", "clusters", "assigned", "scores")
 
 

@@ -35,9 +35,6 @@ from cqa_site.rounds.lifecycle import OneByOne, locked_round
 from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.queue import CHUNK
 
-# Counting as a kind of work: which references are covered, which statements say the same.
-
-
 FETCH = 1_000
 # There are no examples to qualify by yet, so nobody is let in or kept out.
 UNSURE = Q(covered_is_unsure=True) | Q(unique_is_unsure=True)
@@ -259,10 +256,6 @@ Topic: *Every town should keep a public night bus*, supporting side. The texts a
 If you cannot decide, tick **unsure**: the set then has no count from you, which is better than a
 guess.
 """
-
-
-# Planning counting rounds: draw the sets.
-
 
 # A rater's order is made of all sets that are left; more would make serving slow.
 MOST_SETS = 10_000

@@ -154,9 +154,6 @@ def _half_step(count: float) -> float:
     return near if abs(near - count) < 1e-6 else count
 
 
-# Cells and sets that a file of counts is about: found in a dataset, or made.
-
-
 CellKey = tuple[str, int]
 
 

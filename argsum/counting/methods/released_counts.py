@@ -13,9 +13,6 @@ from argsum.datasets.methods.argument_cells import as_stance
 from argsum.datasets.methods.statements import plain, words
 from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 
-# One row of an annotator's released counts; see `released`.
-
-
 NOT_DONE, UNSURE = -2.0, -1.0
 # Systems whose rows the paper leaves out of every figure: single words instead of sentences.
 LEFT_OUT = "summetix"

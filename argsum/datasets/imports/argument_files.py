@@ -93,9 +93,6 @@ def funnel_words(counts: Mapping[str, int]) -> str:
     return " → ".join(words[step] % f"{number:,}" for step, number in counts.items())
 
 
-# The three kinds of files with arguments, as lines of an import.
-
-
 def read_argkp(source: ImportSource) -> Iterator[Line]:
     """Read arguments, key points and labels from an archive; remarks name the member file."""
     return _lines(source, read_archive(source.path, name=source.name), has_members=True)
@@ -150,9 +147,6 @@ def _lines(
             recipe=recipe,
             half=half,
         )
-
-
-# Small invented files with arguments, and how each format is recognised.
 
 
 TOPIC, STANCE = "Every town should have a public garden", 1

@@ -52,9 +52,6 @@ from cqa_site.tabular.layout import unique_headers
 
 from .argument_files import GOALS, dataset_name
 
-# Comments of any table or plain text, one a row, as lines of an import.
-
-
 COMMENTS = "comments"
 # Words of the options: what the first row of one column is, and what equal rows are.
 AS_COMMENT, AS_HEADER = "comment", "header"

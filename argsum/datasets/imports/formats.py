@@ -65,9 +65,6 @@ if TYPE_CHECKING:
     from cqa_site.tabular import FilePreview
 
 
-# A file of qualities for arguments that are there: by topic and text, whatever their stance.
-
-
 QUALITIES = "arguments"
 PIECE = 500
 COLUMNS = ("argument", "topic", "set", "WA", "MACE-P", "stance_WA", "stance_WA_conf")
@@ -188,9 +185,6 @@ def fits_qualities(look: Look) -> str:
     if not {"argument", "topic", "wa", "macep"} <= look.bare:
         return ""
     return _("each row has an argument with a quality (%s)") % quality_columns(look.columns)[0]
-
-
-# The formats of files with comments or arguments.
 
 
 DATASETS_PAGE = ("datasets", lazy("Datasets"))

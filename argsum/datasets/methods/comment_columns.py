@@ -108,9 +108,6 @@ def _day(year: str, month: str | int, day: str) -> date | None:
         return None
 
 
-# Which column of a table of comments is what, and whether its first row is a comment already.
-
-
 # Fields with a column to choose; all other columns are attributes.
 FIELDS = ("comment", "topic", "id", "date", "group")
 # Lower case, without anything but letters and digits; the first that is there is proposed.

@@ -35,9 +35,6 @@ from argsum.datasets.models import (
 from argsum.datasets.reports.comments import COMMENTS, is_of_comments
 from cqa_site.people.models import Study
 
-# Datasets as pages show them: what each step of preprocessing left, and what uses them.
-
-
 STEP_NAMES = {
     READ: _("Imported"),
     UNIQUE: _("Unique"),
@@ -298,9 +295,6 @@ def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
         CellRow(cell, reasons[cell.pk], key_points.get(cell.pk, 0), comments.get(cell.pk, 0))
         for cell in cells
     ]
-
-
-# One cell in full: its key points with what matches them, and its arguments.
 
 
 COLUMNS = (

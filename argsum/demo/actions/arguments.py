@@ -118,9 +118,6 @@ def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
     return rng.randrange(len(picks)) if rng.random() < SLIPS else rng.choice(right)
 
 
-# What two invented people counted in the demo's sets, and an open round for real ones.
-
-
 SOURCE = "demo"
 PEOPLE = 2
 # How often one of them sees a reference as partly covered instead.

@@ -170,7 +170,6 @@ SAID = (
     ),
 )
 
-
 # Comments for the demo study with an analysis that is done.
 #
 # The comments are invented. The analysis is what the site's own scorers made of them once, kept as

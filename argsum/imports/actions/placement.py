@@ -26,9 +26,6 @@ from argsum.imports.methods.clustering_order import (
 from argsum.imports.methods.released_scores import StoredRun
 from cqa_site.files.actions.imports import ImportEntry, ImportRefused, named_by
 
-# What a file of stored scores says about one set.
-
-
 BOOK = "metrics"
 LONGEST_NAME = 120
 # Tells stored scores from those that were computed here, whatever file they come from.

@@ -47,8 +47,6 @@ from argsum.systems.methods.inputs import MatchScorer, QualityScorer, Scores, wi
 from cqa_site.judging.embedding import PACKAGED_MODEL, EmbeddingsUnavailable, seconds_loading
 from cqa_site.runs.jobs import StaleWorker
 
-# What a system reads of one cell: its arguments, their quality, and the scores of pairs.
-
 
 def clock() -> float:
     """Return elapsed seconds, not counting the loading of sentence models."""

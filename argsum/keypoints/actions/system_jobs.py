@@ -124,9 +124,6 @@ def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
     return f"{missing} of {clusters} clusters have no key point{tail}."
 
 
-# The job behind a run of a system: cell by cell, setting by setting, only what is missing.
-
-
 State = SystemRun.State
 ROUNDS = 100
 # Errors that the person who started the run can fix; they see the reason.

@@ -18,9 +18,6 @@ from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.figures import percent
 
-# Key point analysis: key points by their arguments, both stances of a topic side by side.
-
-
 # Arguments that a page shows of each key point, and those that a page of one key point shows.
 FIRST = 3
 PER_PAGE = 50

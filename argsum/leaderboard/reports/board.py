@@ -40,9 +40,6 @@ from .scores import (
     sources_of,
 )
 
-# What a page of the leaderboard shows: dataset, split, sources of scores, terms.
-
-
 # Since 2 intervals are t over topics, corrected for skewness.
 RECIPE_VERSION = 2
 ENDED = (SummarySet.State.DONE, SummarySet.State.NO_RESULT)

@@ -24,7 +24,6 @@ from cqa_site.stats.intervals import (
 DIMENSIONS = ("coverage", "redundancy")
 UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
 
-
 # Dimension → language model's run → set → score.
 Judges = Mapping[str, Mapping[str, Mapping[int, float]]]
 # Set → its cell.

@@ -189,9 +189,6 @@ def _mean(values: Iterable[float]) -> float:
     return sum(known) / len(known)
 
 
-# Correlation of metrics with people, over all summary sets and within cells.
-
-
 @dataclass(frozen=True)
 class MetricRow:
     """One metric and setting compared with the people's mean of its dimension."""

@@ -59,9 +59,6 @@ from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.tables import text_of
 
-# Metrics of summary sets: computing them, and how far they agree with people.
-
-
 POINTS = "points"
 
 
@@ -225,9 +222,6 @@ urlpatterns = [
         name="summary_metrics_figure",
     ),
 ]
-
-
-# Agreement of the people who judge summary sets.
 
 
 def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:

@@ -41,8 +41,6 @@ from cqa_site.results.pages import SnapshotPages, freezing_urls
 from cqa_site.runs.models import Job
 from cqa_site.web.charts.points import chart_of
 
-# The leaderboard of systems, by cell and with its files.
-
 
 @study_page(*RESEARCHERS)
 def key_points(request: StudyRequest, study: Study) -> HttpResponse:
@@ -232,7 +230,6 @@ urlpatterns = [
         name="key_points_figure",
     ),
 ]
-
 
 # Snapshots of key points: asked for, listed, read, taken away, and read by anybody.
 

@@ -165,9 +165,6 @@ def similarity_of(plan: MetricPlan, function: str) -> Similarity:
     return Matches(plan.scorer)
 
 
-# Computing metrics of summary sets in the background: cell by cell, only what is missing.
-
-
 JOB = "summary_metrics"
 # Sets of a cell to compare at once, their different texts only once.
 AT_ONCE = 200

@@ -30,9 +30,6 @@ from argsum.metrics.methods import Correlations, Values, across_within
 from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue
 from cqa_site.tabular import BadCell, UnreadableFile
 
-# The released data of the argument summarization paper, read for `manage.py reproduce argsum`.
-
-
 ARGKP, PAIRS = "argkp2021", Path("argkp2021", "processed_with_quality.csv")
 HUMAN, CLUSTERINGS, EVALUATION = "human", "clusterings", "evaluation"
 GPT4O = Path(EVALUATION, "gpt4o_results.json")

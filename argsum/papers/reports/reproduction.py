@@ -50,9 +50,6 @@ from .release import (
 )
 from .tables import layouts, printed
 
-# Systems and scorers of the argument summarization paper, from its released data.
-
-
 Rows = Iterator[tuple[Key, ReproducedValue]]
 # Of what must be clustered where unclustered arguments are left out. The paper prints 70 %, which
 # gives its figures of Debate; on ArgKP they take 72.5 to 76.5 %.

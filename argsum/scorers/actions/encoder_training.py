@@ -103,9 +103,6 @@ def _both_ways(arguments: Any, against: Any) -> Any:
     return mask | mask.T
 
 
-# The model, and which of its weights are learned.
-
-
 def load_encoder(source: str, longest: int) -> Any:
     """Load a sentence-transformers model on the CPU; raises EmbeddingsUnavailable."""
     require_packages()

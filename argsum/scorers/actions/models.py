@@ -160,9 +160,6 @@ def _write(path: Path, shape: tuple[int, ...], fill: Fill) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-# The models behind scorers: where their weights are, and what reads texts with them.
-
-
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")

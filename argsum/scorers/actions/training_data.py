@@ -39,9 +39,6 @@ from cqa_site.tabular import UnreadableFile, preview
 
 from .models import ScorerRefused
 
-# What a scorer learns from: a dataset of the study, or a folder of files.
-
-
 TRAIN, DEV, TEST = "train", "dev", "test"
 FEWEST_RATED = 10
 Splits = dict[str, list[TrainingCell]]
@@ -265,9 +262,6 @@ def _require_rated(rated: Rated) -> Rated:
     if len(rated.get(DEV, ())) < 2:
         raise ScorerRefused(_("The dev split has fewer than two arguments with a quality score."))
     return rated
-
-
-# Figures of a match scorer on a split, from what it makes of the texts.
 
 
 Encode = Callable[[Sequence[str]], Scores]

@@ -41,7 +41,6 @@ CUTOFFS = {
     MULTILINGUAL: GroupingCutoffs(usual=0.15, usual_with_sides=0.15),
 }
 
-
 # Match score from which a placement on the side of its key point is sure, by encoder. Chosen so
 # that .85 of these are right in all English development sets together (docs/papers/argsum.md).
 SURE_FROM = {SHIPPED: 0.7, MPNET: 0.51}

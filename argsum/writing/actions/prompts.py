@@ -119,9 +119,6 @@ def _fenced_clusters(groups: Mapping[int, Sequence[Neutral]]) -> str:
     return fence_records(records, fence_token("clusters", *every))
 
 
-# The arguments that requests for key points show.
-
-
 class PromptArgument(NamedTuple):
     """An argument as a request shows it."""
 

@@ -50,9 +50,6 @@ from .replacement import (
     with_people,
 )
 
-# What an agreement report is about: raters, columns, pairs, and the rater that is code.
-
-
 # Answers in common over all pairs together, and pairs that are compared whatever their number.
 MOST_SHARED = 150_000
 LEAST_PAIRS = 10

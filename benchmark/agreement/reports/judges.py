@@ -26,9 +26,6 @@ from cqa_site.web.tables import interval_text, text_of
 from .snapshot import TOTAL, AgreementSelection
 from .tables import column_names, rater_names
 
-# The verdict on judges in plain words, from the outcomes of the rules.
-
-
 RESULTS = {
     "yes": lazy("yes"),
     "not_shown": lazy("not proven"),

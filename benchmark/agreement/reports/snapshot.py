@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from benchmark.agreement.methods.grid import PointsGrid
 
 
-# Which snapshot's figures of agreement a page shows, and which part of them.
-
-
 PEOPLE = "people"
 TOTAL = "total"
 MEASURES = (
@@ -156,9 +153,6 @@ def _uuid(text: str | None) -> uuid.UUID:
         return uuid.UUID(text or "")
     except ValueError:
         raise NotThere(_("This leaderboard does not exist.")) from None
-
-
-# The answers behind a figure of agreement, from the rows of the snapshot that shows it.
 
 
 NOBODY = ""

@@ -45,8 +45,6 @@ from cqa_site.web.tables import estimate_text, text_of
 from .snapshot import TOTAL, AgreementSelection, pair_of
 from .tables import column_names, rater_names
 
-# What agreement of scores comes to, in a sentence, and how sure that is.
-
 
 def agreement_finding(figures: Agreement, choice: AgreementSelection) -> Conclusion:
     """State how far people agree about totals, and how far the judge agrees with them."""

@@ -37,10 +37,8 @@ MEASURE_NAMES = {
     "exact": lazy("Exact"),
 }
 
-
 # What most tables here wait for.
 SHARED = lazy("Two raters must score the same answers.")
-
 
 WAY = ("scoring_rounds", lazy("Scoring rounds"))
 

@@ -47,9 +47,6 @@ from cqa_site.people.models import Rater, Study
 from cqa_site.runs.progress import reason_in_words
 from cqa_site.tabular import Problem
 
-# A score sheet as a file states it, and the version of the rubric it was scored by.
-
-
 BOOK = "sheets"
 # Sheets of a model without usable points: kept with the reason, and in no figure.
 UNSCORED_BOOK = "unscored_sheets"

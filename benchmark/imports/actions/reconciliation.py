@@ -24,9 +24,6 @@ from cqa_site.people.models import Rater, Study
 
 from .entries import SheetEntry
 
-# The score sheets that a study has on the answers and by the raters of one piece of a file.
-
-
 State = ScoreSheet.State
 _FIELDS = (
     "public_id",
@@ -94,9 +91,6 @@ class StoredSheets:
             or self._by_place.get((entry.source, entry.position, rater))
             or self._by_content.get(content)
         )
-
-
-# Sheets as the database keeps them.
 
 
 REPLACED = (

@@ -14,9 +14,6 @@ from cqa_site.tabular import Value
 from cqa_site.tabular.cells import StrictJsonError, as_number, as_text, loads
 from cqa_site.tabular.layout import bare, guess_by_name, mapping_errors
 
-# Which column of a table of score sheets is what: the fields, a guess, and what cannot work.
-
-
 # Three ways to say which answer a sheet is about; the first that a row has counts.
 BY_ID = ("answer",)
 BY_PLACE = ("source", "position", "choice")
@@ -115,9 +112,6 @@ def _about_the_answer(mapping: Mapping[str, str]) -> list[str]:
         "identify the answer of a row by its ID, by source and position, or by both objects and "
         "the system (or a file name that names it)"
     ]
-
-
-# Cells of any table as parts of a score sheet; a cell that does not fit raises ValueError.
 
 
 STATES = ("submitted", "unscored", "open", "void")

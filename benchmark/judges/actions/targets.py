@@ -163,9 +163,6 @@ def _is_complete(example: ScoredExample, rubric: Rubric) -> bool:
     )
 
 
-# Which answers a scoring run judges, and by which rubric.
-
-
 SWAPPED = 10
 MOST_NAMED = 1_000
 

@@ -197,9 +197,6 @@ JUDGE_COLUMNS = (
 )
 
 
-# Two systems of a board against each other, question by question.
-
-
 @dataclass(frozen=True)
 class QuestionPair:
     """Points of both systems for one question."""

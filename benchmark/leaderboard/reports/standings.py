@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# A stored board as one judge's leaderboard: rows in order, with everything beside them.
-
-
 OfSystem = TypeVar("OfSystem", StandingRow, CalibratedStanding)
 
 

@@ -61,9 +61,6 @@ from .context import (
     with_board,
 )
 
-# The leaderboard of a rubric: live page, numbered snapshots, two systems compared.
-
-
 PER_PAGE = 25
 QUESTIONS_PER_PAGE = 50
 PAIR = "pair"
@@ -253,7 +250,6 @@ urlpatterns = [
     *freezing_urls(SnapshotPages(BOARDS, BASE, "board", "boards")),
 ]
 
-
 STYLES = (
     "css/counterpoint.css",
     "css/data.css",
@@ -302,9 +298,6 @@ def _text(name: str) -> str:
         raise FileNotFoundError(name)
     with open(path, encoding="utf-8") as file:
         return file.read()
-
-
-# What a board goes away as: tables, charts, rows, manifest, archive.
 
 
 # Beside those of every snapshot.

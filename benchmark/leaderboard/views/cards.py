@@ -52,9 +52,6 @@ from cqa_site.web.templatetags.figures import percent
 
 from .context import BoardView
 
-# The leaderboard as a page shows it: what stands in each cell of it.
-
-
 # Among more judges than these, the columns of the others are left to choice.
 MOST_JUDGES = 3
 
@@ -241,9 +238,6 @@ def _paper_cell(cell: PaperCell | None) -> BoardCell:
     return _with_sd(cell, *notes, details=[f"n {cell.n:,}"])
 
 
-# What the templates of a board need: rows, cards, and why a column is hidden.
-
-
 # Cards below the leaderboard; the others are files only.
 CARDS = (
     "thin",
@@ -255,7 +249,6 @@ CARDS = (
     "beside",
     "judges",
 )
-
 
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
 MEANS = ("groups", "criteria")

@@ -99,10 +99,6 @@ llama3-8b 0.48 0.49 0.41 0.46
 llama3-70b 0.61 0.76 0.47 0.72
 """
 
-
-# The CompQA paper's tables as it lays them out, for its judges and any others there are.
-
-
 # Systems with the scenarios they answered under, 0 for none.
 Rows = Sequence[tuple[str, int]]
 SCENARIOS = range(1, 5)

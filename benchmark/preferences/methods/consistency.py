@@ -310,9 +310,6 @@ def _sign(differences: FloatArray) -> FloatArray:
     return np.asarray(np.sign(np.round(differences, _DECIMALS)))
 
 
-# The ranking by preferences beside the ranking by mean scores of the same systems.
-
-
 NO_SCORES = "it has no scores"
 NO_VERDICTS = "there are no verdicts about it"
 LEAST_QUESTIONS = 3

@@ -19,7 +19,6 @@ WIN, LOSS, DRAW = 0, 1, 2
 # What a rater says → the outcome of a row whose first answer stood on the left.
 OUTCOME_OF = {LEFT: FIRST, RIGHT: SECOND, TIE: TIE, BOTH_BAD: BOTH_BAD}
 
-
 # Which two answers stand for two systems: questions and answers take turns.
 #
 # Of two systems the question is taken on which they met least often, then the one asked about

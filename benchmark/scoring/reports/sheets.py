@@ -187,9 +187,6 @@ def _public_ids(model: type[Model], keys: pd.Series) -> pd.Series:
     return keys.map(known).astype(str)
 
 
-# One score sheet with the others of its answer, criterion by criterion.
-
-
 MOST_BESIDE = 12
 # People stand under pseudonyms wherever their points are shown.
 NAMED = (Rater.Kind.PERSON, Rater.Kind.EXPERT)

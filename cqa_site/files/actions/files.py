@@ -17,9 +17,6 @@ from cqa_site.web.limits import path_of, write_upload
 
 from .imports import READING
 
-# The record of an uploaded file: stored, sent to be looked at or imported, or discarded.
-
-
 State = ImportFile.State
 FOLDER = ImportFile.STORED_IN
 CHECK_JOB = "check_import"

@@ -42,9 +42,6 @@ from .files import (
 from .imports import ImportOutcome, ImportRefused, import_path, timed
 from .recognition import guess_options
 
-# Dry run and import of a stored file, with the record of what was found.
-
-
 State = ImportFile.State
 
 

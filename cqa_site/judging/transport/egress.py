@@ -308,9 +308,6 @@ def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return joined
 
 
-# Asking a service that answers with JSON, through the guarded transport.
-
-
 JSON_MAX_BYTES = 32 * 1_048_576
 
 

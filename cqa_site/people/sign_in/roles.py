@@ -18,8 +18,6 @@ from cqa_site.web.database import chore
 
 from .providers import ROLES, GroupRule, OpenIDProvider
 
-# Roles that come and go with the groups of a provider; what a person gave by hand stays.
-
 
 def rules_for(provider: OpenIDProvider, claims: dict[str, object]) -> list[GroupRule]:
     """Return the rules of the groups that the provider lists for the person."""

@@ -42,9 +42,6 @@ from cqa_site.people.models import User
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 from cqa_site.web.database import chore
 
-# Where somebody is signed in: browser and system in words, a shortened address, last seen.
-
-
 logger = logging.getLogger(__name__)
 # A session is written down this often at most: people label many times a minute.
 NOTED_KEY, EVERY_SECONDS = "noted", 600
@@ -164,9 +161,6 @@ def device(agent: str) -> str:
     if not browser or not system:
         return names[0] or names[1] or _("Another program")
     return _("%(browser)s on %(system)s") % {"browser": names[0], "system": names[1]}
-
-
-# Who needs a second step, who has taken it, and what the others may open until then.
 
 
 # Set where the provider vouches for a second step of its own.

@@ -136,9 +136,6 @@ def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpR
     return render(request, "people/account.html", defaults | context, status=status)
 
 
-# Adding, naming and removing passkeys and an app: the account library's views, made stricter.
-
-
 class AddApp(ActivateTOTPView):
     """Add an authenticator app; adding it counts as a second step."""
 
@@ -220,9 +217,6 @@ def _why_it_stays(passkey: Authenticator) -> str:
     if not can_sign_in(passkey.user, without=passkey):
         return _("You have no other way to sign in. Add one first.")
     return ""
-
-
-# Signing in by a provider, and connecting an account there.
 
 
 @require_POST

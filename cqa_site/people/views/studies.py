@@ -46,9 +46,6 @@ def closed_door(
     return render(request, "people/closed_door.html", context, status=status)
 
 
-# Opening a study and naming it.
-
-
 @login_required
 def study_new(request: PersonRequest) -> HttpResponse:
     """Create a study, for users who may do so on this site."""
@@ -74,9 +71,6 @@ def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
     context = {"study": study, "form": form}
     status = 422 if form.errors else 200
     return render(request, "people/study_settings.html", context, status=status)
-
-
-# The people of a study: members, their roles, invitations.
 
 
 PAGE_SIZE = 50

@@ -101,9 +101,6 @@ def record_participant(
     )
 
 
-# Links for crowd platforms and the people who come through them.
-
-
 class LinkClosed(Exception):
     """The link is closed or expired, and this person had not joined before."""
 

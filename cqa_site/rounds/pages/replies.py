@@ -23,9 +23,6 @@ from cqa_site.web.pages import wants_json
 from ..kind import kind_of, sheet_kind_of
 from ..progress import TaskProgress
 
-# What a form whose drafts are kept is answered: JSON for its script, or a page without it.
-
-
 WHOLE = "return=representation"
 
 

@@ -21,9 +21,6 @@ from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.model_box import embedded
 from cqa_site.runs.models import Endpoint, Gate, Job, PromptVersion, Run
 
-# Making, changing, probing and sharing endpoints.
-
-
 FIELDS = (
     "name",
     "base_url",
@@ -236,9 +233,6 @@ def _refuse_if_in_use(endpoint: Endpoint) -> None:
             "A run uses this endpoint. Cancel the run, wait until it ends, or "
             "add another endpoint."
         )
-
-
-# Prompt versions: made, changed while unused, frozen by their first run.
 
 
 class PromptFrozen(Exception):

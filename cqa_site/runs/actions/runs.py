@@ -24,9 +24,6 @@ from cqa_site.runs.planning import write_more
 
 from .endpoints import freeze
 
-# Starting and steering runs.
-
-
 MOST_REPLICATES = 50
 
 

@@ -399,9 +399,6 @@ def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
     return 200 <= answer.status < 300
 
 
-# What workers do for runs besides carrying calls.
-
-
 @handles("plan_run", sends=True)
 def plan_run(work: JobContext) -> None:
     """Write the calls of a draft; an endpoint never probed before is probed first."""

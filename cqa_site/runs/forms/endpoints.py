@@ -305,9 +305,6 @@ class CorrectionForm(forms.Form):
         return Correction(tuple(names), data["token_parameter"], values)
 
 
-# The form of a prompt version.
-
-
 class PromptForm(forms.Form):
     """The text of a prompt version; faults are shown at their part and line."""
 

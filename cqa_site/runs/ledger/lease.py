@@ -23,9 +23,6 @@ from cqa_site.web.logging import security
 from . import gates as money
 from .gates import OpenGate, write_each
 
-# Claiming: due calls become leased ones, with their money set aside and an attempt written.
-
-
 # From this many losses on, a call is asked apart from the others.
 SUSPECT = 2
 SUSPECTS_TOGETHER = 4

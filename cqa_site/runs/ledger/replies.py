@@ -25,9 +25,6 @@ from . import gates as money
 from .gates import OpenGate, write_each
 from .lease import OutgoingRequest, doubled_limit
 
-# Storing what came back: the raw reply first, and what a failure means for its call.
-
-
 OUTCOMES = {
     Failure.THROTTLED: rules.RequestOutcome.THROTTLED,
     Failure.SERVER: rules.RequestOutcome.BROKEN,
@@ -297,9 +294,6 @@ def _note_models(run: Run, replied: list[FinishedRequest]) -> None:
     known = {tuple(pair) for pair in fresh.flags.get("models", [])} | seen
     run.flags = fresh.flags | {"models": sorted([list(pair) for pair in known])[:50]}
     Run.objects.filter(pk=run.pk).update(flags=run.flags)
-
-
-# Settling: what a stored reply means, written in the transaction that ends its call.
 
 
 @dataclass(frozen=True, slots=True)

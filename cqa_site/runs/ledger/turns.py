@@ -20,9 +20,6 @@ from .gates import OpenGate, locked_gate
 from .lease import OutgoingRequest, claim, reap, unread
 from .replies import CallReading, FinishedRequest, pause, settle, store
 
-# What happens when the calls of a run are over: the pre-flight's report, the end, the message.
-
-
 ENOUGH_VALID = 0.9
 
 

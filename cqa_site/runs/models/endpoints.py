@@ -15,9 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.web.logging import request_id
 
-# Endpoints: OpenAI-compatible servers with a model, a price and a gate.
-
-
 # Parameters that are left out where a probe found them refused.
 FITTED = ("temperature", "seed")
 

@@ -211,10 +211,6 @@ endpoint_urls = [
     path(f"{ENDPOINTS}/<uuid:endpoint_id>/archive/", endpoint_archive, name="endpoint_archive"),
 ]
 
-
-# Prompt versions: list, one version and its changes, editor, preview on a real item.
-
-
 OTHERS = 50
 RUNS = 20
 
@@ -380,7 +376,6 @@ def _changes(parent: PromptVersion, version: PromptVersion) -> list[tuple[str, A
 
 
 PROMPTS = "judges/prompts"
-
 
 prompt_urls = [
     path(f"{PROMPTS}/", prompts, name="prompts"),

@@ -33,9 +33,6 @@ from cqa_site.runs.planning import asked_again
 from cqa_site.runs.progress import RunProgress, can_be_corrected, planning_job, progress_of
 from cqa_site.web.rest.queries import chosen
 
-# The page of a run of any kind, steering it, and the fragment that shows how far it is.
-
-
 MOVES = {
     "go-on": actions.go_on,
     "pause": actions.pause_run,
@@ -208,7 +205,6 @@ run_urls = [
     path(f"{RUN}/again/", run_again, name="run_again"),
 ]
 
-
 BATCHES = 20
 
 
@@ -222,9 +218,6 @@ def run_context(study: Study, run: Run) -> dict[str, Any]:
         "batches": run.batches.annotate(size=Count("calls")).order_by("-pk")[:BATCHES],
         **progress_context(run),
     }
-
-
-# The requests of a run: a table, and everything about one of them.
 
 
 PER_PAGE = 50
@@ -326,7 +319,6 @@ def _readable(value: Any) -> str:
 
 
 CALLS = "judges/runs/<uuid:run_id>/calls"
-
 
 call_urls = [
     path(f"{CALLS}/", run_calls, name="run_calls"),

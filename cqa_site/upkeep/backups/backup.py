@@ -159,9 +159,6 @@ def _database_bytes() -> int:
         return int(cursor.fetchone()[0])
 
 
-# The backups in the folder for them: which are there, which go, when the next one is due.
-
-
 # Only what the site named itself is listed, sent or thrown away.
 NAME = re.compile(r"counterpoint-(\d{8}T\d{6})Z\.zip")
 STAMP = "%Y%m%dT%H%M%S"
@@ -362,9 +359,6 @@ def _refuse_written(later: DatabaseSnapshot, moved: dict[str, Contents]) -> None
                 f"{table.name} was changed while it was moved: {now.rows:,} rows now, "
                 f"{moved[table.name].rows:,} before. {STOP}"
             )
-
-
-# Backups that workers make and check: by schedule, or because somebody asked.
 
 
 BACKUP_JOB, CHECK_JOB = "backup", "check_backup"

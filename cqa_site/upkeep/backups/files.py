@@ -155,9 +155,6 @@ def _remove_files(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# Keys of a site in a backup: sealed with a passphrase, so that the file alone opens nothing.
-
-
 # 128 MiB and about half a second for each passphrase that somebody tries.
 COST, BLOCK_SIZE, LANES = 2**17, 8, 1
 # A file that asks for more than this is not one of ours.

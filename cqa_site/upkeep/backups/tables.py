@@ -287,7 +287,6 @@ def _number(literal: str) -> float | int:
 
 _LOADER = json.JSONDecoder(parse_float=_number)
 
-
 # Databases beside the one that is configured: a copy to read, a target to fill.
 
 

@@ -44,9 +44,6 @@ from .tables import (
     writers,
 )
 
-# A database as it was at one moment, read while people go on working.
-
-
 # Who is signed in and which workers live belongs to a machine, not to what a lab has.
 LEFT_OUT = {"django_session", "usersessions_usersession", "runs_workerbeat"}
 ROWS_AT_ONCE = 2000

@@ -22,9 +22,6 @@ from cqa_site.web.logging import around, security
 
 from .counting import count_request
 
-# The outermost layer: each request gets an id, one line in the log, and is counted.
-
-
 HEADER = "X-Request-ID"
 # As proxies make them; anything else could forge parts of a line or be somebody's text.
 WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")

@@ -173,9 +173,6 @@ def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
     return [texts(words, "value", "center")] if is_free else []
 
 
-# A square of shaded cells.
-
-
 # Of the picture's width, what names of rows may take.
 NAMES = 0.38
 WIDEST, LOWEST = 84, 18

@@ -31,9 +31,6 @@ from .vega import (
     wrap,
 )
 
-# Rows with a name at the left, dots on an axis, and numbers in a column at the right.
-
-
 # Of the picture's width, what names may take beside the dots.
 BESIDE = 0.38
 GAP = 14

@@ -137,9 +137,6 @@ def on(plane: Plane, x: str, y: str) -> Channels:
     }
 
 
-# Words beside dots: where they fit, or numbers with a key where they do not.
-
-
 Point = tuple[float, float]
 HEIGHT, AWAY, RADIUS = 14, 8, 6
 STEPS = 24

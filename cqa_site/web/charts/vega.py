@@ -297,7 +297,6 @@ SIGN = 16
 SIGNS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 3], [4, 2, 1, 2])
 
-
 Layer = dict[str, Any]
 Channels = dict[str, Any]
 

@@ -30,9 +30,6 @@ from rest_framework.views import APIView, exception_handler
 from ..outages import RETRY_SECONDS, is_away
 from ..pages import NotThere
 
-# Errors of the API as ``application/problem+json`` (RFC 9457), without internals.
-
-
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 # Of refusals from outside the views; the others say their reason themselves.

@@ -15,7 +15,6 @@ register = template.Library()
 register.filter("interval", interval_text)
 HEATS = 5
 
-
 # How a paragraph begins that has a name: "How sure: ...".
 NAMED = re.compile(r"([A-Z][a-z]+(?: [a-z]+){0,2}): (.+)", re.S)
 

@@ -268,9 +268,6 @@ def _in_one_line(message: CheckMessage) -> str:
     return f"{' '.join(str(message.msg).split())} ({message.id})"
 
 
-# Are the site's keys there, its own, and those that secrets were stored with?
-
-
 NEW_KEY = "-c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 # What root lets the group of the site read, as docs/deploy.md does with .env.
