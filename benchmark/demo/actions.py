@@ -1,8 +1,11 @@
 """Demo data: invented answers with simulated scores, and an open scoring round."""
 
+import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,97 +25,12 @@ from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.rounds.lifecycle import open_round
 
 SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")
-# (object 1, object 2), then (aspect, sentence on the first, sentence on the second).
+# Aspect, sentence on the first object, sentence on the second.
 Aspect = tuple[str, str, str]
-PAIRS: list[tuple[tuple[str, str], list[Aspect]]] = [
-    (
-        ("bicycle", "kick scooter"),
-        [
-            ("Speed", "A bicycle keeps up with slow cars.", "A kick scooter beats a brisk walk."),
-            (
-                "Space",
-                "A bicycle wants a rack or cellar.",
-                "A kick scooter fits behind a door.",
-            ),
-            ("Load", "A bicycle takes two full bags.", "A kick scooter takes its rider alone."),
-        ],
-    ),
-    (
-        ("pencil", "ballpoint pen"),
-        [
-            ("Mistakes", "A pencil can be rubbed out.", "A ballpoint pen only crosses out."),
-            ("Weather", "A pencil writes in the cold.", "A ballpoint pen stalls in the frost."),
-            ("Lifetime", "A pencil shrinks with every week.", "A ballpoint pen lasts a year."),
-        ],
-    ),
-    (
-        ("curtain", "blind"),
-        [
-            ("Darkness", "A curtain leaks light at the top.", "A blind closes slat by slat."),
-            ("Cleaning", "A curtain goes into the machine.", "A blind has to be wiped by hand."),
-            ("Sound", "A curtain swallows some echo.", "A blind rattles in the wind."),
-        ],
-    ),
-    (
-        ("ferry", "bridge"),
-        [
-            ("Waiting", "A ferry leaves when its clock says so.", "A bridge is always there."),
-            ("Building", "A ferry needs two landings.", "A bridge needs years of work."),
-            ("View", "A ferry shows the river from below.", "A bridge shows it from above."),
-        ],
-    ),
-    (
-        ("wool blanket", "quilt"),
-        [
-            ("Warmth", "A wool blanket warms even when damp.", "A quilt warms once it is dry."),
-            ("Weight", "A wool blanket lies heavily.", "A quilt is hardly felt."),
-            ("Washing", "A wool blanket may felt in the wash.", "A quilt takes a gentle wash."),
-        ],
-    ),
-    (
-        ("paper map", "map on a phone"),
-        [
-            ("Power", "A paper map never runs empty.", "A map on a phone dies with its battery."),
-            ("Searching", "A paper map makes you search.", "A map on a phone finds the street."),
-            ("Overview", "A paper map shows the region.", "A map on a phone shows a keyhole."),
-        ],
-    ),
-    (
-        ("rowing", "swimming"),
-        [
-            ("Muscles", "Rowing asks for back and legs.", "Swimming asks for all of the body."),
-            ("Cost", "Rowing needs a boat and a club.", "Swimming needs a ticket."),
-            ("Weather", "Rowing stops in a storm.", "Swimming goes on in a hall."),
-        ],
-    ),
-    (
-        ("allotment", "balcony"),
-        [
-            ("Harvest", "An allotment fills a cellar.", "A balcony fills a bowl."),
-            ("Distance", "An allotment is a walk away.", "A balcony is behind the door."),
-            ("Work", "An allotment wants every Saturday.", "A balcony wants a jug of water."),
-        ],
-    ),
-    (
-        ("choir", "piano lesson"),
-        [
-            ("Company", "A choir brings forty people together.", "A piano lesson brings two."),
-            ("Practice", "A choir forgives a lazy week.", "A piano lesson hears it at once."),
-            ("Price", "A choir asks for a small fee.", "A piano lesson is paid by the hour."),
-        ],
-    ),
-    (
-        ("slow cooker", "pressure cooker"),
-        [
-            ("Time", "A slow cooker takes the whole day.", "A pressure cooker takes minutes."),
-            ("Attention", "A slow cooker is left alone.", "A pressure cooker is watched."),
-            ("Texture", "A slow cooker keeps meat whole.", "A pressure cooker softens beans."),
-        ],
-    ),
-]
+TEXTS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("texts.json").read_text("utf-8"))
 
 
-def answer_text(system: str, scenario: int, pair: tuple[str, str], aspects: list[Aspect]) -> str:
+def answer_text(system: str, scenario: int, pair: Sequence[str], aspects: list[Aspect]) -> str:
     """Write the answer of an invented system.
 
     A is thorough, B leaves things out, C repeats itself.
@@ -187,7 +105,8 @@ def _answers(study: Study) -> list[Answer]:
     answers: list[Answer] = []
     systems = {name: _system(study, name) for name in SYSTEMS}
     conditions = {key: condition(study, scenario=key) for key in SCENARIOS}
-    for number, (pair, aspects) in enumerate(PAIRS):
+    for number, written in enumerate(TEXTS):
+        pair, aspects = written["objects"], written["aspects"]
         comparison = Comparison.objects.create(study=study, object1=pair[0], object2=pair[1])
         aspect = aspects[0][0].lower() if number % 2 else ""
         question = Question.objects.create(study=study, comparison=comparison, aspect=aspect)

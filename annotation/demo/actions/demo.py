@@ -1,8 +1,11 @@
 """The demo study: comparisons, simulated annotators and an editing round."""
 
+import json
 import random
 import secrets
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -29,9 +32,9 @@ from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.queue import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 
-from .texts import PAIRS, SYSTEMS, TEXTS
-
 SEED = 7
+TEXTS: dict[str, Any] = json.loads(Path(__file__).with_name("texts.json").read_text("utf-8"))
+SYSTEMS: list[str] = TEXTS["systems"]
 
 
 def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
@@ -140,9 +143,10 @@ def _person(study: Study, email: str, role: str, name: str, hashed: str) -> User
 def _arguments(study: Study) -> dict[int, int]:
     """Create every sentence; map each argument to its intended label."""
     labels: dict[int, int] = {}
-    for object1, object2, sentences in PAIRS:
+    for pair in TEXTS["comparisons"]:
+        object1, object2 = pair["objects"]
         comparison = Comparison.objects.create(study=study, object1=object1, object2=object2)
-        for text, label in sentences:
+        for text, label in pair["sentences"]:
             argument = Argument.objects.create(
                 study=study, comparison=comparison, text=text, text_sha256=text_key(text)
             )
@@ -157,20 +161,21 @@ def _answers(study: Study) -> None:
         for name in SYSTEMS
     }
     comparisons = {(row.object1, row.object2): row for row in study.comparisons.all()}
-    for position, (pair, system, scenario, text) in enumerate(TEXTS, start=1):
-        question, _made = Question.objects.get_or_create(study=study, comparison=comparisons[pair])
-        sentences = comparisons[pair].arguments.order_by("pk")
+    for position, written in enumerate(TEXTS["answers"], start=1):
+        comparison, scenario = comparisons[tuple(written["objects"])], written["scenario"]
+        question, _made = Question.objects.get_or_create(study=study, comparison=comparison)
+        sentences = comparison.arguments.order_by("pk")
         numbered = list(enumerate(sentences, start=1))
         listed = argument_list(question, numbered, {"source": "demo"})
         cites = scenario in (Answer.Scenario.ARGUMENTS, Answer.Scenario.FULL)
         Answer.objects.create(
             study=study,
             question=question,
-            system=systems[system],
+            system=systems[written["system"]],
             scenario=scenario,
             condition=condition(study, scenario=scenario),
             argument_list=listed if cites else None,
-            text=text,
+            text=written["text"],
             source="demo",
             position=position,
         )

@@ -1,8 +1,11 @@
 """A dataset of arguments for the demo study, with systems and counts."""
 
+import json
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from django.db.models import Max
 from django.utils import timezone
@@ -15,10 +18,6 @@ from argsum.datasets.methods.preprocessing import PAPER_STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from cqa_site.people.models import Rater, Role, Study, User
-
-from . import garden_texts as demo_garden_texts
-from . import library_texts as demo_library_texts
-from . import parking_texts as demo_parking_texts
 
 # What two invented systems make of the demo's arguments: written directly, nothing is computed.
 #
@@ -240,9 +239,9 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
 
 
 SEED = 13
-TOPICS = (demo_library_texts, demo_garden_texts, demo_parking_texts)
+DEBATES = Path(__file__).with_name("debates.json")
 # Text of an argument, and the positions of the key points that it matches.
-Text = tuple[str, tuple[int, ...]]
+Text = tuple[str, list[int]]
 
 
 def add_arguments(*, study: Study, users: Mapping[str, User]) -> None:
@@ -255,9 +254,9 @@ def add_arguments(*, study: Study, users: Mapping[str, User]) -> None:
         source=_("Invented for the demo; nobody said or wrote any of it."),
         created_by=actor,
     )
-    for texts in TOPICS:
-        for stance, side in texts.SIDES.items():
-            _add_cell(dataset, texts.TOPIC, stance, side, rng)
+    for debate in json.loads(DEBATES.read_text("utf-8"))["debates"]:
+        for stance, side in debate["sides"].items():
+            _add_cell(dataset, debate["topic"], int(stance), side, rng)
     prepare_dataset(dataset, steps=PAPER_STEPS)
     sets = add_systems(dataset, actor, rng)
     add_counts(sets, rng)
@@ -265,7 +264,7 @@ def add_arguments(*, study: Study, users: Mapping[str, User]) -> None:
 
 
 def _add_cell(
-    dataset: Dataset, topic: str, stance: int, side: Sequence, rng: random.Random
+    dataset: Dataset, topic: str, stance: int, side: dict[str, Any], rng: random.Random
 ) -> None:
     last = dataset.cells.aggregate(last=Max("position"))["last"] or 0
     cell = Cell.objects.create(
@@ -279,7 +278,7 @@ def _add_cell(
         ReferenceKeyPoint(
             cell=cell, position=number, text=text, sha256=text_key(text), name=f"kp_{number}"
         )
-        for number, text in enumerate(side[0], start=1)
+        for number, text in enumerate(side["one"], start=1)
     )
     texts = _texts(side)
     rng.shuffle(texts)
@@ -301,11 +300,10 @@ def _add_cell(
     )
 
 
-def _texts(side: Sequence) -> list[Text]:
-    matching, several, none, long = side
+def _texts(side: dict[str, Any]) -> list[Text]:
     texts: list[Text] = [
-        (text, (place,)) for place, own in enumerate(matching.values()) for text in own
+        (text, [place]) for place, own in enumerate(side["one"].values()) for text in own
     ]
-    texts += [(text, own) for text, own in several]
-    texts += [(text, ()) for text in none]
-    return texts + [(text, (place,)) for text, place in long]
+    texts += [(text, own) for text, own in side["several"]]
+    texts += [(text, []) for text in side["none"]]
+    return texts + [(text, [place]) for text, place in side["long"]]

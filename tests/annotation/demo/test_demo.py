@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 
 from annotation.demo.actions import demo
 from annotation.demo.actions.demo import PEOPLE
-from annotation.demo.actions.texts import SYSTEMS
 from annotation.labelling.actions.rounds import default_guideline
 from cqa_site.people.models import Membership, Role, Study, User
 from tests import cast
@@ -47,11 +46,16 @@ def test_two_systems_answer_three_questions_under_three_scenarios():
     study = cast.make_study()
     demo._arguments(study)
     demo._answers(study)
-    assert sorted(study.systems.values_list("name", flat=True)) == sorted(SYSTEMS)
+    assert sorted(study.systems.values_list("name", flat=True)) == sorted(demo.SYSTEMS)
     assert study.questions.count() == 3
     for question in study.questions.all():
         rows = question.answers.values_list("system__name", "scenario")
-        expected = {(SYSTEMS[0], 1), (SYSTEMS[0], 4), (SYSTEMS[1], 3), (SYSTEMS[1], 4)}
+        expected = {
+            (demo.SYSTEMS[0], 1),
+            (demo.SYSTEMS[0], 4),
+            (demo.SYSTEMS[1], 3),
+            (demo.SYSTEMS[1], 4),
+        }
         assert set(rows) == expected
         (listed,) = question.argument_lists.all()
         assert list(listed.entries.values_list("number", flat=True)) == list(range(1, 10))

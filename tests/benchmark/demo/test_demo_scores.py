@@ -6,7 +6,7 @@ import pytest
 
 from annotation.demo.actions import demo
 from annotation.demo.actions.demo import PARTS, add_part
-from benchmark.demo.actions import PAIRS, SYSTEMS, add_round, add_scores
+from benchmark.demo.actions import SYSTEMS, TEXTS, add_round, add_scores
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.methods import length_points, sentence_places
 from benchmark.scoring.models import ScoringRound
@@ -19,7 +19,7 @@ from tests.worlds import built_once
 from ..made_scores import make_scored_answers
 
 pytestmark = pytest.mark.django_db
-N_ANSWERS = len(PAIRS) * len(SYSTEMS) * 2
+N_ANSWERS = len(TEXTS) * len(SYSTEMS) * 2
 
 
 def make_scored():
