@@ -92,7 +92,8 @@ class FoundPoint(models.Model):
     ``written`` is the text it was found with, whatever it is called today. ``writer`` is the run
     whose language model wrote the text of today; None where it is a statement, or a person's.
     ``theme`` names the theme it belongs to, empty for none: key points of an analysis with the
-    same name are one theme.
+    same name are one theme. ``distinctness`` is how much better its statements matched each other
+    than another key point when it was found; None where that is not known.
     ``revision`` is that of the analysis after the last edit of its text or state.
     """
 
@@ -131,6 +132,7 @@ class FoundPoint(models.Model):
     voices = models.PositiveIntegerField(default=0)
     sure_comments = models.PositiveIntegerField(default=0)
     sure_voices = models.PositiveIntegerField(default=0)
+    distinctness = models.FloatField(null=True)
     revision = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import repeat
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -147,10 +148,19 @@ def _make(analysis: Analysis, work: JobContext) -> None:
 
 
 def _store_analysis(analysis: Analysis, keys: list[int], result: ClusteringResult) -> None:
+    themes, distinct = result.themes or repeat(""), result.distinct or repeat(None)
+    found_points = zip(result.points, themes, distinct, strict=False)
     points = FoundPoint.objects.bulk_create(
         [
-            FoundPoint(analysis=analysis, position=place, text=text, written=text)
-            for place, text in enumerate(result.points, start=1)
+            FoundPoint(
+                analysis=analysis,
+                position=place,
+                text=text,
+                written=text,
+                theme=theme,
+                distinctness=distinctness,
+            )
+            for place, (text, theme, distinctness) in enumerate(found_points, start=1)
         ],
         batch_size=PLACEMENT_PIECE,
     )

@@ -9,8 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from argsum.datasets.methods.statements import language_of
 from argsum.scorers.methods.encoders import CUTOFFS, GroupingCutoffs
-from argsum.systems.methods.clusters import MIN_SIZE
+from argsum.systems.methods.clusters import MIN_SIZE, merge_clusters
 from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import FloatArray, IntArray
 
@@ -19,6 +20,7 @@ from .statements import (
     WORD,
     KnownWords,
     centred,
+    distinctness,
     group_at,
     group_means,
     likeness_map,
@@ -27,6 +29,7 @@ from .statements import (
     spread,
     without_small,
 )
+from .themes import theme_groups, theme_names
 
 # Which of the statements of a group is put best: it stands for the others as their key point.
 #
@@ -251,6 +254,10 @@ class ClusteringResult:
         The setting that was taken, and all that were looked at, in the order of the grid.
     rule
         The rule that took it, as a key that pages put into words.
+    themes : length k
+        Name of the theme of each key point.
+    distinct : length k
+        How much better the statements of each match each other than another key point.
     """
 
     points: tuple[str, ...]
@@ -260,6 +267,8 @@ class ClusteringResult:
     setting: str
     tried: tuple[SettingResult, ...]
     rule: str
+    themes: tuple[str, ...] = ()
+    distinct: tuple[float, ...] = ()
 
     def choice(self) -> dict[str, Any]:
         """Return the setting in the form stored in `argsum.analysis.models.Analysis.choice`."""
@@ -273,8 +282,8 @@ class ClusteringResult:
 WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
 RULE = "usual"
 GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(29))
-# Minimum share of all statements behind a key point, and at least three.
-FEWEST_SHARE = 1 / 2_000
+# Minimum share of all statements behind a key point, and at least three; or two that surely match.
+FEWEST_SHARE, RARE_SIZE = 1 / 2_000, 2
 # A new statement fits a key point from this mean score on, or from the one that this share of the
 # statements behind it is above, if these are less alike. Of fewer than five, no share is taken.
 FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
@@ -311,21 +320,27 @@ def find_points(
     if not len(about):
         nowhere = (NONE,) * len(texts), (0.0,) * len(texts), (False,) * len(texts)
         return ClusteringResult((), *nowhere, f"{cutoff:g}", (), RULE)
+    # Of side coordinates the last two.
+    plain = vectors[:, :-2] if tools.tells_sides else vectors
     vectors = centred(vectors, vectors[about].mean(axis=0))
     tools.say(READ, "grouping them")
     ids = np.full(len(texts), NONE)
-    ids[about], tried = _grouped(vectors[about], cutoff)
-    statements = StatementVectors(texts, vectors, sides)
+    ids[about], tried = _grouped(vectors[about], cutoff, tools.sure_from)
+    statements = StatementVectors(texts, vectors, sides, plain)
     return _found(statements, ids, counts, tools, f"{cutoff:g}", tried)
 
 
 @dataclass(frozen=True)
 class StatementVectors:
-    """Texts of n statements, their vectors, shape (n, d), and sides: -1, 1, or 0 if unknown."""
+    """Texts of n statements, their vectors, shape (n, d), and sides: -1, 1, or 0 if unknown.
+
+    ``plain`` are the vectors as they were read, without coordinates of sides.
+    """
 
     texts: Sequence[str]
     vectors: Scores
     sides: Scores
+    plain: Scores
 
 
 def _sides(vectors: Scores, tools: AnalysisTools) -> Scores:
@@ -336,7 +351,9 @@ def _sides(vectors: Scores, tools: AnalysisTools) -> Scores:
     return sides
 
 
-def _grouped(vectors: Scores, cutoff: float) -> tuple[IntArray, tuple[SettingResult, ...]]:
+def _grouped(
+    vectors: Scores, cutoff: float, sure_from: float | None
+) -> tuple[IntArray, tuple[SettingResult, ...]]:
     """Return the group of each statement (-1 for none), and what each setting gives."""
     rows = _sample(len(vectors))
     turned = likeness_map(vectors[rows])
@@ -346,9 +363,22 @@ def _grouped(vectors: Scores, cutoff: float) -> tuple[IntArray, tuple[SettingRes
     if len(rows) < len(vectors):
         ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, cutoff)
         ids = refined(vectors, ids.tolist())
-    ids = without_small(ids, max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(vectors))))
+    least = max(MIN_SIZE, math.ceil(FEWEST_SHARE * len(vectors)))
+    ids = without_small(ids, least)
+    if least == MIN_SIZE and sure_from is not None:
+        _add_rare(vectors, ids, sure_from)
     _fit_others(vectors, ids)
     return ids, tuple(_tried(threshold, held) for threshold, held in groups.items())
+
+
+def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
+    """Group what is left where two statements or more surely say the same: a rare key point."""
+    left = np.flatnonzero(ids == NONE)
+    if len(left) < RARE_SIZE:
+        return
+    match = vectors[left] @ vectors[left].T
+    groups = np.array(merge_clusters(match, [sure_from], min_size=RARE_SIZE)[sure_from])
+    ids[left] = np.where(groups == NONE, NONE, groups + ids.max(initial=NONE) + 1)
 
 
 def _fit_others(vectors: Scores, ids: IntArray) -> None:
@@ -421,7 +451,17 @@ def _found(
         scores[rows] = vectors[rows] @ vectors[best]
         sure[rows] = _is_sure(scores[rows], sides[rows] * sides[best], tools)
     numbers = tuple(placed.tolist()), tuple(scores.tolist()), tuple(sure.tolist())
-    return ClusteringResult(tuple(points), *numbers, setting, tried, RULE)
+    themes = theme_groups(statements.plain, placed, len(points))
+    names = theme_names(texts, placed.tolist(), points, themes, language_of(texts))
+    return ClusteringResult(
+        tuple(points),
+        *numbers,
+        setting,
+        tried,
+        RULE,
+        themes=tuple(names[theme] for theme in themes),
+        distinct=tuple(distinctness(vectors, placed, len(points))),
+    )
 
 
 def _is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[np.bool_]:

@@ -105,6 +105,24 @@ def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
     return scores
 
 
+def distinctness(vectors: Scores, ids: IntArray, k: int) -> list[float]:
+    """Return, for each group, its mean score with itself minus that with the nearest other group.
+
+    Examples
+    --------
+    >>> two = np.array([[1, 0], [1, 0], [0.8, 0.6]], dtype=np.float32)
+    >>> [round(value, 2) for value in distinctness(two, np.array([0, 0, 1]), 2)]
+    [0.2, 0.2]
+    """
+    means, _sizes = group_means(vectors, ids, k)
+    scores = means @ means.T
+    own = scores.diagonal().copy()
+    np.fill_diagonal(scores, -np.inf)
+    nearest = scores.max(axis=1) if k > 1 else np.zeros(k)
+    margins: list[float] = (own - nearest).tolist()
+    return margins
+
+
 def refined(vectors: Scores, ids: Sequence[int], *, rounds: int = ROUNDS) -> IntArray:
     """Move each grouped statement to the group that it matches best on average.
 
