@@ -147,7 +147,9 @@ class FoundPoint(models.Model):
 
 
 class Placement(models.Model):
-    """Key point of a statement in an analysis; None if the statement fits none.
+    """A statement at a key point of an analysis; without one if the statement fits none.
+
+    A statement that makes several key points has a row for each.
 
     `SURE` are those of the machine's first band and those by hand; the others perhaps belong
     there.
@@ -171,7 +173,14 @@ class Placement(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["analysis", "argument"], name="placement_once")
+            models.UniqueConstraint(
+                fields=["analysis", "argument", "point"], name="placement_once_at_a_point"
+            ),
+            models.UniqueConstraint(
+                fields=["analysis", "argument"],
+                condition=models.Q(point__isnull=True),
+                name="placement_once_at_none",
+            ),
         ]
         indexes = [
             # What people placed stands first, then what is sure, then the best score.

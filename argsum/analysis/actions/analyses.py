@@ -103,7 +103,7 @@ def _counted(grouped: Any, unit: Any) -> dict[int, tuple[int, int]]:
 
 def count_analysis(analysis: Analysis) -> None:
     """Update the number of placed statements, and the filters for comments; does not save."""
-    analysis.statements = analysis.placements.count()
+    analysis.statements = analysis.placements.values("argument").distinct().count()
     analysis.comments = analysis.cell.comments.count() or analysis.statements
     analysis.facets = facets_of(analysis.cell)
     count_voices(analysis)

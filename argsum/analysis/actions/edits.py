@@ -15,14 +15,22 @@ from cqa_site.people.access import record
 from cqa_site.people.models import User
 
 from .analyses import count_points, subject_of
+from .placing import (
+    Move,
+    PlacementRow,
+    add,
+    apply_moves,
+    can_add,
+    count_at,
+    drop,
+    groups_of,
+    moves_back,
+)
 
 # One edit of key points: checked against what others did, stored with what was there before.
 
 
-PIECE = 2_000
 State, Verb = FoundPoint.State, PointChange.Verb
-# Key point, by hand or not, statements; by primary key.
-Group = tuple[int | None, bool, Sequence[int]]
 
 
 class EditRefused(Exception):
@@ -43,14 +51,17 @@ class Edit:
         What the history calls it, and the key point that it is about.
     points
         Key point → its new fields, by primary key.
-    placed
-        Where statements go.
+    dropped, moves, added
+        Placements that go (key point and statement), statements that move, and new placements,
+        in this order.
     """
 
     verb: str
     point: FoundPoint | None = None
     points: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    placed: Sequence[Group] = ()
+    dropped: Sequence[tuple[int | None, int]] = ()
+    moves: Sequence[Move] = ()
+    added: Sequence[PlacementRow] = ()
 
 
 @contextmanager
@@ -94,7 +105,7 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
 
 def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
     """Raise EditConflict unless all statements are still behind the key point."""
-    missing = len(statements) - _count_at(analysis, point.pk if point else None, statements)
+    missing = len(statements) - count_at(analysis, point.pk if point else None, statements)
     if missing:
         raise EditConflict(
             ngettext(
@@ -128,16 +139,20 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
     Raises EditRefused if statements would be left behind a key point that is no more.
     """
     analysis.revision += 1
-    before = {
-        "points": _change_points(analysis, edit.points),
-        "placed": _place(analysis, edit.placed),
-    }
+    points = _change_points(analysis, edit.points)
+    gone = drop(analysis, edit.dropped)
+    changes = apply_moves(analysis, edit.moves)
+    gone += changes.dropped
+    add(analysis, edit.added)
+    before = {"points": points, "placed": groups_of(changes.before), "dropped": gone}
     after = {
         "points": {str(pk): dict(fields) for pk, fields in edit.points.items()},
-        "placed": [[point, hand, list(keys)] for point, hand, keys in edit.placed],
+        "placed": groups_of(changes.after),
+        "added": list(edit.added),
     }
-    groups = [*before["placed"], *after["placed"]]
-    touched = {*edit.points, *(group[0] for group in groups if group[0] is not None)}
+    places = [point for point, _hand in (*changes.before, *changes.after)]
+    places += [row.point for row in (*gone, *edit.added)]
+    touched = {*edit.points, *(point for point in places if point is not None)}
     count_points(analysis, touched)
     _require_nothing_lost(touched)
     return keep(analysis, edit, actor, before=before, after=after)
@@ -145,7 +160,7 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
 
 def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> PointChange:
     """Write an edit to the history and the log; ``sides`` are ``before`` and ``after``."""
-    moved = sum(len(keys) for _point, _hand, keys in edit.placed)
+    moved = sum(len(move.statements) for move in edit.moves)
     change = PointChange.objects.create(
         analysis=analysis,
         revision=analysis.revision,
@@ -183,12 +198,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
         if row.undone_by_id is not None:
             raise EditRefused(_("This edit has already been undone."))
         _require_untouched(held, row)
-        edit = Edit(
-            Verb.UNDONE,
-            row.point,
-            {int(pk): fields for pk, fields in row.before.get("points", {}).items()},
-            [(point, hand, keys) for point, hand, keys in row.before.get("placed", [])],
-        )
+        edit = _reversed(row)
         reversal = store(held, edit, actor)
         PointChange.objects.filter(undone_by=row).update(undone_by=None)
         PointChange.objects.filter(pk=row.pk).update(undone_by=reversal)
@@ -203,9 +213,30 @@ def _require_untouched(analysis: Analysis, change: PointChange) -> None:
     for pk, fields in wanted.items():
         if any(getattr(rows[int(pk)], name) != value for name, value in fields.items()):
             raise EditRefused(later)
-    for point, hand, keys in change.after.get("placed", []):
-        if _count_at(analysis, point, keys, hand=hand) != len(keys):
-            raise EditRefused(later)
+    rows_added = [PlacementRow(*stored) for stored in change.after.get("added", [])]
+    groups: dict[tuple[int | None, bool], list[int]] = {}
+    for stored in rows_added:
+        groups.setdefault((stored.point, stored.is_by_hand), []).append(stored.statement)
+    own = [*change.after.get("placed", []), *groups_of(groups)]
+    if any(count_at(analysis, point, keys, hand=hand) != len(keys) for point, hand, keys in own):
+        raise EditRefused(later)
+    gone = [PlacementRow(*stored) for stored in change.before.get("dropped", [])]
+    if not can_add(analysis, gone, own):
+        raise EditRefused(later)
+
+
+def _reversed(change: PointChange) -> Edit:
+    """Return the edit that undoes another one."""
+    before, after = change.before, change.after
+    added = [PlacementRow(*stored) for stored in after.get("added", [])]
+    return Edit(
+        Verb.UNDONE,
+        change.point,
+        {int(pk): fields for pk, fields in before.get("points", {}).items()},
+        dropped=[(row.point, row.statement) for row in added],
+        moves=moves_back(before.get("placed", []), after.get("placed", [])),
+        added=[PlacementRow(*stored) for stored in before.get("dropped", [])],
+    )
 
 
 def _change_points(
@@ -217,32 +248,6 @@ def _change_points(
         before[str(pk)] = {name: getattr(rows[pk], name) for name in fields}
         FoundPoint.objects.filter(pk=pk).update(**fields, revision=analysis.revision)
     return before
-
-
-def _place(analysis: Analysis, groups: Sequence[Group]) -> list[list[Any]]:
-    """Place statements; return their previous places as groups."""
-    before: dict[tuple[int | None, bool], list[int]] = {}
-    for point, hand, keys in groups:
-        for start in range(0, len(keys), PIECE):
-            rows = Placement.objects.filter(
-                analysis=analysis, argument__in=keys[start : start + PIECE]
-            )
-            for key, was, by_hand in rows.values_list("argument", "point", "is_by_hand"):
-                before.setdefault((was, by_hand), []).append(key)
-            rows.update(point=point, is_by_hand=hand)
-    return [[point, hand, sorted(keys)] for (point, hand), keys in before.items()]
-
-
-def _count_at(
-    analysis: Analysis, point: int | None, keys: Sequence[int], *, hand: bool | None = None
-) -> int:
-    total = 0
-    for start in range(0, len(keys), PIECE):
-        rows = Placement.objects.filter(
-            analysis=analysis, argument__in=keys[start : start + PIECE], point=point
-        )
-        total += (rows if hand is None else rows.filter(is_by_hand=hand)).count()
-    return total
 
 
 def _require_nothing_lost(touched: Collection[int]) -> None:
@@ -320,9 +325,9 @@ def set_state(
                     _("“%(text)s” is %(state)s.")
                     % {"text": row.text, "state": row.get_state_display().lower()}
                 )
-        placed = _at(held, rows, None) if ends == State.REMOVED else []
+        moves = _moves(held, rows, None) if ends == State.REMOVED else []
         fields = {row.pk: {"state": ends} for row in rows}
-        return store(held, Edit(verb, rows[0], fields, placed), actor)
+        return store(held, Edit(verb, rows[0], fields, moves=moves), actor)
 
 
 def merge_points(
@@ -358,7 +363,8 @@ def merge_points(
             own |= by_hand(target, _free_text(held, text, but=target, gone=gone))
         if own:
             fields[target.pk] = own
-        return store(held, Edit(Verb.MERGED, target, fields, _at(held, gone, target)), actor)
+        moves = _moves(held, gone, target)
+        return store(held, Edit(Verb.MERGED, target, fields, moves=moves), actor)
 
 
 def split_point(
@@ -381,8 +387,8 @@ def split_point(
         require_at(held, row, statements)
         part = new_point(held, _free_text(held, text))
         verb = Verb.SPLIT if row else Verb.ADDED
-        groups: list[Group] = [(part.pk, True, statements)]
-        edit = Edit(verb, row or part, {part.pk: {"state": State.SHOWN}}, groups)
+        moves = [Move(row.pk if row else None, part.pk, True, statements)]
+        edit = Edit(verb, row or part, {part.pk: {"state": State.SHOWN}}, moves=moves)
         return store(held, edit, actor)
 
 
@@ -406,8 +412,9 @@ def move_statements(
     with editing(analysis) as held:
         target = alive(held, [to], seen)[0] if to else None
         require_at(held, point, statements)
-        groups: list[Group] = [(target.pk if target else None, True, statements)]
-        return store(held, Edit(Verb.MOVED, target or point, {}, groups), actor)
+        source = point.pk if point else None
+        moves = [Move(source, target.pk if target else None, True, statements)]
+        return store(held, Edit(Verb.MOVED, target or point, moves=moves), actor)
 
 
 def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
@@ -415,15 +422,15 @@ def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
     return {"text": text} | ({"writer_id": None} if point.writer_id else {})
 
 
-def _at(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Group]:
-    """Return all statements behind some key points as groups to move, by hand or not as before."""
+def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
+    """Return moves of all statements at some key points, by hand or not as before."""
     placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
-    groups: list[Group] = []
-    for hand in (False, True):
-        keys = list(placed.filter(is_by_hand=hand).values_list("argument", flat=True))
-        if keys:
-            groups.append((to.pk if to else None, hand, sorted(keys)))
-    return groups
+    groups: dict[tuple[int | None, bool], list[int]] = {}
+    fields = ("point", "is_by_hand", "argument")
+    for point, hand, key in placed.order_by("argument").values_list(*fields):
+        groups.setdefault((point, hand), []).append(key)
+    target = to.pk if to else None
+    return [Move(point, target, hand, keys) for (point, hand), keys in groups.items()]
 
 
 def _free_text(

@@ -37,7 +37,8 @@ from .analyses import (
     statements_of,
     subject_of,
 )
-from .edits import Edit, EditRefused, Group, alive, editing, keep, new_point, require_at, store
+from .edits import Edit, EditRefused, alive, editing, keep, new_point, require_at, store
+from .placing import Move
 from .voices import group_comments
 
 # Other workers help to read many statements: each reads some, and the vectors are kept on disk.
@@ -404,11 +405,11 @@ def _store_parts(
     actor: User | None,
 ) -> None:
     row = alive(analysis, [point], seen)[0]
-    groups: list[Group] = []
+    moves = []
     fields = {}
     for text, keys in parts:
         require_at(analysis, row, keys)
         part = new_point(analysis, text)
         fields[part.pk] = {"state": FoundPointState.SHOWN}
-        groups.append((part.pk, False, keys))
-    store(analysis, Edit(Verb.SPLIT, row, fields, groups), actor)
+        moves.append(Move(row.pk, part.pk, False, keys))
+    store(analysis, Edit(Verb.SPLIT, row, fields, moves=moves), actor)

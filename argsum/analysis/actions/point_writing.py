@@ -390,9 +390,9 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
     if not known:
         return
     tools.say(0.0, _("reading the statements"), 0.9)
-    placed, texts = _placed(analysis, places)
+    behind, placed, texts = _placed(analysis, places)
     # In the order of the analysis: their vectors are on disk since then.
-    statements = tools.vectors(texts)
+    statements = tools.vectors(texts)[behind]
     tools.say(0.9, _("checking the texts"))
     written = tools.vectors([row.text for row in known])
     own = [places[row.point_id or 0] for row in known]
@@ -404,11 +404,21 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
             row.nearest = points[fit.nearest or 0].text
 
 
-def _placed(analysis: Analysis, places: dict[int, int]) -> tuple[list[int], list[str]]:
-    """Return the position of each statement's key point (-1 for none) and its text."""
-    at = dict(Placement.objects.filter(analysis=analysis).values_list("argument", "point"))
+def _placed(analysis: Analysis, places: dict[int, int]) -> tuple[list[int], list[int], list[str]]:
+    """Return rows of statements with the positions of their key points, and all texts."""
     pairs = list(statements_of(analysis.cell).values_list("pk", "text"))
-    return [places.get(at.get(pk) or 0, -1) for pk, _text in pairs], [text for _pk, text in pairs]
+    row = {pk: at for at, (pk, _text) in enumerate(pairs)}
+    placed = Placement.objects.filter(analysis=analysis, point__in=places).order_by("argument")
+    at = [
+        (row[argument], places[point])
+        for argument, point in placed.values_list("argument", "point")
+        if point is not None and argument in row
+    ]
+    return (
+        [place for place, _point in at],
+        [point for _place, point in at],
+        [text for _pk, text in pairs],
+    )
 
 
 def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -> None:

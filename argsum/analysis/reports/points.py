@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.utils.functional import cached_property
 from django.utils.translation import ngettext
 
@@ -14,6 +15,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, Comment, CommentStatement
 
 from .analyses import StatementSearch, has_comments, writer_in_words
+from .counts import kept
 from .voices import COMMENTS, VOICES, both_in_words, sure_of, voice_of
 
 # Key points of an analysis as pages show them: by comments, with the first quotations.
@@ -81,10 +83,13 @@ class PointRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """Numbers of key points and statements by state; ``rest`` counts statements that fit none."""
+    """Number of key points by state.
+
+    ``covered`` counts statements at a shown key point, ``rest`` those that fit none.
+    """
 
     points: Mapping[str, int]
-    statements: Mapping[str, int]
+    covered: int
     rest: int
 
     @property
@@ -102,11 +107,6 @@ class Overview:
         """Number of key points that wait for a decision."""
         return self.points.get(State.PROPOSED, 0)
 
-    @property
-    def covered(self) -> int:
-        """Number of statements behind a shown key point."""
-        return self.statements.get(State.SHOWN, 0)
-
 
 def statements_in_words(number: int) -> str:
     """Return a number of statements in words."""
@@ -114,15 +114,18 @@ def statements_in_words(number: int) -> str:
 
 
 def overview_of(analysis: Analysis) -> Overview:
-    """Return the overview from stored counts, in one query."""
+    """Return the overview, in two queries; one while nothing changes."""
     rows = analysis.points.order_by().values_list("state")
-    counts = list(rows.annotate(n=Count("pk"), s=Sum("statements")))
-    placed = sum(statements for _state, _n, statements in counts)
-    return Overview(
-        {state: n for state, n, _statements in counts},
-        {state: statements for state, _n, statements in counts},
-        max(0, analysis.statements - placed),
-    )
+    points = dict(rows.annotate(n=Count("pk")))
+    covered, rest = kept("placed", analysis, partial(_placed, analysis))
+    return Overview(points, covered, rest)
+
+
+def _placed(analysis: Analysis) -> tuple[int, int]:
+    """Return the numbers of statements at a shown key point and at none."""
+    rows = analysis.placements.order_by()
+    shown = rows.filter(point__state=State.SHOWN).values("argument").distinct()
+    return shown.count(), rows.filter(point__isnull=True).count()
 
 
 def points_of(analysis: Analysis, state: str, unit: str = COMMENTS) -> QuerySet[FoundPoint]:
@@ -310,7 +313,7 @@ class StatementRow:
     """A statement, its match score (None if placed by hand), and its first comment.
 
     ``is_perhaps`` is true where the machine was not sure. ``more`` are comments that say it
-    besides.
+    besides. ``others`` are further key points that it makes.
     """
 
     statement: CellArgument
@@ -318,6 +321,7 @@ class StatementRow:
     is_perhaps: bool
     comment: Comment | None
     more: int
+    others: Sequence[FoundPoint] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -373,33 +377,36 @@ def statement_page(
     if narrow.is_on:
         keys = statement_keys(analysis, point, narrow)
         page = Paginator(keys, PER_PAGE).get_page(number)
-        return page, _placements(analysis, list(page))
+        return page, _placements(analysis, point, list(page))
     every = Placement.objects.filter(analysis=analysis, point=point).order_by(*BEST_FIRST)
     page = KnownPaginator(every, PER_PAGE, known).get_page(number)
     # The index alone says which they are; with their texts, those of all pages before were read.
     begin = PER_PAGE * (page.number - 1)
     own = every[begin : begin + PER_PAGE].values_list("argument", flat=True)
-    return page, _placements(analysis, list(own))
+    return page, _placements(analysis, point, list(own))
 
 
-def _placements(analysis: Analysis, keys: Sequence[int]) -> list[Placement]:
+def _placements(
+    analysis: Analysis, point: FoundPoint | None, keys: Sequence[int]
+) -> list[Placement]:
     """Return placements in the order of their keys.
 
     Another order would sort the whole analysis.
     """
-    rows = Placement.objects.filter(analysis=analysis, argument__in=keys).order_by()
+    rows = Placement.objects.filter(analysis=analysis, argument__in=keys, point=point).order_by()
     placements = {row.argument_id: row for row in rows.select_related("argument")}
     return [placements[key] for key in keys if key in placements]
 
 
 def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> list[StatementRow]:
-    """Return some placements with a comment for each, always in three queries."""
+    """Return some placements with a comment for each, always in four queries."""
     keys = [placement.argument_id for placement in placements]
     sayings = narrow.sayings(argument=OuterRef("pk")).order_by("pk").values("comment")
     rows = CellArgument.objects.filter(pk__in=keys).annotate(first=Subquery(sayings[:1]))
     firsts = dict(rows.order_by().values_list("pk", "first"))
     comments = Comment.objects.in_bulk([key for key in firsts.values() if key])
     counts = said_counts(keys, narrow)
+    others = _others(placements)
     return [
         StatementRow(
             placement.argument,
@@ -407,9 +414,27 @@ def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> 
             not (placement.is_by_hand or placement.is_sure),
             comments.get(firsts.get(placement.argument_id) or 0),
             max(0, counts.get(placement.argument_id, 0) - 1),
+            others.get(placement.argument_id, ()),
         )
         for placement in placements
     ]
+
+
+def _others(placements: Sequence[Placement]) -> dict[int, list[FoundPoint]]:
+    """Map statements to the other key points that they make."""
+    if not placements:
+        return {}
+    first = placements[0]
+    rows = Placement.objects.filter(
+        analysis=first.analysis_id,
+        argument__in=[placement.argument_id for placement in placements],
+        point__state__in=FoundPoint.ALIVE,
+    ).exclude(point=first.point_id)
+    others: dict[int, list[FoundPoint]] = {}
+    for row in rows.select_related("point").order_by("point__position"):
+        if row.point is not None:
+            others.setdefault(row.argument_id, []).append(row.point)
+    return others
 
 
 def comments_saying(statement: CellArgument, narrow: StatementSearch) -> list[Comment]:

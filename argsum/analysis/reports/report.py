@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -23,7 +23,7 @@ from .corrections import CorrectedShare, corrections_of
 from .counts import CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
-from .points import BEST_FIRST
+from .points import BEST_FIRST, overview_of
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of
 
@@ -213,11 +213,10 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     )
     points = list(ranking.select_related("writer__prompt")[:MOST_POINTS])
     writers = writers_of(ranking)
-    counted = ranking.aggregate(number=Count("pk"), statements=Sum("statements"))
-    shown, covered = counted["number"], counted["statements"] or 0
+    overview = overview_of(analysis)
+    shown, covered = overview.shown, overview.covered
     quotations = quotations_of(points, request.quotations)
     rest = analysis.placements.filter(point__isnull=True)
-    behind = analysis.points.aggregate(n=Sum("statements"))["n"] or 0
     column = chosen_column(counts, request.attribute) if counts and request.attribute else None
     edits, undone = _edits(analysis)
     numbers = [int(getattr(point, request.unit)) for point in points]
@@ -237,7 +236,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
         )
         for at, (point, number) in enumerate(zip(points, numbers, strict=True), start=1)
     ]
-    nowhere = Share(max(0, analysis.statements - behind), analysis.statements)
+    nowhere = Share(overview.rest, analysis.statements)
     return Report(
         analysis=analysis,
         asked=request,

@@ -286,7 +286,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
     own = set(names)
     states = dict(FoundPoint.State.choices)
     for row in _pieces(analysis):
-        _position, _said, point, text, state, *placement, group, attributes = row
+        _position, _said, _key, point, text, state, *placement, group, attributes = row
         fields = attributes or {}
         further = {name: value for name, value in fields.items() if name not in own}
         yield (
@@ -301,7 +301,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
-    """Yield rows as stored, preceded by the statement's position and the mention's key."""
+    """Yield rows as stored, after the statement's position and the keys of mention and row."""
     placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
     last = -1
     while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):
@@ -314,10 +314,13 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
     prefix = "argument__said_in__"
     group = f"{prefix}comment__duplicate"
     grouped = When(**{f"{group}__is_out": False, "then": F(f"{group}__group__public_id")})
-    rows = placements.annotate(near_duplicates=Case(grouped)).order_by(
-        "argument__position", F(f"{prefix}pk").asc(nulls_first=True)
+    # Named once: a filter about mentions would join them a second time.
+    named = placements.annotate(mention=F(f"{prefix}pk"), near_duplicates=Case(grouped))
+    rows = named.order_by(
+        "argument__position", F("mention").asc(nulls_first=True), "pk"
     ).values_list(
-        "argument__position", f"{prefix}pk", "point__public_id", "point__text", "point__state",
+        "argument__position", "mention", "pk",
+        "point__public_id", "point__text", "point__state",
         "argument__text", "score", "is_sure", "is_by_hand",
         f"{prefix}comment__text", f"{prefix}comment__name",
         f"{prefix}comment__written_on", f"{prefix}comment__source", "near_duplicates",
@@ -328,10 +331,10 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
         yield from piece
         if len(piece) < PIECE:
             break
-        position, key, *_rest = piece[-1]
-        after = Q(argument__position__gt=position)
-        if key is not None:
-            after |= Q(argument__position=position, **{f"{prefix}pk__gt": key})
+        position, mention, key, *_rest = piece[-1]
+        here = Q(mention=mention) if mention is not None else Q(mention__isnull=True)
+        later = Q(mention__gt=mention or 0) | (here & Q(pk__gt=key))
+        after = Q(argument__position__gt=position) | (Q(argument__position=position) & later)
 
 
 def column_names(counts: CommentCounts) -> list[str]:

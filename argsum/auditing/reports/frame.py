@@ -72,7 +72,9 @@ def frame_of(analysis: Analysis) -> AuditFrame:
         Comment.objects.filter(cell=analysis.cell_id).order_by("pk").values_list("pk", flat=True)
     )
     placed = Placement.objects.filter(analysis=analysis)
-    units = comments or list(placed.order_by("argument").values_list("argument", flat=True))
+    units = comments or list(
+        placed.order_by("argument").values_list("argument", flat=True).distinct()
+    )
     place = {unit: at for at, unit in enumerate(units)}
     unit = "argument__said_in__comment" if comments else "argument"
     rows = placed.filter(point__in=list(texts)).order_by("-is_by_hand", "-score", "argument_id")
