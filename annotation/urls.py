@@ -15,7 +15,7 @@ from annotation.judges.views import judges
 from annotation.judges.views import runs as judge_compare
 from annotation.labelling.views import label, label_page
 from annotation.labelling.views import rounds as label_rounds
-from annotation.quality.views import exclusion, quality
+from annotation.quality import views as quality
 from annotation.retrieval import views as retrieval
 from annotation.study.views import overview, questions
 
@@ -26,7 +26,6 @@ urlpatterns = [
     *label.urlpatterns,
     *label_page.urlpatterns,
     *quality.urlpatterns,
-    *exclusion.urlpatterns,
     *consensus.adjudication_urls,
     *rounds.start_urls,
     *rounds.round_urlpatterns,

@@ -1,1 +1,0 @@
-"""Scoring of comparative answers by rubric: people, judges, agreement, leaderboard (CompQA)."""

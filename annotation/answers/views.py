@@ -22,7 +22,7 @@ from annotation.answers.actions import (
     mark_learned,
     question_ids,
 )
-from annotation.answers.forms.questions import (
+from annotation.answers.forms import (
     AnswerFilterForm,
     QuestionForm,
     SystemForm,

@@ -21,8 +21,15 @@ from annotation.consensus.models import Adjudication, Adoption, FinalLabel, Pref
 from annotation.consensus.reports import FINAL_PATHS, counted_votes, label_source
 from annotation.labelling.api import LabelRoundViews, SentenceSerializer
 from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
-from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
-from cqa_site.api.data import body_of
+from cqa_site.api.base import (
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    body_of,
+    public_id,
+)
 from cqa_site.people.actions import rater_for
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import Conflict, TrueFalseFilter, conflict_on, invalid_on

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from annotation.editing.actions.rounds import NotDiscussed, add_comment, make_expert_answers
 from annotation.editing.forms import LONGEST_COMMENT, EditingRoundForm
 from annotation.editing.models import EditingRound, EditingSheet, Revision, RoundComment
-from annotation.editing.reports.versions import sheets_with_revisions
+from annotation.editing.reports import sheets_with_revisions
 from cqa_site.api.base import FormInput, Input, NothingInput, ReadSerializer, Request, public_id
 from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
 from cqa_site.rounds.progress import TO_DO

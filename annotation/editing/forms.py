@@ -6,10 +6,9 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
-from annotation.answers.forms.questions import one_condition
+from annotation.answers.forms import ConditionField, one_condition
 from annotation.answers.models import Answer, System
-from annotation.editing.actions.draft_conflict import ConflictChoice
-from annotation.editing.actions.kind import EDITING, EditContent
+from annotation.editing.actions.kind import EDITING, ConflictChoice, EditContent
 from annotation.editing.actions.rounds import (
     LEAVE,
     LEAVE_QUESTIONS,
@@ -23,8 +22,6 @@ from cqa_site.people.models import User
 from cqa_site.rounds.forms import LARGEST, Extent, RoundPlanForm, SaveForm
 from cqa_site.rounds.progress import seconds_each
 from cqa_site.web.pages import offer
-
-from ..answers.forms.questions import ConditionField
 
 LONGEST_TEXT = 100_000
 LONGEST_COMMENT = 2_000

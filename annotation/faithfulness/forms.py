@@ -6,17 +6,16 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.faithfulness.actions.coherence import KIND, target_of
-from cqa_site.people.models import Study
-from cqa_site.runs.forms.plan import RunPlanForm, differing
-from cqa_site.web.pages import offer
-
-from ..answers.forms.questions import (
+from annotation.answers.forms import (
     ConditionsField,
     ScenariosField,
     SystemsField,
     condition_choices,
 )
+from annotation.faithfulness.actions.coherence import KIND, target_of
+from cqa_site.people.models import Study
+from cqa_site.runs.forms.plan import RunPlanForm, differing
+from cqa_site.web.pages import offer
 
 # A short reason and a verdict; models that think aloud need more.
 MOST_TOKENS = 200

@@ -17,8 +17,15 @@ from annotation.generation.models import GenerationLaunch, GenerationRun
 from annotation.generation.reports import CHOICES, AnswersComparison, compare_answers
 from annotation.judges.api import RunComparisonSerializer, public_ids
 from annotation.judges.reports.tables import compare_runs
-from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id, require_valid
-from cqa_site.api.data import DataSerializer
+from cqa_site.api.base import (
+    DataSerializer,
+    Input,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+    require_valid,
+)
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.api.bodies import LARGEST_CAP, Given, PlanInput, Start, as_typed, keys_of, plain

@@ -8,7 +8,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.labels import LabelsField, label_choices
+from annotation.answers.forms import LabelsField, label_choices
 from annotation.answers.reports import whose_labels
 from annotation.corpus.models import Argument
 from annotation.generation.actions.answer_runs import KIND

@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
-from annotation.answers.forms.questions import QuestionListForm
+from annotation.answers.forms import QuestionListForm
 from annotation.imports.methods.question_list import pasted_list
 from cqa_site.files.actions.files import request_check, store_upload
 from cqa_site.files.views.imports import too_large_page

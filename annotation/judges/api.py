@@ -21,8 +21,14 @@ from annotation.judges.reports.results import JudgeSelection, model_card, state_
 from annotation.judges.reports.tables import RunAgreement
 from annotation.labelling.api import LabelRoundViews, SentenceSerializer
 from annotation.labelling.models.rounds import label_rounds_of
-from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
-from cqa_site.api.data import DataSerializer
+from cqa_site.api.base import (
+    DataSerializer,
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    public_id,
+)
 from cqa_site.people.models import Study, User
 from cqa_site.results.api import FigureSerializer, StatisticSerializer
 from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_typed

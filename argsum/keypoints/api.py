@@ -32,8 +32,16 @@ from argsum.scorers.models import Scorer
 from argsum.systems.contract import SummarizationSystem
 from argsum.systems.methods.inputs import MOST_VALUES, GridNotValid, Parameter, read_values
 from argsum.systems.registry import Fault, faults, systems
-from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
-from cqa_site.api.data import DataSerializer, body_of
+from cqa_site.api.base import (
+    DataSerializer,
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    body_of,
+    public_id,
+)
 from cqa_site.web.rest.queries import conflict_on, refuse_unknown
 
 

@@ -30,8 +30,7 @@ from argsum.leaderboard.reports.scores import (
 )
 from argsum.leaderboard.reports.tables import board_note
 from argsum.metrics.methods import RaterPair
-from cqa_site.api.base import Input, Request, StudyViews, public_id
-from cqa_site.api.data import DataSerializer, body_of
+from cqa_site.api.base import DataSerializer, Input, Request, StudyViews, body_of, public_id
 from cqa_site.results.api import (
     SNAPSHOT_FIELDS,
     FreezingViews,

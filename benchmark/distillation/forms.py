@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.questions import (
+from annotation.answers.forms import (
     ConditionsField,
     ScenariosField,
     SystemsField,

@@ -24,8 +24,7 @@ from benchmark.judges.reports import (
 )
 from benchmark.rubrics.actions import default_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRound, ScoringRun
-from cqa_site.api.base import AnyRequest, ReadSerializer, Request, public_id
-from cqa_site.api.data import DataSerializer
+from cqa_site.api.base import AnyRequest, DataSerializer, ReadSerializer, Request, public_id
 from cqa_site.people.models import Study, User
 from cqa_site.results.api import StatisticSerializer
 from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of, keys_of

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.forms.questions import (
+from annotation.answers.forms import (
     ConditionsField,
     ScenariosField,
     SystemsField,

@@ -12,8 +12,14 @@ from rest_framework.response import Response
 from benchmark.preferences import reports
 from benchmark.preferences.forms import MOST_CONTROLS, PreferenceRoundForm, PreferringRunForm
 from benchmark.preferences.models import PreferenceItem, PreferenceRound, PreferenceSheet
-from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
-from cqa_site.api.data import DataSerializer
+from cqa_site.api.base import (
+    DataSerializer,
+    FormInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+)
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.results.api import FigureSerializer, PositionSerializer, StatisticSerializer
 from cqa_site.rounds.api import (

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.forms.questions import (
+from annotation.answers.forms import (
     ConditionsField,
     ScenariosField,
     SystemsField,

@@ -1,1 +1,0 @@
-"""Communication with language models, without Django or Celery."""

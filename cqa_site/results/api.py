@@ -11,8 +11,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews
-from cqa_site.api.data import DataSerializer
+from cqa_site.api.base import (
+    DataSerializer,
+    Input,
+    NothingInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+)
 from cqa_site.stats.estimate import Bounded, Estimate, RankPosition
 from cqa_site.web.rest.queries import conflict_on
 

@@ -16,9 +16,9 @@ from django.utils import timezone
 from cqa_site.people.access import PersonRequest, record
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Role, Study, User
+from cqa_site.rounds.queue import LEAST_GAP
 from cqa_site.web.database import PreparedQuery
 
-from .blind_order import LEAST_GAP
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Participant, Place, Round, Sheet
 from .progress import skipped_by, skips_paid

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Membership, Rater, Study, User
+from cqa_site.rounds.queue import repeats_of
 
-from .blind_order import repeats_of
 from .kind import Card, SheetKind, TaskKind, kind_of, kinds, sheet_kind_of
 from .models import COUNTED, Participant, Place, Round, Sheet
 from .queue import DONE, unseen_items, with_free_slot

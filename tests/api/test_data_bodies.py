@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 from rest_framework import serializers
 
-from cqa_site.api.data import DataSerializer, body_of
+from cqa_site.api.base import DataSerializer, body_of
 
 
 class Corner(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import models, transaction
 from django.db.models import Count, Max, OuterRef, Q, Subquery, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -11,6 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.answers.actions import numbered_texts
 from annotation.corpus.models import text_key
+from annotation.editing.actions.rounds import make_expert_answers
 from annotation.editing.models import (
     EarlierDraft,
     EditingItem,
@@ -20,14 +22,12 @@ from annotation.editing.models import (
     KeptText,
     Revision,
 )
-from annotation.editing.reports.versions import find_editing_violations
+from annotation.editing.reports import find_editing_violations
 from cqa_site.people.models import Membership, Role, User
-from cqa_site.rounds.drafts import DraftSubmission, is_same_page
+from cqa_site.rounds.drafts import DraftSubmission, is_same_page, save_draft
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import Desk
 from cqa_site.rounds.progress import SUBMITTED, count_of
-
-from .rounds import make_expert_answers
 
 
 @dataclass(frozen=True)
@@ -224,3 +224,29 @@ class EditingRoundKind(Desk):
 
 
 EDITING = EditingRoundKind()
+
+
+class ConflictChoice(models.TextChoices):
+    """The text to continue with."""
+
+    MINE = "mine", lazy("this text")
+    THEIRS = "theirs", lazy("the stored text")
+    MERGED = "merged", lazy("a text merged by hand")
+
+
+def settle_text(
+    *, sheet: EditingSheet, kept: KeptText, choice: str, base_version: int, merged: str = ""
+) -> None:
+    """Continue with the conflicting text, the stored one, or a merged one.
+
+    ``base_version`` is the draft that the chooser saw. Raises RoundNotOpen, or StaleDraft where
+    the draft has changed once more; the kept text waits then as before.
+    """
+    if choice != ConflictChoice.THEIRS:
+        text = merged if choice == ConflictChoice.MERGED else kept.content["text"]
+        save_draft(sheet=sheet, sent=DraftSubmission(EditContent(text), base_version))
+    with transaction.atomic():
+        if choice != ConflictChoice.MINE:
+            text, at = kept.content["text"], kept.created_at
+            EarlierDraft.objects.create(sheet=sheet, text=text, saved_at=at)
+        kept.delete()

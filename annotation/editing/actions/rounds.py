@@ -20,7 +20,7 @@ from annotation.editing.models import (
     Revision,
     RoundComment,
 )
-from annotation.editing.reports.versions import newest_revisions
+from annotation.editing.reports import newest_revisions
 from annotation.generation.actions.answer_runs import condition
 from cqa_site.people.access import record
 from cqa_site.people.actions import rater_for

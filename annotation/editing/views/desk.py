@@ -18,18 +18,18 @@ from django.views.decorators.http import require_safe
 from annotation.answers.actions import relevance_of
 from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
 from annotation.corpus.models import ListedArgument
-from annotation.editing.actions.draft_conflict import settle_text
 from annotation.editing.actions.kind import (
     EDITING,
     ChecklistReading,
     EditContent,
     arguments_of,
     read_text,
+    settle_text,
 )
 from annotation.editing.forms import EditForm, SettleForm
 from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision
-from annotation.editing.reports.check_titles import TITLES
-from annotation.editing.reports.versions import (
+from annotation.editing.reports import (
+    TITLES,
     TextVersion,
     changes,
     expert_name,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.answers.forms.questions import MIXED, PLAIN_ONLY
+from annotation.answers.forms import MIXED, PLAIN_ONLY
 from annotation.answers.models import Answer
 from annotation.answers.reports import ALL, names_of
 from annotation.editing.actions.rounds import (
@@ -29,7 +29,7 @@ from annotation.editing.actions.rounds import (
 )
 from annotation.editing.forms import CommentForm, EditingRoundForm
 from annotation.editing.models import EditingRound, EditingSheet
-from annotation.editing.reports.versions import (
+from annotation.editing.reports import (
     calibration_answers,
     desk_of,
     discussion,

@@ -13,7 +13,7 @@ from annotation.answers.models import Answer
 from annotation.answers.reports import ALL, under
 from annotation.corpus.methods.sentences import seeded_places
 from annotation.editing.models import Revision
-from annotation.editing.reports.versions import newest_revisions
+from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from annotation.faithfulness.reports.texts import CitationSubject
 from cqa_site.judging.prompts import (

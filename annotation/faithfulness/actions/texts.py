@@ -14,7 +14,7 @@ from annotation.answers.methods.checklist import check_answer
 from annotation.answers.models import Answer, System
 from annotation.answers.reports import under
 from annotation.editing.models import Revision
-from annotation.editing.reports.versions import newest_revisions
+from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.methods.faithfulness import MODES
 from annotation.faithfulness.methods.segments import word_distance
 from annotation.faithfulness.models import EditedText, FaithfulnessFigures, FaithfulnessSettings

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.editing.reports.check_titles import TITLES as CHECK_TITLES
-from annotation.editing.reports.versions import newest_revisions, passed
+from annotation.editing.reports import TITLES as CHECK_TITLES
+from annotation.editing.reports import newest_revisions, passed
 from annotation.faithfulness.models import EditedText, FaithfulnessFigures
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures

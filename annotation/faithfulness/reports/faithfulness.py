@@ -17,7 +17,7 @@ from django.http import QueryDict
 from django.utils.translation import get_language
 
 from annotation.answers.models import Condition, System
-from annotation.editing.reports.versions import newest_revisions
+from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.methods.faithfulness import AnswerFigures, pool
 from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
 from cqa_site.people.models import Study

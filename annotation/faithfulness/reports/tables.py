@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.answers.models import Answer
 from annotation.answers.reports import labels_name
 from annotation.editing.models import Revision
-from annotation.editing.reports.versions import newest_revisions
+from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
 from cqa_site.results.tables import Column, EstimateColumn, TextColumn, bounds_of, table_of

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from annotation.answers.forms.labels import label_choices
+from annotation.answers.forms import label_choices
 from annotation.answers.models import Answer
 from annotation.answers.reports import ALL, names_of, used_conditions
 from annotation.faithfulness.actions import figures as actions

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
-from annotation.answers.forms.labels import label_choices
+from annotation.answers.forms import label_choices
 from annotation.answers.models import Answer
 from annotation.answers.reports import labels_name, used_conditions
 from annotation.editing.models import Revision

@@ -31,7 +31,7 @@ from .quality import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annotation.quality.methods.exclusion_curve import OrdinaryVotes
+    from annotation.quality.methods import OrdinaryVotes
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def exclusion_curve(label_round: LabelRound, *, state: str = "") -> list[dict[st
     """Return the remaining votes at each threshold; cached until the votes change."""
 
     def compute() -> list[dict[str, Any]]:
-        from annotation.quality.methods.exclusion_curve import THRESHOLDS
+        from annotation.quality.methods import THRESHOLDS
 
         votes, records = _ordinary(label_round), control_records(label_round)
         rows = []
@@ -226,7 +226,7 @@ def exclusion_curve(label_round: LabelRound, *, state: str = "") -> list[dict[st
 
 
 def _ordinary(label_round: LabelRound) -> OrdinaryVotes:
-    from annotation.quality.methods.exclusion_curve import OrdinaryVotes
+    from annotation.quality.methods import OrdinaryVotes
 
     votes = vote_table(label_round, item__control_label__isnull=True)
     items = label_round.items.filter(Item.ORDINARY).count()

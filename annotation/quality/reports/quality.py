@@ -64,7 +64,7 @@ class ControlRecord:
 
     def is_below_at_any_look(self, mark: float) -> bool:
         """Whether the share is below the mark at any look; rule "below a mark at any look"."""
-        from annotation.quality.methods.any_time import is_below
+        from annotation.quality.methods import is_below
 
         return is_below(self.right, self.n, mark)
 

@@ -7,8 +7,7 @@ from annotation.corpus.models import Argument, Comparison
 from annotation.retrieval.actions.arguments import MOST_HITS
 from annotation.retrieval.methods.cam import FoundSentence
 from annotation.retrieval.models import ArgumentOrigin, CamRequest, Corpus
-from cqa_site.api.base import Input, ReadSerializer, public_id
-from cqa_site.api.data import body_of
+from cqa_site.api.base import Input, ReadSerializer, body_of, public_id
 
 
 class CorpusSerializer(ReadSerializer):

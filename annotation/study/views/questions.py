@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
-from annotation.answers.forms.questions import WITHOUT_ASPECT, QuestionSearchForm
+from annotation.answers.forms import WITHOUT_ASPECT, QuestionSearchForm
 from annotation.answers.models import Answer, System
 from annotation.answers.reports import (
     about_answer,

@@ -1,1 +1,0 @@
-"""Import of argument files into datasets, through the imports of `annotation`."""

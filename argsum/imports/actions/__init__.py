@@ -1,1 +1,0 @@
-"""Import of stored scores and clusterings, through the usual imports."""

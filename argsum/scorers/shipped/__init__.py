@@ -1,1 +1,0 @@
-"""Training texts that ship with the match scorers."""

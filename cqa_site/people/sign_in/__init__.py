@@ -1,1 +1,0 @@
-"""Sign-in beyond passwords: providers, passkeys, second steps, sessions."""

@@ -1,1 +1,0 @@
-"""Endpoints, prompts and background work in the REST interface."""

@@ -7,8 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from cqa_site.api.base import ReadSerializer, public_id
-from cqa_site.api.data import DataSerializer
+from cqa_site.api.base import DataSerializer, ReadSerializer, public_id
 from cqa_site.runs.api.bodies import MessageSerializer
 from cqa_site.runs.kinds import KINDS
 from cqa_site.runs.models import Attempt, Call, ProviderBatch, Reply, Run

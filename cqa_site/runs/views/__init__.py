@@ -1,1 +1,0 @@
-"""Pages of background work, endpoints and runs that depend on no app."""

@@ -1,1 +1,0 @@
-"""Archiving, restoring and deleting studies."""

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation.editing.actions.draft_conflict import settle_text
+from annotation.editing.actions.kind import settle_text
 from annotation.editing.models import EarlierDraft, EditingRound, EditingSheet, Revision
 from cqa_site.people.models import User
 from cqa_site.rounds.drafts import LONGEST_STRETCH, RoundNotOpen, StaleDraft, save_draft

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from benchmark.scoring.methods import draw_answers, draw_overlap
-from cqa_site.rounds.blind_order import LEAST_GAP, choose_repeat, own_order, repeat_due
+from cqa_site.rounds.queue import LEAST_GAP, choose_repeat, own_order, repeat_due
 
 STRATA = {number: "ab"[number % 2] for number in range(1, 21)}
 

@@ -1,24 +1,51 @@
-"""Forms for questions, systems and answers, and fields for conditions."""
+"""Forms for questions, systems and answers; fields for labels and conditions."""
 
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
+from annotation.answers.methods.conditions import NEWEST
 from annotation.answers.models import Answer, Condition, System
-from annotation.answers.reports import ALL, used_conditions
+from annotation.answers.reports import ALL, labelled_rounds, labels_name, used_conditions
 from annotation.corpus.models import Comparison, Question
 from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
 
+
+class LabelsField(forms.ChoiceField):
+    """Choice of labels: the study's choice, one round's, or the newest of each sentence."""
+
+    # Of ids; and what a program sends.
+    longest = 36
+    sent = "The id of a round, or newest; empty for the study's choice."
+
+    def __init__(self, **kwargs) -> None:
+        usual: dict[str, Any] = {"label": lazy("Labels from"), "required": False}
+        super().__init__(**usual | kwargs)
+
+
+def label_choices(study: Study) -> list[tuple[str, str]]:
+    """Return the choices of labels as (value, name), the study's own choice first."""
+    named = [
+        (str(label_round.public_id), label_round.name) for label_round in labelled_rounds(study)
+    ]
+    return [
+        ("", _("Study's choice: %s") % labels_name(study)),
+        *named,
+        (NEWEST, _("Each sentence's newest")),
+    ]
+
+
 # Choosing systems, scenarios and conditions; without a choice, all, but plain conditions only.
 
 
-ALL_MEANT = _("Leave empty for all.")
-PLAIN_ONLY = _("Plain only")
-MIXED = _("All, mixed")
+ALL_MEANT = lazy("Leave empty for all.")
+PLAIN_ONLY = lazy("Plain only")
+MIXED = lazy("All, mixed")
 
 
 class SystemsField(forms.ModelMultipleChoiceField):
@@ -27,7 +54,11 @@ class SystemsField(forms.ModelMultipleChoiceField):
     widget = forms.CheckboxSelectMultiple
 
     def __init__(self, **kwargs) -> None:
-        usual: dict[str, Any] = {"label": _("Systems"), "required": False, "help_text": ALL_MEANT}
+        usual: dict[str, Any] = {
+            "label": lazy("Systems"),
+            "required": False,
+            "help_text": ALL_MEANT,
+        }
         super().__init__(System.objects.none(), **usual | kwargs)
 
 
@@ -38,7 +69,7 @@ class ScenariosField(forms.TypedMultipleChoiceField):
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {
-            "label": _("Scenarios"),
+            "label": lazy("Scenarios"),
             "required": False,
             "help_text": ALL_MEANT,
         }
@@ -55,9 +86,9 @@ class ConditionsField(forms.MultipleChoiceField):
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {
-            "label": _("Only conditions"),
+            "label": lazy("Only conditions"),
             "required": False,
-            "help_text": _(
+            "help_text": lazy(
                 "Leave empty for plain answers only. Answers written with argument filters or "
                 "with less of the question are left out, because figures for a mix say nothing "
                 "about either."
@@ -73,7 +104,7 @@ class ConditionField(forms.ChoiceField):
     sent = "The id of a condition, or all; empty for the plain ones."
 
     def __init__(self, **kwargs) -> None:
-        usual: dict[str, Any] = {"label": _("Only condition"), "required": False}
+        usual: dict[str, Any] = {"label": lazy("Only condition"), "required": False}
         super().__init__(**usual | kwargs)
 
 
@@ -97,28 +128,28 @@ MOST_ASPECTS = 500
 class QuestionSearchForm(forms.Form):
     """Search among a study's questions; without access to systems, it has no system filter."""
 
-    q = forms.CharField(label=_("Question contains"), required=False, max_length=200)
+    q = forms.CharField(label=lazy("Question contains"), required=False, max_length=200)
     comparison = forms.ModelChoiceField(
-        label=_("Comparison"),
+        label=lazy("Comparison"),
         required=False,
         queryset=Comparison.objects.none(),
         to_field_name="public_id",
-        empty_label=_("All comparisons"),
+        empty_label=lazy("All comparisons"),
     )
-    aspect = forms.ChoiceField(label=_("Aspect"), required=False)
+    aspect = forms.ChoiceField(label=lazy("Aspect"), required=False)
     system = forms.ModelChoiceField(
-        label=_("Answered by"),
+        label=lazy("Answered by"),
         required=False,
         queryset=System.objects.none(),
         to_field_name="public_id",
-        empty_label=_("Anybody"),
+        empty_label=lazy("Anybody"),
     )
     condition = forms.ModelChoiceField(
-        label=_("Under condition"),
+        label=lazy("Under condition"),
         required=False,
         queryset=Condition.objects.none(),
         to_field_name="public_id",
-        empty_label=_("Any"),
+        empty_label=lazy("Any"),
     )
 
     def __init__(self, *args, study: Study, is_blind: bool, **kwargs) -> None:
@@ -140,35 +171,37 @@ def _aspects(study: Study) -> list[tuple[str, Any]]:
     questions = named.distinct()[:MOST_ASPECTS]
     # With a mark before it, so that an aspect named "-" is not "without".
     marked = [(f"={aspect}", aspect) for aspect in questions]
-    return [("", _("Any or none")), (WITHOUT_ASPECT, _("Without aspect")), *marked]
+    return [("", lazy("Any or none")), (WITHOUT_ASPECT, lazy("Without aspect")), *marked]
 
 
 class AnswerFilterForm(forms.Form):
     """Filter for the answers shown side by side, and whether their systems are named."""
 
     system = forms.ModelChoiceField(
-        label=_("System"),
+        label=lazy("System"),
         required=False,
         queryset=System.objects.none(),
         to_field_name="public_id",
-        empty_label=_("All"),
+        empty_label=lazy("All"),
     )
     scenario = forms.TypedChoiceField(
-        label=_("Scenario"),
+        label=lazy("Scenario"),
         required=False,
-        choices=[("", _("All")), *Answer.Scenario.choices],
+        choices=[("", lazy("All")), *Answer.Scenario.choices],
         coerce=int,
         empty_value=None,
     )
     condition = forms.ModelChoiceField(
-        label=_("Condition"),
+        label=lazy("Condition"),
         required=False,
         queryset=Condition.objects.none(),
         to_field_name="public_id",
-        empty_label=_("All"),
+        empty_label=lazy("All"),
     )
-    choice = forms.IntegerField(label=_("Choice"), required=False, min_value=1, max_value=32_767)
-    blind = forms.BooleanField(label=_("Hide authors"), required=False)
+    choice = forms.IntegerField(
+        label=lazy("Choice"), required=False, min_value=1, max_value=32_767
+    )
+    blind = forms.BooleanField(label=lazy("Hide authors"), required=False)
 
     def __init__(self, *args, question: Question, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -182,19 +215,19 @@ class QuestionForm(forms.Form):
     """Form for a question about a comparison of the study."""
 
     comparison = forms.ModelChoiceField(
-        label=_("Comparison"), queryset=Comparison.objects.none(), to_field_name="public_id"
+        label=lazy("Comparison"), queryset=Comparison.objects.none(), to_field_name="public_id"
     )
     aspect = forms.CharField(
-        label=_("Aspect"),
+        label=lazy("Aspect"),
         required=False,
         max_length=300,
-        help_text=_("Optional. What to compare the objects by, such as “price”."),
+        help_text=lazy("Optional. What to compare the objects by, such as “price”."),
     )
     wording = forms.CharField(
-        label=_("Own wording"),
+        label=lazy("Own wording"),
         required=False,
         max_length=500,
-        help_text=_("If empty: which is better, one object or the other?"),
+        help_text=lazy("If empty: which is better, one object or the other?"),
     )
 
     def __init__(self, *args, study: Study, **kwargs) -> None:
@@ -205,14 +238,14 @@ class QuestionForm(forms.Form):
 class QuestionListForm(forms.Form):
     """Form for many questions at once, from a file or typed text."""
 
-    file = forms.FileField(label=_("File"), required=False, max_length=255)
+    file = forms.FileField(label=lazy("File"), required=False, max_length=255)
     pasted = forms.CharField(
-        label=_("Or paste questions"),
+        label=lazy("Or paste questions"),
         required=False,
         max_length=200_000,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
-        help_text=_(
+        help_text=lazy(
             "One question per line: “tea vs coffee”, or objects, aspect and wording as "
             "copied from a spreadsheet, with or without headers."
         ),
@@ -220,7 +253,7 @@ class QuestionListForm(forms.Form):
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["file"].help_text = _(
+        self.fields["file"].help_text = lazy(
             "CSV, TSV, JSON Lines or XLSX with the columns object1, object2 and, optionally, "
             "aspect, wording and any number of columns that begin with “argument”; up to %s."
         ) % filesizeformat(settings.MAX_UPLOAD_BYTES)
@@ -230,16 +263,16 @@ class QuestionListForm(forms.Form):
         """Require either a file or a text."""
         data = super().clean() or {}
         if not self.errors and bool(data.get("file")) == bool(data["pasted"].strip()):
-            self.add_error(None, _("Choose a file or paste a list, not both."))
+            self.add_error(None, lazy("Choose a file or paste a list, not both."))
         return data
 
 
 class SystemForm(forms.Form):
     """Form for the name and kind of a system."""
 
-    name = forms.CharField(label=_("Name"), max_length=120)
+    name = forms.CharField(label=lazy("Name"), max_length=120)
     kind = forms.ChoiceField(
-        label=_("Kind"),
+        label=lazy("Kind"),
         choices=System.Kind.choices,
-        help_text=_("Experts never see texts written by people alongside those they edit."),
+        help_text=lazy("Experts never see texts written by people alongside those they edit."),
     )

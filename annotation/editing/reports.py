@@ -1,4 +1,4 @@
-"""Sheets of a round, their experts, the versions of a text, and integrity checks."""
+"""Sheets of a round, their experts, the versions of a text, checks and integrity."""
 
 import hashlib
 import uuid
@@ -10,6 +10,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.methods.answer_text import count_words
 from annotation.answers.models import Answer
@@ -18,6 +19,20 @@ from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revi
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.progress import count_of
 from cqa_site.runs.text_diff import AROUND, MOST_LINES, DiffLine, compare_texts
+
+# Code of `annotation.answers.methods.checks.CHECKS` → title.
+TITLES = {
+    "summary_length": lazy("Length of the summary"),
+    "body_length": lazy("Length of the main part"),
+    "aspects_named": lazy("Named aspects"),
+    "choice": lazy("One-word choice"),
+    "length": lazy("Total length"),
+    "argument_count": lazy("Number of arguments"),
+    "citations_exist": lazy("Valid citations"),
+    "generated_marked": lazy("Source for every aspect"),
+    "not_copied": lazy("No argument copied in full"),
+    "repetition": lazy("No repetition"),
+}
 
 
 def newest_revisions(study: Study) -> QuerySet[Revision]:
