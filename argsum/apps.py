@@ -10,7 +10,7 @@ class ArgsumConfig(AppConfig):
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
         from argsum.analysis.reports.corrections import correct_with
         from argsum.auditing.actions import AUDITING
-        from argsum.auditing.reports.figures import corrections
+        from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
         from argsum.counting.actions.rounds import COUNTING
         from argsum.counting.imports.formats import register_count_imports
         from argsum.datasets.imports.formats import register_argument_imports
@@ -30,7 +30,7 @@ class ArgsumConfig(AppConfig):
         results.register(KEY_POINTS)
         register(COUNTING)
         register(AUDITING)
-        correct_with(corrections)
+        correct_with(AUDIT_CORRECTIONS)
         register_argument_imports()
         register_survey_imports()
         add_part("argsum.demo.actions.arguments.add_arguments")

@@ -11,6 +11,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from argsum.analysis.methods.audit import (
     BANDS,
@@ -26,8 +27,10 @@ from argsum.analysis.methods.audit import (
 )
 from argsum.analysis.methods.prevalence import Share
 from benchmarks.verdicts.simulating import Simulation, Study
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 Generator = np.random.Generator
+BoolArray = NDArray[np.bool_]
 COMMENTS = 300
 PERHAPS_OF_MADE, PERHAPS_OF_OTHERS = 0.5, 0.03
 ROUNDING = 1e-9
@@ -49,16 +52,12 @@ def audited(
     """Draw comments, what a machine makes of them, and n answers; None if nothing is behind."""
     makes = generator.random(COMMENTS) < made
     wrong = made * recall * (1 - precision) / precision / (1 - made)
-    behind = generator.random(COMMENTS) < np.where(makes, recall, wrong)
-    often = np.where(makes, PERHAPS_OF_MADE, PERHAPS_OF_OTHERS)
-    perhaps = ~behind & (generator.random(COMMENTS) < often)
-    members = dict(zip(BANDS, (behind, perhaps, ~behind & ~perhaps), strict=True))
-    sizes = {Stratum(1, band): int(mask.sum()) for band, mask in members.items()}
+    members = _bands(makes, np.where(makes, recall, wrong), generator)
+    behind = members[BEHIND]
     strata = {}
-    for stratum, answers in allocate(sizes, n).items():
-        places = np.flatnonzero(members[stratum.band])
-        drawn = generator.choice(places, answers, replace=False)
-        strata[stratum.band] = AnsweredStratum(len(places), answers, int(makes[drawn].sum()))
+    for band, drawn in _sample(members, n, generator).items():
+        hits = int(makes[drawn].sum())
+        strata[band] = AnsweredStratum(int(members[band].sum()), len(drawn), hits)
     if BEHIND not in strata or not makes.any():
         return None
     return Audited(
@@ -68,6 +67,50 @@ def audited(
         float(behind[makes].mean()),
         int(behind.sum()),
     )
+
+
+def _bands(makes: BoolArray, likely: FloatArray, generator: Generator) -> dict[str, BoolArray]:
+    """Put each comment into a band; ``likely`` is its chance of being behind the key point."""
+    behind = generator.random(COMMENTS) < likely
+    often = np.where(makes, PERHAPS_OF_MADE, PERHAPS_OF_OTHERS)
+    perhaps = ~behind & (generator.random(COMMENTS) < often)
+    return dict(zip(BANDS, (behind, perhaps, ~behind & ~perhaps), strict=True))
+
+
+def _sample(members: dict[str, BoolArray], n: int, generator: Generator) -> dict[str, IntArray]:
+    """Draw n comments in all, as an audit does: places by band."""
+    sizes = {Stratum(1, band): int(mask.sum()) for band, mask in members.items()}
+    return {
+        stratum.band: generator.choice(
+            np.flatnonzero(members[stratum.band]), answers, replace=False
+        )
+        for stratum, answers in allocate(sizes, n).items()
+    }
+
+
+def group_holds(made: float, elsewhere: float, size: float, recalls: tuple[float, float]) -> Study:
+    """Whether the corrected share of a group holds the share in what its comments stand for.
+
+    ``made`` of the group's comments make the key point, ``elsewhere`` of all others; the machine
+    finds them with different recall and is wrong about one other comment in twenty.
+    """
+
+    def study(n: int, generator: Generator) -> bool | None:
+        own = generator.random(COMMENTS) < size
+        makes = generator.random(COMMENTS) < np.where(own, made, elsewhere)
+        likely = np.where(makes, np.where(own, *recalls), 0.05)
+        members = _bands(makes, likely, generator)
+        drawn = _sample(members, n, generator)
+        strata = [
+            AnsweredStratum(int((mask & own).sum()), int(own[places].sum()), int(hits.sum()))
+            for band, mask in members.items()
+            if (mask & own).any()
+            for places in [drawn.get(band, np.array([], dtype=int))]
+            for hits in [makes[places] & own[places]]
+        ]
+        return holds(corrected_share([strata], comments=int(own.sum())), made)
+
+    return study
 
 
 def useless(n: int, generator: Generator, made: float) -> Audited | None:
@@ -123,7 +166,27 @@ FIGURES = {
     "recall": "Recall of placements [low, high]",
 }
 SIZES = {name: (20, 60) if name == "precision" else (10, 20, 60) for name in FIGURES}
-SIMULATIONS = tuple(
+GROUPS = {
+    "3 % of a third make it, 10 % elsewhere": (0.03, 0.1, 1 / 3, (0.6, 0.9)),
+    "10 % of a half, 3 % elsewhere": (0.1, 0.03, 0.5, (0.6, 0.9)),
+    "30 % of a third, 10 % elsewhere": (0.3, 0.1, 1 / 3, (0.5, 0.9)),
+    "60 % of a fifth, 30 % elsewhere": (0.6, 0.3, 0.2, (0.9, 0.5)),
+}
+OF_GROUPS = tuple(
+    Simulation(
+        says="Corrected share of a group [low, high]",
+        rule="interval",
+        truth=truth,
+        counts="covered",
+        sizes=(60, 150),
+        unit=f"answers about one key point, {COMMENTS} comments, some of them in the group",
+        study=group_holds(*case),
+        quick=60,
+        full=2000,
+    )
+    for truth, case in GROUPS.items()
+)
+SIMULATIONS = OF_GROUPS + tuple(
     Simulation(
         says=says,
         rule="interval",

@@ -2,25 +2,39 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from argsum.analysis.models import Analysis
 from cqa_site.stats.estimate import Bounded
 
+# Comment → its group or period, by primary key; read only where somebody audited.
+Parts = Callable[[], Mapping[int, str]]
+
 
 @dataclass(frozen=True)
 class CorrectedShare:
-    """The share of all comments that make a key point, 0–1, and the pairs it rests on."""
+    """The share of comments that make a key point, 0–1, and the pairs it rests on."""
 
     share: Bounded
     pairs: int
 
 
-# Key points by primary key.
-Corrections = Callable[[Analysis], Mapping[int, CorrectedShare]]
-_SOURCES: list[Corrections] = []
+class CorrectionSource(Protocol):
+    """What corrects shares; key points are primary keys."""
+
+    def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
+        """Map key points to their shares of all comments."""
+
+    def of_parts(
+        self, analysis: Analysis, parts: Parts
+    ) -> Mapping[tuple[int, str], CorrectedShare]:
+        """Map key points and groups or periods to the share of the comments in it."""
 
 
-def correct_with(source: Corrections) -> None:
+_SOURCES: list[CorrectionSource] = []
+
+
+def correct_with(source: CorrectionSource) -> None:
     """Register what corrects shares, once."""
     if source not in _SOURCES:
         _SOURCES.append(source)
@@ -28,4 +42,13 @@ def correct_with(source: Corrections) -> None:
 
 def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
     """Map key points to their corrected shares; only those with an interval are there."""
-    return {point: share for source in _SOURCES for point, share in source(analysis).items()}
+    return {
+        point: share for source in _SOURCES for point, share in source.of_all(analysis).items()
+    }
+
+
+def corrections_by_part(analysis: Analysis, parts: Parts) -> dict[tuple[int, str], CorrectedShare]:
+    """Map key points and groups or periods to corrected shares; only those with an interval."""
+    return {
+        at: share for source in _SOURCES for at, share in source.of_parts(analysis, parts).items()
+    }

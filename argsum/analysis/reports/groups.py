@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
+from argsum.datasets.models import Comment
 from cqa_site.results.boards import Conclusion, listed, short
 from cqa_site.results.figures import Figure, Files
 from cqa_site.results.tables import Column, EstimateColumn, table_of
@@ -19,6 +21,7 @@ from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
+from .corrections import CorrectedShare, corrections_by_part
 from .counts import CommentColumn, CommentCounts, groups_chart, in_percent, kept
 from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
@@ -84,6 +87,12 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
 
 # What one chart holds: key points, and groups, for which there are signs.
 CHARTED, SERIES = 8, 6
+CORRECTED_RECIPE = lazy(
+    "Corrected share: share of the comments that make the key point by people's answers to the "
+    "audit, computed like the corrected share of all comments from the audited pairs of these "
+    "comments; 95 % interval. It needs 10 answers about these comments, 2 in each band, drawn "
+    "from the present placements. Differences and tests use the program's counts."
+)
 BODY = "argsum/analysis/comparing/_groups_table.html"
 
 
@@ -124,6 +133,8 @@ class GroupComparison:
         Comments without a value, which are in no group.
     unit
         What is counted: comments or voices.
+    corrected
+        Shares that an audit corrects, by key point and group.
     """
 
     analysis: Analysis
@@ -132,6 +143,7 @@ class GroupComparison:
     rows: Sequence[ComparedPoint]
     without: int
     unit: str = COMMENTS
+    corrected: Mapping[tuple[int, str], CorrectedShare] = field(default_factory=dict)
 
     @property
     def tested(self) -> list[CommentGroup]:
@@ -187,7 +199,18 @@ def compared(analysis: Analysis, column: CommentColumn, counts: CommentCounts) -
         rows=[ComparedPoint(rows[points[figure.point]], figure) for figure in figures],
         without=column.without,
         unit=counts.unit,
+        # People answer about comments.
+        corrected=_corrected(analysis, column.name) if counts.unit == COMMENTS else {},
     )
+
+
+def _corrected(analysis: Analysis, column: str) -> dict[tuple[int, str], CorrectedShare]:
+    def groups() -> dict[int, str]:
+        comments = Comment.objects.filter(cell=analysis.cell_id).order_by()
+        rows = comments.values_list("pk", "attributes").iterator(5_000)
+        return {pk: str(fields[column]) for pk, fields in rows if fields.get(column)}
+
+    return corrections_by_part(analysis, groups)
 
 
 def groups_finding(comparison: GroupComparison) -> Conclusion | None:
@@ -215,7 +238,7 @@ def groups_finding(comparison: GroupComparison) -> Conclusion | None:
 
 def groups_table(comparison: GroupComparison) -> TableData:
     """Return a row for each key point and group, with all computed figures."""
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("key point", "0.point.text"),
         Column(comparison.column, "1.value"),
         Column(comparison.unit, "1.n"),
@@ -229,6 +252,8 @@ def groups_table(comparison: GroupComparison) -> TableData:
         Column("p of the key point (Holm)", "0.found.p"),
         Column("test", lambda row: row[0].found.test or None),
     )
+    if corrected := comparison.corrected:
+        columns += audited_columns(lambda row: corrected.get((row[0].point.pk, row[1].value)))
     return table_of(
         columns,
         (
@@ -239,6 +264,14 @@ def groups_table(comparison: GroupComparison) -> TableData:
         caption=f"Key points by {comparison.column}: {comparison.analysis.name}",
         note=one_line(groups_recipe(comparison)),
         name=f"groups-{comparison.analysis.number}",
+    )
+
+
+def audited_columns(corrected: Callable[[Any], CorrectedShare | None]) -> tuple[Column, ...]:
+    """Return the columns of the corrected share of a row, which most rows may lack."""
+    return (
+        EstimateColumn("corrected share", lambda row: getattr(corrected(row), "share", None)),
+        Column("audited pairs", lambda row: getattr(corrected(row), "pairs", None)),
     )
 
 
@@ -268,6 +301,8 @@ def groups_recipe(comparison: GroupComparison) -> str:
         ),
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
+    if comparison.corrected:
+        parts.append(str(CORRECTED_RECIPE))
     if comparison.analysis.sure_from is not None:
         parts.append(str(BANDS_RECIPE))
     if comparison.unit == VOICES:
@@ -316,7 +351,13 @@ def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
             "differs": row.found.differs,
             "difference": _difference(comparison, row),
             "cells": [
-                _cell(comparison, group, cell, address(row.point, comparison.column, group.value))
+                _cell(
+                    comparison,
+                    row.point,
+                    group,
+                    cell,
+                    address(row.point, comparison.column, group.value),
+                )
                 for group, cell in zip(comparison.groups, row.found.groups, strict=True)
             ],
         }
@@ -325,9 +366,16 @@ def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
 
 
 def _cell(
-    comparison: GroupComparison, group: CommentGroup, cell: InGroup, address: str
+    comparison: GroupComparison,
+    point: FoundPoint,
+    group: CommentGroup,
+    cell: InGroup,
+    address: str,
 ) -> dict[str, Any]:
+    corrected = comparison.corrected.get((point.pk, group.value))
     return {
+        "corrected": percents(corrected.share) if corrected else "",
+        "corrected_bounds": bounds(corrected.share) if corrected else "",
         "share": percents(cell.share),
         "k": cell.share.k,
         "bounds": bounds(cell.share),

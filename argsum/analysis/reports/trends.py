@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,25 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
+from argsum.datasets.models import Comment
 from cqa_site.results.boards import Conclusion, PageTable, WithInterval
 from cqa_site.results.figures import Figure, Files
 from cqa_site.results.tables import Column, EstimateColumn, table_of
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, one_line
 
+from .corrections import CorrectedShare, corrections_by_part
 from .counts import LEAST, CommentCounts, as_row, kept, runs, trends_chart
-from .groups import bounds, p_value, percents, points_of, quoted, within_intervals
+from .groups import (
+    CORRECTED_RECIPE,
+    audited_columns,
+    bounds,
+    p_value,
+    percents,
+    points_of,
+    quoted,
+    within_intervals,
+)
 from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
@@ -63,6 +74,8 @@ class PointTrends:
         Comments without a date, which are in no period.
     unit
         What is counted: comments or voices.
+    corrected
+        Shares that an audit corrects, by key point and first day of a period.
     """
 
     analysis: Analysis
@@ -73,6 +86,7 @@ class PointTrends:
     rows: Sequence[PointTrend]
     undated: int
     unit: str = COMMENTS
+    corrected: Mapping[tuple[int, str], CorrectedShare] = field(default_factory=dict)
 
     @property
     def moving(self) -> list[PointTrend]:
@@ -114,6 +128,8 @@ def over_time(
         ],
         undated=comment_counts.comments - comment_counts.dated,
         unit=comment_counts.unit,
+        # People answer about comments.
+        corrected=_corrected(analysis, period) if comment_counts.unit == COMMENTS else {},
     )
 
 
@@ -195,7 +211,7 @@ def trends_table(trend: PointTrends) -> TableData:
 
 def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
     """Return a row for each period and key point."""
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("from", lambda row: row[0].isoformat()),
         Column(trend.period, lambda row: named(row[0], trend.period)),
         Column("key point", "3"),
@@ -203,10 +219,12 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
         Column("with the key point", "2.k"),
         EstimateColumn("share", "2"),
     )
+    if trend.corrected:
+        columns += audited_columns(lambda row: trend.corrected.get((row[4], row[0].isoformat())))
     return table_of(
         columns,
         (
-            (*period, row.point.text)
+            (*period, row.point.text, row.point.pk)
             for row in rows
             for period in zip(trend.starts, trend.sizes, row.found.shares, strict=True)
         ),
@@ -214,6 +232,17 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
         note=one_line(trends_recipe(trend)),
         name=f"periods-{trend.analysis.number}",
     )
+
+
+def _corrected(analysis: Analysis, period: str) -> dict[tuple[int, str], CorrectedShare]:
+    from argsum.analysis.methods.trends import start_of
+
+    def periods() -> dict[int, str]:
+        comments = Comment.objects.filter(cell=analysis.cell_id, written_on__isnull=False)
+        rows = comments.order_by().values_list("pk", "written_on").iterator(5_000)
+        return {pk: start_of(day, period).isoformat() for pk, day in rows if day}
+
+    return corrections_by_part(analysis, periods)
 
 
 def trends_recipe(trend: PointTrends) -> str:
@@ -241,6 +270,8 @@ def trends_recipe(trend: PointTrends) -> str:
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
+    if trend.corrected:
+        parts.append(str(CORRECTED_RECIPE))
     if trend.analysis.sure_from is not None:
         parts.append(str(BANDS_RECIPE))
     if trend.unit == VOICES:

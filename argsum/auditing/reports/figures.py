@@ -163,7 +163,7 @@ def audit_of(analysis: Analysis) -> AuditFigures | None:
     rounds = list(
         AuditRound.objects.filter(analysis=analysis).exclude(state=AuditRound.State.DRAFT)
     )
-    return _AuditReading(analysis, rounds).figures() if rounds else None
+    return AuditReading(analysis, rounds).figures() if rounds else None
 
 
 def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
@@ -179,7 +179,7 @@ def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
     }
 
 
-class _AuditReading:
+class AuditReading:
     """The answers of some rounds, by the state of the analysis that they were drawn from."""
 
     def __init__(self, analysis: Analysis, rounds: Sequence[AuditRound]) -> None:
@@ -388,7 +388,7 @@ def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
     ]
     if not rounds:
         return {}
-    reading = _AuditReading(analysis, rounds)
+    reading = AuditReading(analysis, rounds)
     return {
         band: stratum
         for band in BANDS

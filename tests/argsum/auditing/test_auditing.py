@@ -1,5 +1,6 @@
 """Audits of an analysis: the sample, its answers, and what edits leave of them."""
 
+import re
 from collections import Counter
 
 import pytest
@@ -10,6 +11,7 @@ from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.actions import AuditContent, AuditPlan, doubled, sample_of
 from argsum.auditing.models import AuditItem, AuditPair, AuditRound, AuditSheet
 from argsum.auditing.reports.figures import audit_of, corrections
+from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
 from argsum.auditing.views import _shown
 from argsum.datasets.models import Comment
 from cqa_site.people.actions import rater_for
@@ -54,6 +56,10 @@ class Lab(SignedIn):
                 rater=self.raters[rater], state="submitted",
             )  # fmt: skip
         self.analysis.refresh_from_db()
+
+    def towns(self):
+        rows = Comment.objects.filter(cell=self.analysis.cell)
+        return {row.pk: row.attributes["town"] for row in rows}
 
     def figures(self):
         return audit_of(Analysis.objects.get(pk=self.analysis.pk))
@@ -325,3 +331,23 @@ def test_the_report_gives_audited_shares(lab):
     assert "nobody has measured" not in report
     # People answer about comments, not about voices.
     assert "audited:" not in flat(lab.get("analysis_report", {"count": "voices"}))
+
+
+def test_groups_and_periods_give_audited_shares_of_their_own(lab):
+    group_page = {"attribute": "town"}
+    cell = re.compile(r"corrected [0-9]+ %")
+    assert not cell.search(flat(lab.get("analysis_groups", group_page)))
+    lab.answer(lab.open(), lab.makes)
+    shares = AUDIT_CORRECTIONS.of_parts(lab.analysis, lab.towns)
+    assert {town for _point, town in shares} == {"Altdorf", "Neudorf"}
+    for (point, town), corrected in shares.items():
+        pairs = AuditPair.objects.filter(point=point, comment__attributes__town=town)
+        assert corrected.pairs == pairs.count() == list(lab.towns().values()).count(town)
+        truth = sum(lab.makes(pair) == "makes" for pair in pairs)
+        assert corrected.share.value == pytest.approx(truth / pairs.count())
+        assert corrected.share.low <= corrected.share.value < corrected.share.high
+    page = flat(lab.get("analysis_groups", group_page))
+    first = shares[lab.points[0].pk, "Altdorf"].share
+    bounds = f"[{round(100 * first.low)}, {round(100 * first.high)}]"
+    assert f'corrected {round(100 * first.value)} % <span class="soft">{bounds}</span>' in page
+    assert not cell.search(flat(lab.get("analysis_groups", group_page | {"count": "voices"})))
