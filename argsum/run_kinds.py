@@ -52,7 +52,6 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
     start_path = "argsum.analysis.api.analyses.POINT_WRITING"
 
     def about(self, run: Run) -> str:
-        """Return the analysis that the run writes for."""
         return written_points.about(run)
 
 

@@ -190,8 +190,6 @@ class LearnedInput(Input):
 
 
 class QuestionFilter(filters.FilterSet):
-    """Questions about one comparison, by aspect, or answered by one system."""
-
     comparison = filters.UUIDFilter(field_name="comparison__public_id")
     aspect = filters.CharFilter(max_length=300)
     system = filters.UUIDFilter(method="answered_by")
@@ -203,21 +201,15 @@ class QuestionFilter(filters.FilterSet):
 
 
 class ConditionFilter(filters.FilterSet):
-    """Conditions of one scenario, plain ones or not."""
-
     scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)
     is_plain = TrueFalseFilter()
 
 
 class SystemFilter(filters.FilterSet):
-    """Systems by kind."""
-
     kind = filters.ChoiceFilter(choices=System.Kind.choices)
 
 
 class AnswerFilter(filters.FilterSet):
-    """Answers to one question, of one system, scenario, condition, choice, run or file."""
-
     question = filters.UUIDFilter(field_name="question__public_id")
     system = filters.UUIDFilter(field_name="system__public_id")
     scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices)

@@ -49,8 +49,6 @@ MIXED = lazy("All, mixed")
 
 
 class SystemsField(forms.ModelMultipleChoiceField):
-    """Selection of systems of a study."""
-
     widget = forms.CheckboxSelectMultiple
 
     def __init__(self, **kwargs) -> None:
@@ -63,8 +61,6 @@ class SystemsField(forms.ModelMultipleChoiceField):
 
 
 class ScenariosField(forms.TypedMultipleChoiceField):
-    """Selection of scenarios, as numbers."""
-
     widget = forms.CheckboxSelectMultiple
 
     def __init__(self, **kwargs) -> None:
@@ -268,8 +264,6 @@ class QuestionListForm(forms.Form):
 
 
 class SystemForm(forms.Form):
-    """Form for the name and kind of a system."""
-
     name = forms.CharField(label=lazy("Name"), max_length=120)
     kind = forms.ChoiceField(
         label=lazy("Kind"),

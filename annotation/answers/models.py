@@ -16,8 +16,6 @@ class System(models.Model):
     """A source of answers: a model behind an endpoint, an imported source, or people."""
 
     class Kind(models.TextChoices):
-        """Origin of a system's answers."""
-
         MODEL = "model", _("Language model")
         IMPORTED = "imported", _("Imported source")
         HUMAN = "human", _("People")

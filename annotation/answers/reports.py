@@ -87,7 +87,6 @@ def labels_name(study: Study, whose: str = "") -> str:
 
 
 def labelled_rounds(study: Study) -> QuerySet[LabelRound]:
-    """Return the study's rounds that have final labels, by name."""
     labels = FinalLabel.objects.filter(label_round=OuterRef("pk"), label__isnull=False)
     return label_rounds_of(study).filter(Exists(labels)).order_by("name")
 
@@ -124,7 +123,6 @@ class ArgumentBeside:
 
 
 def listed_arguments(answer: Answer) -> list[ListedArgument]:
-    """Return the answer's arguments, by number."""
     if answer.argument_list_id is None:
         return []
     entries = ListedArgument.objects.filter(argument_list=answer.argument_list_id)

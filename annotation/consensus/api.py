@@ -194,8 +194,6 @@ class PreferredLabelsInput(Input):
 
 
 class VoteFilter(filters.FilterSet):
-    """Votes by state."""
-
     counted = TrueFalseFilter(
         field_name="is_counted", label="Whether the vote enters the figures of the round."
     )
@@ -225,8 +223,6 @@ class VoteViews(LabelRoundViews):
 
 
 class FinalLabelFilter(filters.FilterSet):
-    """Final labels by label, source and agreement."""
-
     label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
     provenance = filters.ChoiceFilter(choices=FinalLabel.Provenance.choices)
     is_tied = TrueFalseFilter()
@@ -255,8 +251,6 @@ class FinalLabelViews(LabelRoundViews):
 
 
 class AdjudicationFilter(filters.FilterSet):
-    """Decisions in force or superseded."""
-
     in_force = TrueFalseFilter(field_name="superseded_at", lookup_expr="isnull")
     source = filters.ChoiceFilter(choices=Adjudication.Source.choices)
 
@@ -341,8 +335,6 @@ class ConsensusViews(LabelRoundViews):
 
 
 class AdoptionFilter(filters.FilterSet):
-    """Adoptions in force or withdrawn."""
-
     in_force = TrueFalseFilter(field_name="withdrawn_at", lookup_expr="isnull")
 
 

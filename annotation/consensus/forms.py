@@ -15,8 +15,6 @@ MAX_COMMENT = 1_000
 
 
 class AdjudicationForm(forms.Form):
-    """Form for an expert's decision on one argument."""
-
     argument = forms.UUIDField(widget=forms.HiddenInput)
     label = forms.TypedChoiceField(label=_("Label"), coerce=int)
     comment = forms.CharField(
@@ -69,8 +67,6 @@ class ConsensusForm(forms.ModelForm):
 
 
 class AdoptForm(forms.Form):
-    """Form for adopting labels of another round as decisions."""
-
     source = forms.ChoiceField(label=_("Labels from"))
     only_tied = forms.BooleanField(
         label=_("Only where votes are tied"), required=False, initial=True

@@ -12,8 +12,6 @@ class Adjudication(models.Model):
     """An expert's decision on one argument of a round; superseded rows are kept."""
 
     class Source(models.TextChoices):
-        """Origin of a decision."""
-
         QUEUE = "queue", _("Adjudication queue")
         ADOPTED = "adopted", _("Adopted from another round")
 

@@ -296,7 +296,6 @@ def final_labels_adopt(
 def final_labels_withdraw(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, adoption_id: uuid.UUID
 ) -> HttpResponse:
-    """Withdraw an adoption."""
     label_round = _labelled_round(study, label_round_id)
     row = get_object_or_404(label_round.adoptions.all(), public_id=adoption_id)
     if actions.withdraw_adoption(adoption=row, actor=request.user):
@@ -309,7 +308,6 @@ def final_labels_withdraw(
 def final_labels_recompute(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Recompute the final labels in the background."""
     label_round = _labelled_round(study, label_round_id)
     consensus.request_final_labels(label_round=label_round, actor=request.user)
     return redirect("final_labels", study.public_id, label_round.public_id)

@@ -142,14 +142,10 @@ class RoundCommentInput(Input):
 
 
 class EditingRoundFilter(filters.FilterSet):
-    """Editing rounds by state."""
-
     state = filters.ChoiceFilter(choices=EditingRound.State.choices)
 
 
 class EditingTaskFilter(filters.FilterSet):
-    """Tasks of one expert, about one answer, in one state, for calibration or not."""
-
     editor = filters.UUIDFilter(field_name="rater__user__public_id")
     answer = filters.UUIDFilter(field_name="answer__public_id")
     state = filters.ChoiceFilter(choices=EditingSheet.Progress.choices, method="in_state")
@@ -161,8 +157,6 @@ class EditingTaskFilter(filters.FilterSet):
 
 
 class RevisionFilter(filters.FilterSet):
-    """Revisions of one task, expert or answer, of calibration answers or not."""
-
     task = filters.UUIDFilter(field_name="sheet__public_id")
     editor = filters.UUIDFilter(field_name="sheet__rater__user__public_id")
     answer = filters.UUIDFilter(field_name="sheet__answer__public_id")
@@ -170,8 +164,6 @@ class RevisionFilter(filters.FilterSet):
 
 
 class RoundCommentFilter(filters.FilterSet):
-    """Comments on one answer."""
-
     answer = filters.UUIDFilter(field_name="answer__public_id")
 
 

@@ -29,8 +29,6 @@ MOST_ANSWERS = 500
 
 
 class ExpertsField(forms.ModelMultipleChoiceField):
-    """Checkboxes for people, by name."""
-
     widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, user: User) -> str:
@@ -39,8 +37,6 @@ class ExpertsField(forms.ModelMultipleChoiceField):
 
 
 class EditingRoundForm(RoundPlanForm):
-    """Form for all settings of a draft round."""
-
     kind = EDITING
     planned = staticmethod(plan_round)
     advanced = ("scenario", "condition", "leave", "makes_answers", *RoundPlanForm.advanced)
@@ -207,8 +203,6 @@ class SettleForm(forms.Form):
 
 
 class CommentForm(forms.Form):
-    """Form for a comment on a calibration answer."""
-
     text = forms.CharField(
         label=_("Your comment"),
         max_length=LONGEST_COMMENT,

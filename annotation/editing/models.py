@@ -105,7 +105,6 @@ class EditingSheet(Sheet):
 
     @property
     def progress(self) -> str:
-        """Progress of the expert on this sheet."""
         return self.Progress.OPEN if self.is_to_do else self.Progress.SUBMITTED
 
 
@@ -113,8 +112,6 @@ class Revision(SheetEvent):
     """A submitted version of an answer; never changed. Its text is in ``content``."""
 
     class Reason(models.TextChoices):
-        """Reasons for the changes of a revision."""
-
         CITATION = "citation", _("Citation corrected")
         UNFAITHFUL = "unfaithful", _("Unsupported claim removed or corrected")
         ADDED = "added", _("Argument or aspect added")

@@ -42,7 +42,6 @@ def newest_revisions(study: Study) -> QuerySet[Revision]:
 
 
 def passed(checks: dict[str, bool | None]) -> int:
-    """Return the number of passed checks."""
     return sum(value is True for value in checks.values())
 
 

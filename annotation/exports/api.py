@@ -61,8 +61,6 @@ class ExportInput(Input):
 
 
 class ExportFilter(filters.FilterSet):
-    """Exports by content."""
-
     content = filters.ChoiceFilter(choices=ExportFile.Content.choices)
     snapshot = filters.UUIDFilter(field_name="snapshot__public_id")
 

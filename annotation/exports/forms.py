@@ -10,8 +10,6 @@ from cqa_site.web.pages import offer
 
 
 class SnapshotField(forms.ModelChoiceField):
-    """Choice of snapshots, with the details that distinguish them."""
-
     def label_from_instance(self, snapshot) -> str:
         """Return the snapshot's number, date of freezing and note."""
         frozen = snapshot.frozen_at.strftime("%Y-%m-%d") if snapshot.frozen_at else ""
@@ -19,8 +17,6 @@ class SnapshotField(forms.ModelChoiceField):
 
 
 class ExportForm(forms.Form):
-    """Form for the files to export and their snapshot."""
-
     snapshot = SnapshotField(
         label=_("Snapshot"),
         queryset=None,
@@ -69,8 +65,6 @@ class ExportForm(forms.Form):
 
 
 class AnswersFileForm(forms.Form):
-    """Form for the content and format of a file."""
-
     content = forms.ChoiceField(label=_("Content"), choices=CONTENTS)
     format = forms.ChoiceField(label=_("Format"), choices=FORMATS)
     with_comments = forms.BooleanField(label=_("With comments"), required=False)

@@ -11,8 +11,6 @@ class ExportFile(files.ExportFile):
     """A file made in the background from one snapshot."""
 
     class Content(models.TextChoices):
-        """Content of an export file."""
-
         VOTES = "votes", _("Votes")
         FINAL_LABELS = "final_labels", _("Final labels")
         ANNOTATORS = "annotators", _("Annotators")

@@ -22,8 +22,6 @@ MOST_TOKENS = 200
 
 
 class FiguresForm(forms.Form):
-    """Form for the sentence embeddings of the figures."""
-
     embedding = forms.ChoiceField(
         label=lazy("Sentence embeddings"),
         required=False,

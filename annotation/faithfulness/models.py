@@ -22,8 +22,6 @@ class FaithfulnessFigures(models.Model):
     """
 
     class Mode(models.TextChoices):
-        """Recipe of the figures."""
-
         PAPER = "paper", _("As in the paper")
         SOUND = "sound", _("Sound")
 

@@ -39,8 +39,6 @@ class SnapshotDetailSerializer(SnapshotSerializer):
 
 
 class SnapshotFilter(filters.FilterSet):
-    """Frozen snapshots, or the live one."""
-
     is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
 
 

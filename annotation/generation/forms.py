@@ -40,8 +40,6 @@ BY_FAVOUR = [
 
 
 class GenerationForm(RunPlanForm):
-    """Form for a run's questions, scenario, arguments and model."""
-
     kind = KIND
     prompt_kinds = tuple(SCENARIOS)
     chosen_by = "questions"

@@ -210,8 +210,6 @@ class TrainingInput(Input):
 
 
 class JudgeLabelFilter(filters.FilterSet):
-    """Labels of a run by argument, label, reason and replicate."""
-
     argument = filters.UUIDFilter(field_name="argument__public_id")
     label = filters.NumberFilter(min_value=0, max_value=9, decimal_places=0)
     is_unscored = TrueFalseFilter(field_name="label", lookup_expr="isnull")

@@ -17,8 +17,6 @@ TIGHT_TOKENS, AMPLE_TOKENS = 60, 100
 
 
 class RunForm(RunPlanForm):
-    """Form for a judge run over one round."""
-
     kind = KIND
     prompt_kinds = (SINGLE, BATCH)
     advanced = ("replicates", "batch_size", *RunPlanForm.advanced)

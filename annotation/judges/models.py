@@ -29,8 +29,6 @@ class TrainedJudge(models.Model):
     """One version of a classifier trained on a round's final labels, or of its cold start."""
 
     class Kind(models.TextChoices):
-        """Training data of a version."""
-
         TRAINED = "trained", _("Trained on final labels")
         COLD = "cold", _("The guideline alone, before labels")
 

@@ -128,15 +128,11 @@ class ControlInput(Input):
 
 
 class LabelRoundFilter(filters.FilterSet):
-    """Rounds by state and origin."""
-
     state = filters.ChoiceFilter(choices=LabelRound.State.choices)
     origin = filters.ChoiceFilter(choices=LabelRound.Origin.choices)
 
 
 class ItemFilter(filters.FilterSet):
-    """Items that are control items or not, of one argument or one comparison."""
-
     is_control = TrueFalseFilter(field_name="control_label", lookup_expr="isnull", exclude=True)
     argument = filters.UUIDFilter(field_name="argument__public_id")
     comparison = filters.UUIDFilter(field_name="argument__comparison__public_id")

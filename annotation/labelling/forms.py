@@ -52,8 +52,6 @@ def proposed_controls(arguments: int, known: int) -> dict[str, int]:
 
 
 class LabelRoundForm(RoundPlanForm):
-    """Form for a draft round, apart from its items."""
-
     kind = LABELS
     advanced = (
         "block_size", "share_cap", "min_control_accuracy", "low_accuracy", "expected_seconds",
@@ -281,8 +279,6 @@ class NewLabelRoundForm(LabelRoundForm):
 
 
 class PickForm(forms.Form):
-    """Form for the arguments that become items."""
-
     comparisons = forms.ModelMultipleChoiceField(
         label=lazy("Comparisons"),
         queryset=Comparison.objects.none(),

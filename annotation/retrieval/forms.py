@@ -23,8 +23,6 @@ LONGEST_ASPECT = 100
 
 
 class CorpusForm(forms.Form):
-    """Form for a file of sentences and its name."""
-
     name = forms.CharField(label=lazy("Name"), max_length=120)
     file = forms.FileField(label=lazy("File"), max_length=255)
 
@@ -69,8 +67,6 @@ class CorpusColumnsForm(forms.Form):
 
 
 class ServiceForm(forms.Form):
-    """Form for the address of the study's CAM service."""
-
     address = forms.CharField(
         label=lazy("Address"),
         required=False,

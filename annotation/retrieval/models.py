@@ -117,8 +117,6 @@ class ArgumentOrigin(models.Model):
     """Origin of an argument found by a search."""
 
     class Kind(models.TextChoices):
-        """Searched source."""
-
         CORPUS = "corpus", _("Corpus")
         CAM = "cam", _("CAM service")
 

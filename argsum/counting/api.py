@@ -139,8 +139,6 @@ ROUNDS = round_views(
 
 
 class CountSheetFilter(filters.FilterSet):
-    """Sheets by round, rater, set, dataset, file and outcome."""
-
     counting_round = filters.UUIDFilter(field_name="round__public_id")
     rater = filters.UUIDFilter(field_name="rater__public_id")
     set = filters.UUIDFilter(field_name="summary_set__public_id")

@@ -172,8 +172,6 @@ PER_CELL = [
 
 
 class CountingRoundForm(RoundPlanForm):
-    """All choices of a draft round."""
-
     kind = COUNTING
     planned = staticmethod(plan_round)
     advanced = ("per_cell", "setting", "leave_out_used", *RoundPlanForm.advanced)
@@ -329,7 +327,6 @@ class CountingRunForm(plan_PlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         return target_of(
             dataset=str(data["dataset"].public_id) if data["dataset"] else "",
@@ -341,8 +338,6 @@ class CountingRunForm(plan_PlanForm):
 
 
 class CountImportForm(forms.Form):
-    """Dataset and rater."""
-
     dataset = forms.CharField(
         label=lazy("Dataset name"),
         max_length=LONGEST_NAME,

@@ -292,7 +292,6 @@ class CellBook:
     _last: dict[type, int] = field(default_factory=dict)
 
     def stored(self, keys: Iterable[str]) -> dict[str, Comment]:
-        """Return the stored ones of the comments, by key."""
         if self.cell.pk is None:
             return {}
         comments = Comment.objects.filter(cell=self.cell, key__in=list(keys)).order_by()
@@ -309,7 +308,6 @@ class CellBook:
         return added
 
     def link(self, comment: Comment) -> None:
-        """Link a stored comment to the statements of its text."""
         split = [statements(comment.text)]
         arguments, _added = self._arguments(split, write=True)
         _link([comment.pk], split, arguments)

@@ -171,8 +171,6 @@ class CellArgumentSerializer(ReadSerializer):
 
 
 class CellFilter(filters.FilterSet):
-    """Cells of one split or stance."""
-
     split = filters.ChoiceFilter(choices=Cell.Split.choices)
     stance = filters.ChoiceFilter(choices=Cell.Stance.choices)
 
@@ -181,8 +179,6 @@ _SHOWN = [(KEPT_ONLY, "kept"), (LEFT_OUT_ONLY, "left out"), *CellArgument.LeftOu
 
 
 class ArgumentFilter(filters.FilterSet):
-    """Arguments that are kept, left out, or left out for one reason, and by their texts."""
-
     search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
@@ -316,8 +312,6 @@ class CommentSerializer(ReadSerializer):
 
 
 class CommentFilter(filters.FilterSet):
-    """Comments by text, day, file, place and the value of one of their columns."""
-
     search = filters.CharFilter(field_name="text", lookup_expr="icontains", max_length=200)
     show = filters.ChoiceFilter(choices=[(SAYS_NOTHING, "say nothing")], method="shown")
     attribute = filters.CharFilter(method="paired", max_length=200)

@@ -26,8 +26,6 @@ from cqa_site.web.pages import offer
 
 
 class DatasetNameForm(forms.Form):
-    """Dataset that a file goes to."""
-
     dataset = forms.CharField(
         label=_("Dataset name"),
         max_length=LONGEST_NAME,
@@ -100,8 +98,6 @@ class ExistingDatasetForm(forms.Form):
 
 
 class QualitiesForm(ExistingDatasetForm):
-    """Dataset that receives the qualities of a file."""
-
     quality = forms.CharField(
         label=_("Quality column"),
         required=False,
@@ -158,8 +154,6 @@ class StatementRecipeForm(forms.Form):
 
 
 class CommentFilterForm(forms.Form):
-    """Filter for the comments of a cell."""
-
     show = forms.ChoiceField(
         label=_("Comments"),
         required=False,
@@ -179,8 +173,6 @@ class CommentFilterForm(forms.Form):
 
 
 class CellFilterForm(forms.Form):
-    """Filter for the arguments of a cell."""
-
     show = forms.ChoiceField(
         label=_("Arguments"),
         required=False,

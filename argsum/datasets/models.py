@@ -40,15 +40,11 @@ class Cell(models.Model):
     """One topic and stance of a dataset: the unit of summaries and evaluation."""
 
     class Stance(models.IntegerChoices):
-        """Stance towards the topic, as files write it."""
-
         OPPOSING = -1, _("Opposing")
         NONE = 0, _("No stance")
         SUPPORTING = 1, _("Supporting")
 
     class Split(models.TextChoices):
-        """Split that limits the use of the arguments."""
-
         NONE = "", _("No split")
         TRAIN = "train", _("Train")
         DEV = "dev", _("Dev")
@@ -79,8 +75,6 @@ class CellArgument(models.Model):
     """One debate argument; ``left_out`` names the preprocessing step that excluded it."""
 
     class LeftOut(models.TextChoices):
-        """First step of the recipe that the argument failed."""
-
         NOTHING = "", _("Kept")
         NO_KEY_POINT = "no_key_point", _("Matches no key point")
         KEY_POINTS = "key_points", _("Matches several key points")

@@ -110,7 +110,6 @@ def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 @study_page(*RESEARCHERS)
 @require_POST
 def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
-    """Delete an unused dataset."""
     dataset = _found(study, dataset_id)
     try:
         delete_dataset(dataset=dataset, actor=request.user)

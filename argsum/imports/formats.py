@@ -89,8 +89,6 @@ def fits_scores(look: Look) -> str:
 
 
 class ScoresImportForm(ExistingDatasetImportForm):
-    """Questions about the scores' dataset and the system's name."""
-
     title = lazy("Stored scores")
     form_class: type[ExistingDatasetForm] = StoredScoresForm
 

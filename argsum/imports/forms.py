@@ -21,8 +21,6 @@ ORDERS = [
 
 
 class StoredScoresForm(ExistingDatasetForm):
-    """Dataset and system of stored scores."""
-
     system = forms.CharField(
         label=_("System name"),
         max_length=LONGEST_NAME,

@@ -162,8 +162,6 @@ class SystemRunInput(Input):
 
 
 class SystemRunFilter(filters.FilterSet):
-    """Runs of one system, state or dataset."""
-
     system = filters.CharFilter(method="of_system")
     state = filters.ChoiceFilter(choices=SystemRun.State.choices)
     dataset = filters.UUIDFilter(field_name="dataset__public_id")
@@ -331,8 +329,6 @@ class SummarySetDetailSerializer(SummarySetSerializer):
 
 
 class SummarySetFilter(filters.FilterSet):
-    """Sets of one dataset, cell, run, system, setting or state."""
-
     dataset = filters.UUIDFilter(field_name="cell__dataset__public_id")
     cell = filters.UUIDFilter(field_name="cell__public_id")
     system_run = filters.UUIDFilter(field_name="system_run__public_id")

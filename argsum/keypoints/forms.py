@@ -31,8 +31,6 @@ HELP = lazy("Values or ranges, such as 0.05–0.95 step 0.025.")
 
 
 class SystemRunForm(forms.Form):
-    """System, cells, scorers and settings of a run."""
-
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=lazy("Dataset"), queryset=None, empty_label=None
     )
@@ -113,7 +111,6 @@ class SystemRunForm(forms.Form):
         self._plan: SystemPlan | None = None
 
     def grids(self) -> list[tuple[SummarizationSystem, list[forms.BoundField]]]:
-        """Return every system with its grid fields."""
         return [
             (system, [self[field_of(system.name, parameter)] for parameter in system.parameters])
             for system in systems()

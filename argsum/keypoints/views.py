@@ -215,7 +215,6 @@ def system_run_state(
 def system_run_cancel(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Cancel a run."""
     return _steer(request, study, system_run_id, cancel_system)
 
 
@@ -224,7 +223,6 @@ def system_run_cancel(
 def system_run_resume(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Resume a run."""
     return _steer(request, study, system_run_id, resume_system)
 
 

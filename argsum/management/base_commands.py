@@ -36,7 +36,6 @@ class SeveralFilesCommand(ArgumentImportCommand):
     why_one = ""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the other files."""
         super().add_arguments(parser)
         parser.add_argument("more", nargs="*", type=Path, help="other files")
 

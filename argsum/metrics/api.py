@@ -47,8 +47,6 @@ class MetricScoreSerializer(serializers.ModelSerializer):
 
 
 class MetricScoreFilter(filters.FilterSet):
-    """Scores by set, metric, setting and whether there is a value."""
-
     summary_set = filters.UUIDFilter(field_name="summary_set__public_id")
     metric = filters.CharFilter(max_length=60)
     setting = filters.CharFilter(max_length=200)
@@ -120,8 +118,6 @@ class CountReplySerializer(serializers.ModelSerializer):
 
 
 class CountReplyFilter(filters.FilterSet):
-    """Replies of a run by set, and whether a count was read."""
-
     summary_set = filters.UUIDFilter(field_name="summary_set__public_id")
     is_unscored = TrueFalseFilter(field_name="count", lookup_expr="isnull")
 

@@ -16,8 +16,6 @@ from cqa_site.web.pages import offer
 
 
 class MetricsForm(forms.Form):
-    """Metrics, sets, and the scorers and models to use."""
-
     functions = forms.MultipleChoiceField(
         label=lazy("Metrics"),
         choices=[(name, title_of(name)) for name in CHOICES],

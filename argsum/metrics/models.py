@@ -61,8 +61,6 @@ class CountReply(models.Model):
     """One reply of a language model: a count, or the reason for a missing count."""
 
     class Dimension(models.TextChoices):
-        """Dimension that was counted."""
-
         COVERAGE = "coverage", _("Covered references")
         UNIQUENESS = "uniqueness", _("Unique statements")
 

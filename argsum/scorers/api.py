@@ -135,8 +135,6 @@ class EncoderInput(Input):
 
 
 class ScorerFilter(filters.FilterSet):
-    """Scorers of one task."""
-
     task = filters.ChoiceFilter(choices=Scorer.Task.choices)
 
 

@@ -36,8 +36,6 @@ class NameField(forms.CharField):
 
 
 class ModelField(forms.CharField):
-    """Name of a model that sentence-transformers knows."""
-
     def __init__(self, **changed: Any) -> None:
         usual: dict[str, Any] = {
             "label": _("Model"),
@@ -51,8 +49,6 @@ class ModelField(forms.CharField):
 
 
 class ScorerForm(forms.Form):
-    """A scorer that needs no training."""
-
     name = NameField()
     way = forms.ChoiceField(
         label=_("Task"), choices=[(key, option[0]) for key, option in WAYS.items()]
@@ -93,8 +89,6 @@ class ScorerForm(forms.Form):
 
 
 class DatasetField(forms.ModelChoiceField):
-    """A dataset of the study."""
-
     def __init__(self, help_text: Any) -> None:
         super().__init__(
             label=_("Dataset"),
@@ -226,8 +220,6 @@ class WriterTrainForm(TrainingRecipeForm):
 
 
 class TryForm(forms.Form):
-    """One or two texts to score immediately."""
-
     first = forms.CharField(
         label=_("Argument"), max_length=LONGEST_TEXT, widget=forms.Textarea(attrs={"rows": 3})
     )

@@ -21,15 +21,11 @@ class Scorer(models.Model):
     """
 
     class Task(models.TextChoices):
-        """Task of the scorer."""
-
         MATCH = "match", _("Match of two texts")
         QUALITY = "quality", _("Quality of an argument")
         WRITE = "write", _("Key point for a cluster")
 
     class Kind(models.TextChoices):
-        """Method of the scorer."""
-
         BI_ENCODER = "bi_encoder", _("Cosine of two sentence vectors")
         CROSS_ENCODER = "cross_encoder", _("Model that reads both texts together")
         REGRESSOR = "regressor", _("Regression on sentence vectors")

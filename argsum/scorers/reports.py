@@ -69,7 +69,6 @@ def curve_spec(rows: Sequence[dict[str, Any]], size: str) -> Spec:
 
 
 def curve_table(scorer: Scorer) -> TableData:
-    """Return the data of the curve as a table."""
     columns = {
         "step": "step",
         "weights": "weights",

@@ -102,7 +102,6 @@ def scorer_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def scorer_train(request: StudyRequest, study: Study) -> HttpResponse:
-    """Train a scorer in the background."""
     return _trained(request, study, TrainForm, "scorer_train")
 
 
@@ -181,7 +180,6 @@ def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 @study_page(*RESEARCHERS)
 @require_POST
 def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Delete an unused scorer."""
     row = _scorer(study, scorer_id)
     try:
         training.delete_scorer(scorer=row, actor=request.user)

@@ -22,8 +22,6 @@ TOKENS = 40
 
 
 class WritingForm(RunPlanForm):
-    """System run to write for, prompt, and limits."""
-
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
 

@@ -67,7 +67,6 @@ def bare_requests(study: Study, questions: Iterable[Question]) -> list[Messages]
 
 
 def cited_numbers(text: str) -> set[int]:
-    """Return all numbers that a text cites."""
     return {number for citation in find_citations(text) for number in citation.numbers}
 
 

@@ -75,8 +75,6 @@ class ScoredByForm(forms.Form):
 
 
 class JudgeForm(ScoredByForm):
-    """Choice of the judge whose judgements a file holds."""
-
     rater = forms.CharField(
         label=_("Judge"),
         max_length=120,
@@ -94,8 +92,6 @@ class RubricSheetForm(SheetForm, ScoredByForm):
 
 
 class SheetColumnsForm(ColumnsForm):
-    """A choice of column for each field and criterion."""
-
     beside = ("rater", "rater_kind")
     rater = forms.CharField(
         label=_("Rater for all rows"),

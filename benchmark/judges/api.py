@@ -117,8 +117,6 @@ class ProbeSerializer(serializers.ModelSerializer):
 
 
 class RunSheetFilter(filters.FilterSet):
-    """Sheets of a run by answer, condition, outcome, reason and replicate."""
-
     answer = filters.UUIDFilter(field_name="answer__public_id")
     condition = filters.UUIDFilter(field_name="answer__condition__public_id")
     is_unscored = TrueFalseFilter(field_name="total", lookup_expr="isnull")
@@ -127,8 +125,6 @@ class RunSheetFilter(filters.FilterSet):
 
 
 class ProbeFilter(filters.FilterSet):
-    """Tests of a judge by kind, attack and outcome."""
-
     probe = filters.ChoiceFilter(choices=ProbeResult.Probe.choices)
     name = filters.ChoiceFilter(choices=[(name, name) for name in WANTS])
     obeyed = TrueFalseFilter()

@@ -79,8 +79,6 @@ class PartSerializer(serializers.Serializer):
 
 
 class BoardFilter(filters.FilterSet):
-    """Boards of one rubric."""
-
     rubric = filters.UUIDFilter(field_name="rubric__public_id")
 
 

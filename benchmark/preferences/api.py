@@ -141,8 +141,6 @@ ROUNDS = round_views(
 
 
 class PreferenceSheetFilter(filters.FilterSet):
-    """Sheets by where they come from, whose they are, and what they say."""
-
     preference_round = filters.UUIDFilter(field_name="round__public_id")
     run = filters.UUIDFilter(field_name="run__public_id")
     rater = filters.UUIDFilter(field_name="rater__public_id")

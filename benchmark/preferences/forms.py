@@ -61,8 +61,6 @@ class PairsField(forms.CharField):
 
 
 class PreferenceRoundForm(RoundPlanForm):
-    """All settings of a draft round."""
-
     kind = PREFERRING
     planned = staticmethod(plan_round)
     advanced = (
@@ -211,8 +209,6 @@ class PreferForm(SaveForm):
 
 
 class PreferringRunForm(plan_PlanForm):
-    """Which pairs are compared, and by which model."""
-
     kind = KIND
     prompt_kinds = (PROMPT,)
     # Their own part of the page, beside the prompt; see `RunFace.asks`.

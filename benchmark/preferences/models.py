@@ -75,8 +75,6 @@ class PreferenceSheet(Sheet):
     kind_name = "prefer"
 
     class Verdict(models.TextChoices):
-        """The better answer."""
-
         FIRST = "first", _("The first")
         SECOND = "second", _("The second")
         TIE = "tie", _("Equally good")

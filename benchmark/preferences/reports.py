@@ -68,7 +68,6 @@ class VerdictSource:
 
     @property
     def is_judge(self) -> bool:
-        """Whether the source is a judge."""
         return self.name != PEOPLE_NAME
 
 

@@ -401,7 +401,6 @@ class PairJudgement:
 
 
 def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgement]:
-    """Map each pair to its judgements."""
     by_pair: dict[int, dict[bool, PreferenceSheet]] = {}
     for sheet in sheets:
         by_pair.setdefault(sheet.pair_id, {})[sheet.is_swapped] = sheet

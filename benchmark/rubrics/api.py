@@ -65,8 +65,6 @@ class RubricInput(Input):
 
 
 class RubricFilter(filters.FilterSet):
-    """Versions of one name, or with one text."""
-
     name = filters.CharFilter(max_length=80)
     sha256 = filters.CharFilter(max_length=64)
 

@@ -152,7 +152,6 @@ class RubricDraft:
 
 
 def draft_of(rubric: Rubric) -> RubricDraft:
-    """Return a rubric as a draft for the page."""
     return RubricDraft(
         name=rubric.name,
         allows_halves=rubric.allows_halves,

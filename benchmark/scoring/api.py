@@ -161,8 +161,6 @@ class SheetSerializer(ReadSerializer):
 
 
 class SheetFilter(filters.FilterSet):
-    """Sheets by rubric, rater, answer, condition and outcome."""
-
     rubric = filters.UUIDFilter(field_name="rubric__public_id")
     rater = filters.UUIDFilter(field_name="rater__public_id")
     rater_kind = filters.ChoiceFilter(field_name="rater__kind", choices=Rater.Kind.choices)

@@ -46,8 +46,6 @@ ASPECTS = [
 
 
 class ScoringRoundForm(RoundPlanForm):
-    """All settings of a draft round."""
-
     kind = SCORING
     planned = staticmethod(plan_round)
     advanced = (
@@ -285,8 +283,6 @@ FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}
 
 
 class SheetExportForm(forms.Form):
-    """Choice of sheets and format for an export."""
-
     rubric = forms.ModelChoiceField(
         label=lazy("Rubric"),
         queryset=RubricVersion.objects.none(),

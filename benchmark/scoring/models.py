@@ -166,8 +166,6 @@ class ScoringRun(models.Model):
     """Rubric, rater and canary result of a scoring run."""
 
     class Trust(models.TextChoices):
-        """Result of the run's attack canaries."""
-
         PENDING = "pending", _("Not known yet")
         TRUSTED = "trusted", _("Resisted planted instructions")
         UNTRUSTED = "untrusted", _("Obeyed planted instructions")
@@ -211,8 +209,6 @@ class ProbeResult(models.Model):
     """A judge's reply to a text that tests the judge; no mean includes it."""
 
     class Probe(models.TextChoices):
-        """Kind of test."""
-
         CANARY = "canary", _("Attack canary")
         SWAP = "swap", _("Swapped objects")
 

@@ -98,7 +98,6 @@ def _untouched(criterion: Criterion, is_open: bool, language: str | None) -> str
 def form_groups(
     rubric: Rubric, content: ScoreContent, hints: dict[str, Hint], *, is_open: bool
 ) -> list[FormGroup]:
-    """Return the rubric filled with the content of the form."""
     return [
         FormGroup(
             group.key,

@@ -186,23 +186,17 @@ class StudySerializer(ReadSerializer):
 
 
 class StudyFilter(filters.FilterSet):
-    """Own studies by whether they are archived."""
-
     is_archived = TrueFalseFilter(
         field_name="study__archived_at", lookup_expr="isnull", exclude=True
     )
 
 
 class MemberFilter(filters.FilterSet):
-    """Members by role."""
-
     role = filters.ChoiceFilter(choices=Role.choices)
     is_active = TrueFalseFilter()
 
 
 class AuditEventFilter(filters.FilterSet):
-    """Lines of the log by what was done, and to what."""
-
     verb = filters.CharFilter(max_length=60)
     subject = filters.CharFilter(max_length=200)
 

@@ -57,7 +57,6 @@ class Option:
     flag: str = ""
 
     def field(self, *, is_short: bool = False) -> forms.Field:
-        """Return the option as a form field."""
         about = {
             "label": self.title if is_short else self.label,
             "help_text": "" if is_short else self.help_text,
@@ -69,7 +68,6 @@ class Option:
         return forms.TypedChoiceField(choices=choices, coerce=int, empty_value=None, **about)
 
     def input(self) -> "serializers.Field":
-        """Return the option as an input field of the API."""
         from rest_framework import serializers
 
         if self.choices:
@@ -256,5 +254,4 @@ def csv_of(
 
 
 def json_of(content: Any) -> bytes:
-    """Return any content as readable JSON."""
     return json.dumps(content, indent=1, ensure_ascii=False).encode()

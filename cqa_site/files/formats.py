@@ -145,7 +145,6 @@ class Format:
         return ""
 
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
-        """Return links to the next pages."""
         if self.home is None:
             return []
         page, title = self.home

@@ -44,8 +44,6 @@ class FilesField(forms.FileField):
 
 
 class UploadForm(OptionsForm):
-    """One or several files, and their kind and options."""
-
     kind = forms.ChoiceField(
         label=_("Kind of data"),
         required=False,
@@ -136,8 +134,6 @@ class SheetForm(forms.Form):
 
 
 class ReadingForm(forms.Form):
-    """The detected encoding of a file."""
-
     encoding = forms.ChoiceField(choices=ENCODINGS)
 
 
@@ -245,8 +241,6 @@ class MatchForm(forms.Form):
 
 
 class ApplyForm(forms.Form):
-    """What to do with rejected or differing rows."""
-
     leave_out_rejected = forms.BooleanField(
         label=_("Skip rejected rows"),
         required=False,

@@ -25,8 +25,6 @@ class ImportFile(models.Model):
     """An uploaded file and its state: uploaded → checked (dry run) → applied, or refused."""
 
     class State(models.TextChoices):
-        """Processing state of the file."""
-
         UPLOADED = "uploaded", _("Uploaded")
         CHECKING = "checking", _("Checking")
         CHECKED = "checked", _("Checked")
@@ -110,8 +108,6 @@ class ImportMatch(models.Model):
     """A row whose text is nearly one of the study; a person decides if they are the same."""
 
     class Decision(models.TextChoices):
-        """Decision on the match."""
-
         SAME = "same", _("Same")
         OTHER = "other", _("Different")
 
@@ -144,8 +140,6 @@ class ExportFile(models.Model):
     STORED_IN = ""
 
     class Format(models.TextChoices):
-        """File formats."""
-
         CSV = "csv", "CSV"
         JSONL = "jsonl", "JSON Lines"
         XLSX = "xlsx", "Excel"
@@ -178,7 +172,6 @@ class ExportFile(models.Model):
 
     @property
     def manifest_path(self) -> Path:
-        """Path of the finished file's manifest."""
         return self.path.with_suffix(".manifest.json")
 
     @property

@@ -25,7 +25,6 @@ chore("leftover files")(retention.remove_leftovers)
 
 
 def file_entries() -> Iterator[MenuEntry]:
-    """Yield the menu entries for imports."""
     yield MenuEntry(
         "data",
         _("Imports"),

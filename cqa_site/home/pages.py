@@ -56,8 +56,6 @@ def design(request: HttpRequest) -> HttpResponse:
 
 
 class DesignForm(forms.Form):
-    """One field of each kind, with an example error."""
-
     name = forms.CharField(label="Name", help_text="Shown to every member of the study.")
     address = forms.EmailField(label="E-mail", initial="reader@example.org", required=False)
     role = forms.ChoiceField(

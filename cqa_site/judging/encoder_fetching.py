@@ -258,7 +258,6 @@ class JoinedFiles(io.RawIOBase):
         return size
 
     def close(self) -> None:
-        """Close all files."""
         for file in self._files:
             file.close()
         super().close()

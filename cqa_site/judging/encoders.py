@@ -100,7 +100,6 @@ ENCODERS = {
 
 
 def encoders_folder() -> Path:
-    """Return the folder of all optional encoders."""
     return Path(os.environ.get("ENCODERS_DIR") or packages.models_folder() / "encoders")
 
 

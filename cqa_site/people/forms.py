@@ -21,8 +21,6 @@ from .models import (
 
 
 class StudyForm(forms.ModelForm):
-    """Name, description and goal of a study."""
-
     class Meta:
         model = Study
         fields = ["name", "goal", "description"]
@@ -63,8 +61,6 @@ class NameForm(forms.ModelForm):
 
 
 class KeysForm(forms.ModelForm):
-    """How keyboard shortcuts work on work pages."""
-
     class Meta:
         model = User
         fields = ["shortcuts"]
@@ -79,8 +75,6 @@ class KeysForm(forms.ModelForm):
 
 
 class TokenForm(forms.ModelForm):
-    """A new token for the REST API."""
-
     class Meta:
         model = ApiToken
         fields = ["name", "scope"]
@@ -90,8 +84,6 @@ class TokenForm(forms.ModelForm):
 
 
 class InvitationForm(forms.ModelForm):
-    """A new invitation."""
-
     days = forms.IntegerField(
         label=_("Days valid"), min_value=1, max_value=90, initial=INVITATION_LIFETIME.days
     )
@@ -119,16 +111,12 @@ class InvitationForm(forms.ModelForm):
 
 
 class RoleForm(forms.ModelForm):
-    """The role of a member."""
-
     class Meta:
         model = Membership
         fields = ["role"]
 
 
 class NewPersonForm(forms.Form):
-    """The account of an invited person."""
-
     name = forms.CharField(
         label=_("Your name"),
         max_length=120,
@@ -169,8 +157,6 @@ class NewPersonForm(forms.Form):
 
 
 class FirstAdministratorForm(NewPersonForm):
-    """The account of the person who started the site."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].help_text = _("Everyone you work with sees it.")

@@ -21,8 +21,6 @@ class Rater(models.Model):
     """A person, expert, model or classifier as a source of labels in statistics."""
 
     class Kind(models.TextChoices):
-        """Kind of source behind the labels."""
-
         PERSON = "person", _("Person")
         EXPERT = "expert", _("Expert")
         MODEL = "model", _("Model")
@@ -172,8 +170,6 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Role(models.TextChoices):
-    """A member's role in a study."""
-
     ANNOTATOR = "annotator", _("Annotator")
     EXPERT = "expert", _("Expert")
     RESEARCHER = "researcher", _("Researcher")
@@ -301,8 +297,6 @@ class ApiToken(models.Model):
     PREFIX = "cqa_"
 
     class Scope(models.TextChoices):
-        """Permissions of a token."""
-
         READ = "read", _("Read")
         WRITE = "write", _("Read and write")
 

@@ -24,7 +24,6 @@ def pack(chunks: Iterable[bytes]) -> tuple[bytes, str]:
 
 
 def plain(packed: bytes | memoryview) -> bytes:
-    """Return the plain bytes of a packed table."""
     return gzip.decompress(bytes(packed))
 
 

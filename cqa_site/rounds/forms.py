@@ -79,7 +79,6 @@ class PayForm(forms.Form):
 
     @property
     def given(self) -> Decimal | None:
-        """The pay, if given."""
         decimal: Decimal | None = self.cleaned_data.get("pay") if self.is_valid() else None
         return decimal
 
@@ -335,8 +334,6 @@ PARAMS = ("participant_param", "study_param", "session_param")
 
 
 class FaultForm(forms.Form):
-    """A participant's fault report."""
-
     comment = forms.CharField(
         label=lazy("What is not working?"),
         max_length=1_000,
@@ -345,8 +342,6 @@ class FaultForm(forms.Form):
 
 
 class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no ModelForm[…]
-    """A new link for a crowd platform."""
-
     days = forms.IntegerField(label=lazy("Days valid"), min_value=1, max_value=365, initial=30)
     return_url = forms.URLField(
         label=lazy("Return address"),
@@ -417,7 +412,6 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         return data
 
     def link_fields(self) -> dict[str, Any]:
-        """Return the cleaned values as fields of a link."""
         fields = dict(self.cleaned_data)
         fields["expires_at"] = timezone.now() + timedelta(days=fields.pop("days"))
         return fields

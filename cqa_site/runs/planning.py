@@ -65,7 +65,6 @@ class CallPlan:
         return len(self.figures) // FIGURES.size
 
     def add(self, key: str, estimate: CostEstimate, flags: Sequence[str]) -> None:
-        """Add one call to the totals."""
         self.tokens_in += estimate.tokens_in
         self.tokens_out += estimate.tokens_out
         self.cost_micro += estimate.cost_micro

@@ -115,7 +115,6 @@ def preview(path: str | os.PathLike[str], *, name: str, **how: Any) -> FilePrevi
 
 
 def beginning(table: Table) -> FilePreview:
-    """Return the preview of an open table."""
     return FilePreview(
         name=table.name,
         kind=table.kind,

@@ -54,7 +54,6 @@ class NoValues(SafeExceptionReporterFilter):
     def get_traceback_frame_variables(
         self, request: HttpRequest | None, tb_frame: FrameType
     ) -> ItemsView[str, Any]:
-        """Return no variables of any frame."""
         none: dict[str, Any] = {}
         return none.items()
 

@@ -227,8 +227,6 @@ EDITING = EditingRoundKind()
 
 
 class ConflictChoice(models.TextChoices):
-    """The text to continue with."""
-
     MINE = "mine", lazy("this text")
     THEIRS = "theirs", lazy("the stored text")
     MERGED = "merged", lazy("a text merged by hand")

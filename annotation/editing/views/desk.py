@@ -66,7 +66,6 @@ def sees_others(request: StudyRequest, editing_round: EditingRound) -> bool:
 
 
 def opened_sheets(study: Study) -> QuerySet[EditingSheet]:
-    """Return the sheets of opened rounds."""
     sheets = EDITING.sheets().select_related("rater__user").filter(study=study)
     return sheets.exclude(round__state=EditingRound.State.DRAFT)
 

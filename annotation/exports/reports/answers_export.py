@@ -113,7 +113,6 @@ class ExportRequest:
 
 
 def questions(wish: ExportRequest) -> FileTable:
-    """Return every question of the study."""
     return _table(wish.study.questions, QUESTION_COLUMNS)
 
 

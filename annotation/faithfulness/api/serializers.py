@@ -254,8 +254,6 @@ class FiguresFilter(filters.FilterSet):
 
 
 class VerdictFilter(filters.FilterSet):
-    """Verdicts by answer, condition, cited number, what was said, reason and replicate."""
-
     answer = filters.UUIDFilter(field_name="answer__public_id")
     condition = filters.UUIDFilter(field_name="answer__condition__public_id")
     number = filters.NumberFilter(min_value=0, max_value=9_999, decimal_places=0)

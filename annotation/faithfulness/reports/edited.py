@@ -262,7 +262,6 @@ def summary_table(study: Study, summary: EditSummary, mode: str) -> TableData:
 
 
 def pairs_table(pairs: Sequence[EditedPair], mode: str) -> TableData:
-    """Return every pair as a table for a file."""
     columns = [
         TextColumn(_("Answer"), "edited.before.public_id"),
         TextColumn(_("Edited text"), lambda pair: value_of("public_id", _after(pair))),

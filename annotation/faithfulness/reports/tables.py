@@ -141,7 +141,6 @@ def skipped_in_words(skipped: dict[str, int]) -> list[tuple[int, str]]:
 
 
 def text_of_group(group: GroupFigures) -> str:
-    """Describe the texts of a group."""
     name = group.condition_name
     return _("%s, edited by experts") % name if group.is_edited else name
 

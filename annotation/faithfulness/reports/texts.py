@@ -196,7 +196,6 @@ class CitationVerdict:
 
 
 def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict]:
-    """Return the selected verdicts of a run, text by text."""
     rows = run.coherence_verdicts.select_related(
         "call",
         "answer__system",
@@ -232,7 +231,6 @@ def shown(verdicts: Sequence[CoherenceVerdict]) -> list[CitationVerdict]:
 
 
 def verdicts_table(run: Run, rows: QuerySet[CoherenceVerdict]) -> TableData:
-    """Return verdicts as a table for a file."""
     shown_verdicts = (verdict for piece in _pieces(rows) for verdict in shown(piece))
     return table_of(VERDICT_COLUMNS, shown_verdicts, name=f"coherence-run-{run.number}")
 

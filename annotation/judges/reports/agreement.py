@@ -315,7 +315,6 @@ def final_labels_of(label_round: LabelRound) -> pd.Series:
 
 
 def compare(judge: JudgeLabels, people: PeopleLabels) -> JudgeComparison:
-    """Compare one judge with people."""
     both = _both(people, judge)
     difference = both["judge"] - both["final"]
     pair = paired(both)
@@ -396,7 +395,6 @@ def confusion_of(table: pd.DataFrame) -> JudgeConfusion:
 
 
 def common_arguments(judges: Iterable[JudgeLabels]) -> set[int]:
-    """Return the arguments that every judge labelled."""
     sets = [set(judge.labels.index) for judge in judges]
     return set.intersection(*sets) if sets else set()
 

@@ -168,7 +168,6 @@ def _hardest(comparison: JudgeComparison, other: JudgeComparison | None) -> list
 
 
 def sentence(argument: Argument) -> Sentence:
-    """Return an argument for a list."""
     return Sentence(
         argument=str(argument.public_id),
         object1=argument.comparison.object1,

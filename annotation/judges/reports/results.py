@@ -318,7 +318,6 @@ def model_card(version: TrainedJudge) -> dict[str, Any]:
 
 
 def recipe_rows(version: TrainedJudge) -> list[tuple[str, str]]:
-    """Return the recipe of a version in words, as names and values."""
     names = {
         "labels_from": _("Final labels from"),
         "labels_by_value": _("Labels by value"),

@@ -110,7 +110,6 @@ def judge_rows(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -
 
 
 def label_round_or_404(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    """Return a round of the study with its label scale."""
     label_rounds = label_rounds_of(study).select_related("guideline")
     return get_object_or_404(label_rounds, public_id=label_round_id)
 

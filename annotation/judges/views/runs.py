@@ -61,7 +61,6 @@ FACE = RunListPages(
 
 
 def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show a run of the relevance judge."""
     label_round = run.relevance.label_round
     others = study.runs.filter(relevance__label_round=label_round).exclude(pk=run.pk)
     context = run_context(study, run) | {

@@ -57,8 +57,6 @@ class LabelRound(Round):
     USUAL: ClassVar[dict[str, int]] = {"lease_minutes": 10, "seed": 20240402}
 
     class Origin(models.TextChoices):
-        """Whether votes are collected here or imported."""
-
         LIVE = "live", _("Run here")
         IMPORTED = "imported", _("Imported")
 
@@ -70,8 +68,6 @@ class LabelRound(Round):
         EXCLUDE = "exclude", _("Exclude the annotator's labels (reversible)")
 
     class Aggregator(models.TextChoices):
-        """How votes become one label where no expert decided."""
-
         MAJORITY = "majority", _("Majority, higher label on a tie")
         DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
         MACE = "mace", _("MACE")
@@ -218,8 +214,6 @@ class Exclusion(models.Model):
     """Joint exclusion of all raters below a control accuracy; undone ones are kept."""
 
     class Rule(models.TextChoices):
-        """The measure that must be below the threshold."""
-
         ACCURACY = "accuracy", _("The accuracy itself (the paper's rule)")
         SURELY = "surely", _("The whole 95 % interval of the accuracy")
 
@@ -257,8 +251,6 @@ class Assignment(models.Model):
         VOID = "void", _("Not submitted")
 
     class SkipReason(models.TextChoices):
-        """Reason for skipping an item."""
-
         UNCLEAR = "unclear", _("I do not understand the sentence")
         BROKEN = "broken", _("The sentence is broken or empty")
         UNKNOWN = "unknown", _("I do not know the objects")
@@ -315,8 +307,6 @@ class VoteEvent(models.Model):
     """One event of an assignment; rows are only added, so changes remain visible."""
 
     class Kind(models.TextChoices):
-        """Type of event."""
-
         ANSWER = "answer", _("Labelled")
         CHANGE = "change", _("Changed")
         SKIP = "skip", _("Skipped")

@@ -117,7 +117,6 @@ class AnnotatorQuality:
 
     @property
     def agreement_percent(self) -> float | None:
-        """Agreement with the others, in percent."""
         return _percent(self.agreement)
 
     @property

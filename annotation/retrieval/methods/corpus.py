@@ -29,8 +29,6 @@ _HEAD_BYTES = 4_096
 
 
 class LeftOut(StrEnum):
-    """Reason that a row has no sentence."""
-
     BLANK = "blank"
     TOO_LONG = "too_long"
     NOT_TEXT = "not_text"

@@ -198,7 +198,6 @@ class CountingKind:
         return [write_request(run.prompt, sets[subject.ids[0]]) for subject in subjects]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read the count of one reply."""
         try:
             return ReplyReading(
                 value=read_count(reply.text, reply.finish_reason, refusal=reply.refusal)
@@ -239,7 +238,6 @@ class CountingKind:
 
 
 def dimension_of(run: Run) -> str:
-    """Return the dimension that a run counts."""
     return DIMENSIONS[run.prompt.kind]
 
 

@@ -137,8 +137,6 @@ def _unique_share(counted: CountedSet) -> float | None:
 
 
 class CountsImportForm(DatasetImportForm):
-    """Dataset and rater."""
-
     title = lazy("Counts by one person")
     heading = lazy("Rater and dataset")
 

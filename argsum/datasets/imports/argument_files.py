@@ -79,7 +79,6 @@ def asked_half(source: ImportSource) -> Half | None:
 
 
 def funnel_words(counts: Mapping[str, int]) -> str:
-    """Return the counts of a funnel on one line."""
     words = {
         READ: _("%s read"),
         UNIQUE: _("%s unique"),

@@ -292,8 +292,6 @@ class CommentsForm(ColumnsForm, DatasetNameForm):
 
 
 class CommentsImportForm(ImportColumnsForm):
-    """Questions about dataset, topic, and the meaning of columns."""
-
     title = gettext_lazy("Comments")
     heading = gettext_lazy("Topic and columns")
     beside = "argsum/datasets/_comment_names.html"

@@ -62,7 +62,6 @@ class StoredCell:
     matches: dict[tuple[int | None, int | None], KeyPointMatch] = field(default_factory=dict)
 
     def compare(self, raw: RawCell) -> CellChange:
-        """Compare the file's cell with this one."""
         change = CellChange()
         self._compare_arguments(raw, change)
         self._compare_key_points(raw, change)
@@ -353,8 +352,6 @@ MOST_NAMES = 20
 
 
 class DatasetImportForm(ImportForm):
-    """Question about the dataset's name."""
-
     title = lazy("Arguments")
     heading = lazy("Dataset")
     beside = "argsum/datasets/_names.html"

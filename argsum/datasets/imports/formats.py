@@ -162,8 +162,6 @@ class QualityReconciliation(Reconciliation):
 
 
 class QualitiesImportForm(ExistingDatasetImportForm):
-    """Questions about the dataset and the quality column."""
-
     title = lazy("Argument qualities")
     form_class = QualitiesForm
     import_first = lazy("Import the arguments first, for example this file as a list.")
@@ -199,8 +197,6 @@ TO_SUMMARIZE = lazy("Systems can summarize the arguments, topic by topic.")
 
 @dataclass(frozen=True)
 class DatasetFormat(Format):
-    """A file that creates or extends a dataset."""
-
     reconciliation: type[Reconciliation] = DatasetReconciliation
     asks: str = "arguments"
     asking: type[ImportForm] | None = DatasetImportForm

@@ -130,7 +130,6 @@ class CellBuilder:
         return place, True
 
     def add_key_point(self, cell: RawCell, new: RawArgument) -> int:
-        """Return the key point's position in its cell."""
         _check("key_point", new.text, new.name)
         key = (cell.topic, cell.stance, new.text)
         if key not in self._key_points:

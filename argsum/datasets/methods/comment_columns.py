@@ -188,7 +188,6 @@ def proposed(
 def _all_dates(
     headers: Sequence[str], rows: Sequence[TableRow], mapping: Mapping[str, str]
 ) -> list[str]:
-    """Return the columns whose values are all dates."""
     dates = []
     for header in (column for column in headers if column not in mapping.values()):
         texts = texts_of(rows, header)

@@ -152,13 +152,11 @@ def steps_of(dataset: Dataset) -> tuple[str, ...]:
 
 
 def half_initial(dataset: Dataset) -> dict[str, Any]:
-    """Return the half of the recipe as initial form values."""
     half = dataset.recipe.get("half") or {}
     return {"half": half.get("part", ""), "seed": half.get("seed")}
 
 
 def datasets_of(study: Study) -> QuerySet[Dataset]:
-    """Return the datasets of a study by name."""
     return study.argument_datasets.select_related("created_by")
 
 

@@ -344,7 +344,6 @@ def _asked(
     tools: CellTools,
     written: Sequence[str] | None,
 ) -> Summary:
-    """Call the system on the cell and return its summary."""
     data = CellData(
         inputs.cell.topic,
         inputs.cell.stance,

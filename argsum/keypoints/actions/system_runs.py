@@ -268,7 +268,6 @@ def name_writer(run: SystemRun, writer: str) -> None:
 
 
 def default_label(plan: SystemPlan) -> str:
-    """Return the default name of a run in tables."""
     title = system_named(plan.system).title
     parts = [plan.match_scorer.name]
     if plan.variant == Variant.SEQ2SEQ:

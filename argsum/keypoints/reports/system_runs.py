@@ -223,7 +223,6 @@ def references_of(cells: Sequence[Cell]) -> dict[int, str]:
 
 
 def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
-    """Return every cell and setting in one table."""
     columns = (
         Column("topic", "0.cell.topic"),
         Column("stance", lambda row: row[0].cell.get_stance_display()),
@@ -385,7 +384,6 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
 
 
 def curve_table(run: SystemRun, rows: Sequence[dict[str, Any]]) -> TableData:
-    """Return the table behind the curve."""
     columns = (
         Column(varied(run), "value"),
         Column("ARI excluding noise", "excluding"),

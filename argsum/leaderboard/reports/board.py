@@ -110,12 +110,10 @@ class BoardChoice:
 
     @cached_property
     def coverage_sources(self) -> list[ScoreSource]:
-        """Sources that measure coverage."""
         return [source for source in self.sources if _may_be(source, "coverage")]
 
     @cached_property
     def redundancy_sources(self) -> list[ScoreSource]:
-        """Sources that measure redundancy."""
         return [source for source in self.sources if _may_be(source, "redundancy")]
 
 

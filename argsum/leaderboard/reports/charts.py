@@ -168,7 +168,6 @@ def correlation_rows(rows: Sequence[MetricRow], dimension: str) -> Rows:
 
 
 def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Spec:
-    """Chart the correlation of metrics with people."""
     return intervals(
         correlation_rows(rows, dimension),
         y="metric",
@@ -291,7 +290,6 @@ def _mean(row: SystemRow, name: str) -> str:
 
 
 def _best(rows: Sequence[SystemRow], name: str) -> list[str]:
-    """Return the systems with the best mean."""
     first = rows[0].figures[name].value
     return [row.system for row in rows if row.figures[name].value == first]
 

@@ -40,7 +40,6 @@ class ScoreSource:
 
     @property
     def key(self) -> str:
-        """Key of the source in URLs."""
         return self.metric if self.metric == PEOPLE else f"{self.metric}|{self.setting}"
 
     @property
@@ -301,7 +300,6 @@ def metric_points(
 
 
 def correlations_of(points: Sequence[SetPoint]) -> Correlations:
-    """Return the correlations of some sets' points."""
     return across_within(
         [point.metric for point in points],
         [point.people for point in points],

@@ -71,7 +71,6 @@ def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(*RESEARCHERS)
 @require_POST
 def summary_metrics_compute(request: StudyRequest, study: Study) -> HttpResponse:
-    """Compute metrics in the background."""
     form = MetricsForm(request.POST, study=study)
     if not form.is_valid():
         return _page(request, study, form, status=422)

@@ -98,7 +98,6 @@ class MetricPlan:
         return ""
 
     def as_payload(self) -> dict[str, Any]:
-        """Return the plan in the form of a job payload."""
         return {
             "functions": list(self.functions),
             "scorer": str(self.scorer.public_id) if self.scorer else None,
@@ -180,7 +179,6 @@ class SetSelection:
     systems: tuple[str, ...] = ()
 
     def as_payload(self) -> dict[str, Any]:
-        """Return the selection in the form of a job payload."""
         return {"dataset": self.dataset, "split": self.split, "systems": list(self.systems)}
 
 

@@ -44,7 +44,6 @@ class VectorReader:
 
 
 def installed_encoders() -> list[SentenceEncoder]:
-    """Return the encoders that are installed."""
     return [encoder for encoder in ENCODERS.values() if encoder.is_installed]
 
 

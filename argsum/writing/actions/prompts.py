@@ -165,7 +165,6 @@ def _arguments(cells: Mapping[int, Cell]) -> dict[int, dict[int, tuple[PromptArg
 def _cluster_arguments(
     key: WritingCallKey, summary_set: SummarySet, own: Own
 ) -> dict[int, list[PromptArgument]]:
-    """Map each cluster to its arguments."""
     rows = members(summary_set.clusters or [])
     arguments = [own[pk][0] for pk in summary_set.arguments]
     return {cluster: [arguments[row] for row in rows[cluster]] for cluster in key.clusters}

@@ -170,7 +170,6 @@ class WritingKind:
 
 
 def system_run_of(run: Run) -> SystemRun:
-    """Return the system run that a run writes for."""
     rows = SystemRun.objects.filter(study=run.study).select_related("dataset")
     return rows.get(public_id=run.spec["target"]["system_run"])
 

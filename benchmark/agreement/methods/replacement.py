@@ -255,7 +255,6 @@ class Levels:
 
 
 def verdict(rules: dict[str, RuleOutcome]) -> ReplacementVerdict:
-    """Combine the outcomes of all rules."""
     return ReplacementVerdict(result=joined(rules), rules=rules)
 
 

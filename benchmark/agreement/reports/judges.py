@@ -192,7 +192,6 @@ def missing_of(verdict: ReplacementVerdict) -> list[str]:
 
 
 def numbers_of(rule: str, outcome: RuleOutcome) -> str:
-    """Return the numbers behind one rule's outcome as text."""
     numbers = outcome.numbers
     if isinstance(numbers, AgreementFigure):
         if rule == "agreement":

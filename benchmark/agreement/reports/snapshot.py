@@ -228,7 +228,6 @@ def behind(table: pd.DataFrame, grid: PointsGrid, wanted: ScoreSelection) -> pd.
 
 
 def rows_table(frame: pd.DataFrame, names: tuple[str, str], column: str) -> TableData:
-    """Return the rows as a table for download."""
     columns = (
         Column(_("Object 1"), "object1"),
         Column(_("Object 2"), "object2"),

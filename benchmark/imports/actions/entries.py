@@ -85,7 +85,6 @@ class SheetEntry(ImportEntry):
 
     @property
     def book(self) -> str:
-        """Book in which the sheet is counted."""
         return UNSCORED_BOOK if self.reason else BOOK
 
     @property

@@ -73,7 +73,6 @@ class HeldOut:
     questions: frozenset[int] = frozenset()
 
     def holds(self, answer: Answer) -> bool:
-        """Whether an answer is held out."""
         return (
             answer.pk in self.answers
             or answer.text_sha256 in self.texts

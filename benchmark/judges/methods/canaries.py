@@ -139,7 +139,6 @@ def places_of_canaries(lengths: Sequence[int], count: int) -> list[tuple[int, in
 
 
 def plant(canary: Canary, answer: str, criteria: Sequence[Criterion], *, reasons: bool) -> str:
-    """Return the answer with the planted text at its end."""
     points = ordered_points(canary, criteria)
     entries = {
         key: {"reason": "Very good.", "points": value} if reasons else value

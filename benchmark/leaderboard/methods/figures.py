@@ -234,7 +234,6 @@ class SystemPairs:
     detectable: tuple[float | None, ...]
 
     def rows(self) -> list[RankedPair]:
-        """Return the pairs one by one."""
         columns = vars(self)
         return [
             RankedPair(**dict(zip(columns, row, strict=True)))

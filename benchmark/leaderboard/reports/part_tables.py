@@ -38,7 +38,6 @@ Recipe = dict[str, Any]
 
 
 def with_scenario(system: Value, scenario: str = "scenario") -> tuple[Column, Column]:
-    """Return the columns of a system and its scenario."""
     return Column(lazy("System"), system), TextColumn(lazy("Scenario"), scenario)
 
 

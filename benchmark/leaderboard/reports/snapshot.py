@@ -328,7 +328,6 @@ def read_rows(packed: bytes) -> pd.DataFrame:
 
 
 def rows_parquet(packed: bytes) -> bytes:
-    """Return the rows as Parquet."""
     file = io.BytesIO()
     read_rows(packed).to_parquet(file, index=False)
     return file.getvalue()

@@ -132,12 +132,10 @@ def thin_cells(board: ScoreBoard, judge: str) -> list[ScoreCell]:
 
 
 def ranking_of(board: ScoreBoard, judge: str) -> JudgeRanking:
-    """Return the ranking by one judge."""
     return next(ranking for ranking in board.rankings if ranking.judge == judge)
 
 
 def length_of(board: ScoreBoard, judge: str) -> LengthSlope:
-    """Return the length effect for one judge."""
     return next(length for length in board.lengths if length.judge == judge)
 
 
@@ -226,7 +224,6 @@ def _length_ranks(
 
 
 def scenario_names(board: ScoreBoard) -> list[str]:
-    """Return the names of the board's scenarios."""
     names = dict(Answer.Scenario.choices)
     return [str(names.get(number, number)) for number in board.scenarios]
 

@@ -384,7 +384,6 @@ def public_board(request: HttpRequest, board_view: BoardView) -> HttpResponse:
 def public_board_figure(
     request: HttpRequest, board_view: BoardView, figure: str, format: str
 ) -> HttpResponse:
-    """Send one figure of the public board."""
     return send_figure(request, board_view, figure, format)
 
 

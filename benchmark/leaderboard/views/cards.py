@@ -260,7 +260,6 @@ WORDS = {"thin": "thin cell"}
 
 
 def board_context(board_view: BoardView) -> dict[str, Any]:
-    """Return the context for the templates of a board."""
     if board_view.snapshot is None or board_view.board is None:
         return {"shown": board_view, "snapshot": board_view.snapshot}
     board, judge = board_view.board, board_view.judge

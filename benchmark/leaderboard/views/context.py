@@ -212,5 +212,4 @@ def wants_paper(request: HttpRequest) -> bool:
 
 
 def wanted_columns(request: HttpRequest) -> tuple[str, ...]:
-    """Return the columns that the address requests."""
     return tuple(column for column in request.GET.getlist(SHOW) if len(column) <= LONGEST_COLUMN)

@@ -108,7 +108,6 @@ class Verdicts:
         return self._only(mask)
 
     def with_weight(self) -> Verdicts:
-        """Return the verdicts with positive weight."""
         return self._only(self.frame["weight"] > 0)
 
     def _only(self, mask: pd.Series) -> Verdicts:

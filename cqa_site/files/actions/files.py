@@ -136,7 +136,6 @@ def request_apply(
     update_changed: bool,
     actor: User | None,
 ) -> None:
-    """Request the import in the background."""
     _move(import_file, State.APPLYING, from_states=[State.CHECKED])
     _enqueue(
         import_file,

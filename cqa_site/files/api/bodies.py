@@ -211,28 +211,20 @@ class ImportMatchSerializer(serializers.ModelSerializer):
 
 
 class ImportFilter(filters.FilterSet):
-    """Uploaded files by kind, state and the batch they came in."""
-
     kind = filters.ChoiceFilter(choices=known_kinds())
     state = filters.ChoiceFilter(choices=ImportFile.State.choices)
     batch = filters.UUIDFilter(field_name="batch__public_id")
 
 
 class ImportBatchFilter(filters.FilterSet):
-    """Uploads of many files by kind."""
-
     kind = filters.ChoiceFilter(choices=known_kinds())
 
 
 class ProblemFilter(filters.FilterSet):
-    """Rows that were rejected, or only flagged."""
-
     is_rejection = TrueFalseFilter()
 
 
 class MatchFilter(filters.FilterSet):
-    """Near matches by what was said about them; ``is_decided`` finds those that wait."""
-
     decision = filters.ChoiceFilter(choices=ImportMatch.Decision.choices)
     is_decided = TrueFalseFilter(method="by_decided")
 

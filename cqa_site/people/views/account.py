@@ -110,7 +110,6 @@ def token_lend(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
-    """Revoke one of the person's tokens."""
     token = get_object_or_404(request.user.api_tokens, public_id=token_id)
     revoke_token(token=token, actor=request.user)
     messages.success(request, _("Token revoked. Programs that use it no longer have access."))

@@ -136,7 +136,6 @@ def knows_passkeys(request: HttpRequest) -> bool:
 @own
 @require_safe
 def ways(request: PersonRequest) -> HttpResponse:
-    """Show all sign-in methods, and where the person is signed in."""
     steps = Authenticator.objects.filter(user=request.user).order_by("created_at")
     app = next((step for step in steps if step.type == "totp"), None)
     codes = next((step for step in steps if step.type == "recovery_codes"), None)

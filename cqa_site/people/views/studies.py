@@ -118,7 +118,6 @@ def invitation_revoke(
 @study_page(Role.ADMIN)
 @require_POST
 def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
-    """Change a member's role."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     form = RoleForm(request.POST)
     if not form.is_valid():

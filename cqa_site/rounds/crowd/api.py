@@ -40,8 +40,6 @@ from cqa_site.web.rest.queries import Conflict, FilterSet
 
 
 class ParticipantFilter(FilterSet):
-    """People of crowd platforms by how their work ended, or by their link."""
-
     outcome = filters.ChoiceFilter(choices=Participant.Outcome.choices)
     link = filters.UUIDFilter(field_name="link__public_id")
 

@@ -64,7 +64,6 @@ def is_open_to(participant: Participant, browser: str) -> bool:
 
 
 def hold_place(*, participant: Participant, browser: str) -> None:
-    """Bind a place to the participant's browser."""
     wanted = place_hash(participant.link, browser)
     if participant.browser_hash != wanted:
         participant.browser_hash = wanted

@@ -104,7 +104,6 @@ def place_of(participant: Participant, *, is_locked: bool = False) -> Place | No
 
 
 def work_address(participant: Participant) -> str:
-    """Return the address of the work page of the participant's round."""
     round_ = participant.link.round
     ids = [participant.study.public_id, round_.public_id]
     return reverse(kind_of(round_).work_page, args=ids)

@@ -102,7 +102,6 @@ class RoundPages:
 
     @property
     def kind(self) -> TaskKind:
-        """The kind of work of these pages."""
         return self.form.kind
 
     @property
@@ -123,7 +122,6 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_safe
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
-        """List the rounds of the study."""
         rows = rounds_of(kind, study).select_related(*face.related)
         context = _context(face, study) | {"page": _page(request, rows)}
         return render(request, "rounds/rounds.html", context)

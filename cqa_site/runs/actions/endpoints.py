@@ -206,7 +206,6 @@ def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
 
 
 def _withdraw(endpoint: Endpoint, actor: User) -> None:
-    """Withdraw the offer of an endpoint, if any."""
     offered = Endpoint.objects.filter(pk=endpoint.pk, is_offered=True)
     with locked_gate(endpoint):
         # Under the lock of those who send: what is withdrawn leaves no more.

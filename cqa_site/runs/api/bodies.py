@@ -249,29 +249,21 @@ class JobSerializer(ReadSerializer):
 
 
 class JobFilter(FilterSet):
-    """Background work by kind and state."""
-
     kind = filters.CharFilter(max_length=40)
     state = filters.ChoiceFilter(choices=Job.State.choices)
 
 
 class EndpointFilter(FilterSet):
-    """Endpoints by where the server is, and whether they are still offered."""
-
     kind = filters.ChoiceFilter(choices=Endpoint.Kind.choices)
     is_archived = TrueFalseFilter()
 
 
 class PromptFilter(FilterSet):
-    """Prompt versions by kind, and whether a run used them."""
-
     kind = filters.ChoiceFilter(choices=lambda: [(kind, kind) for kind in prompt_kinds()])
     is_frozen = TrueFalseFilter(field_name="frozen_at", lookup_expr="isnull", exclude=True)
 
 
 class RunFilter(FilterSet):
-    """Runs of one kind, in one state, of one endpoint or prompt version, or by what kinds add."""
-
     kind = filters.CharFilter(max_length=40)
     state = filters.ChoiceFilter(choices=Run.State.choices)
     endpoint = filters.UUIDFilter(field_name="endpoint__public_id")
@@ -289,16 +281,12 @@ class RunFilter(FilterSet):
 
 
 class CallFilter(FilterSet):
-    """Requests by state and by why they are unscored."""
-
     state = filters.ChoiceFilter(choices=Call.State.choices)
     reason = filters.CharFilter(max_length=40)
     is_canary = TrueFalseFilter()
 
 
 class ReplyFilter(FilterSet):
-    """Replies of one request, or by what became of them."""
-
     call = filters.UUIDFilter(field_name="call__public_id")
     outcome = filters.ChoiceFilter(choices=Attempt.Outcome.choices)
     unusable = filters.CharFilter(max_length=20)

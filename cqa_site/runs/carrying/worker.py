@@ -420,7 +420,6 @@ def plan_run(work: JobContext) -> None:
 
 @handles("probe_endpoint", sends=True)
 def probe_endpoint(work: JobContext) -> None:
-    """Probe the capabilities of an endpoint."""
     endpoint = Endpoint.objects.get(study=work.study, public_id=work.payload["endpoint"])
     _wait_for_model(endpoint)
     try:

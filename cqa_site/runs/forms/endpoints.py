@@ -195,8 +195,6 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
 
 
 class CapForm(forms.Form):
-    """The spending cap."""
-
     cap = UnitsField(label=lazy("Spending cap"), help_text=lazy("Empty means no cap."))
 
     @classmethod
@@ -247,7 +245,6 @@ class TokenLimitForm(forms.Form):
 
     @property
     def correction(self) -> Correction:
-        """The chosen limit as a correction."""
         return Correction(values={self.name: self.cleaned_data["limit"]})
 
 
@@ -348,7 +345,6 @@ class PromptForm(forms.Form):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Name, texts and note of the prompt."""
         return {name: self.cleaned_data[name] for name in ("name", "system", "user", "note")}
 
 

@@ -213,14 +213,12 @@ class RunPlanForm(forms.Form):
 
     @property
     def plan(self) -> RunPlan:
-        """The chosen values as a run plan."""
         data = self.cleaned_data
         return self.plan_for(data["endpoint"], data["prompt"], self.target)
 
     def plan_for(
         self, endpoint: Endpoint, prompt: PromptVersion, target: dict[str, Any]
     ) -> RunPlan:
-        """Return a run plan of these and the other chosen values."""
         data = self.cleaned_data
         sent = {
             name: data[name] for name in ("temperature", "max_tokens") if data[name] is not None

@@ -187,7 +187,6 @@ class Prices(TypedDict):
 
 
 def prices_of(run: Run) -> Prices:
-    """Return the prices a run was planned with."""
     prices = run.spec["prices"]
     return {"price_in": Decimal(prices["in"]), "price_out": Decimal(prices["out"])}
 

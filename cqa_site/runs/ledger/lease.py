@@ -79,7 +79,6 @@ def claim(
 
 
 def questions_for(run: Run, calls: list[Call]) -> list[CallRequest]:
-    """Return the app's requests for some calls."""
     subjects = [Subject(call.subject, tuple(call.subject_ids)) for call in calls]
     return kind_of(run).questions(run, subjects)
 

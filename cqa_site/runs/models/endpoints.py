@@ -28,8 +28,6 @@ class Endpoint(models.Model):
     """
 
     class Kind(models.TextChoices):
-        """The place of the server."""
-
         REMOTE = "remote", _("OpenAI-compatible server")
         EMBEDDED = "embedded", _("Built-in model (demonstration)")
         SHARED = "shared", _("Offered to all studies of this site")

@@ -53,8 +53,6 @@ class Run(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
 
     class Mode(models.TextChoices):
-        """The way the calls of a run are sent."""
-
         LIVE = "live", _("One by one, at once")
         BATCH = "batch", _("As files to the provider's batch service, within a day")
 
@@ -158,8 +156,6 @@ class Call(models.Model):
     """
 
     class State(models.TextChoices):
-        """States of a call."""
-
         READY = "ready", _("Waiting")
         LEASED = "leased", _("In flight")
         REPLIED = "replied", _("Reply to be read")
@@ -314,8 +310,6 @@ class ProviderBatch(models.Model):
     """
 
     class State(models.TextChoices):
-        """States of a batch."""
-
         PREPARED = "prepared", _("To be submitted")
         SUBMITTED = "submitted", _("At the provider")
         COLLECTED = "collected", _("Collected")

@@ -38,7 +38,6 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS)
 def endpoints(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the endpoints of the study."""
     rows = (
         study.endpoints.filter(is_archived=False)
         .select_related("original")

@@ -149,7 +149,6 @@ def run_or_404(study: Study, run_id: uuid.UUID) -> Run:
 
 
 def progress_context(run: Run) -> dict[str, Any]:
-    """Return the context of the progress fragment."""
     progress = progress_of(run)
     is_draft = run.state == Run.State.DRAFT
     job = planning_job(run) if is_draft else None
@@ -209,7 +208,6 @@ BATCHES = 20
 
 
 def run_context(study: Study, run: Run) -> dict[str, Any]:
-    """Return the context of any run's page."""
     return {
         "study": study,
         "home_name": kind_of(run).home.route,

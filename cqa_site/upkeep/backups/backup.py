@@ -190,12 +190,10 @@ class StoredBackup:
 
 
 def folder() -> Path:
-    """Return the folder of scheduled backups."""
     return Path(settings.BACKUP_DIR)
 
 
 def new_path() -> Path:
-    """Return the path of the next backup."""
     return folder() / f"counterpoint-{timezone.now().astimezone(UTC):{STAMP}}Z.zip"
 
 

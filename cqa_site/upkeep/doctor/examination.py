@@ -23,8 +23,6 @@ Look = Callable[[], Finding]
 
 
 class Family(TextChoices):
-    """Groups of examinations, in the order they are reported."""
-
     SETTINGS = "settings", gettext_lazy("Settings")
     DATABASE = "database", gettext_lazy("Database")
     FILES = "files", gettext_lazy("Files")
@@ -69,7 +67,6 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The name of the examination."""
         return str(self.examination.name)
 
 

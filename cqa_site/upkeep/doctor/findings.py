@@ -20,8 +20,6 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 class CheckState(StrEnum):
-    """The states of a finding, worst first."""
-
     WRONG = "wrong"
     LOOK = "look"
     UNKNOWN = "unknown"
@@ -174,7 +172,6 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _count(results: list[ReportedFinding]) -> str:
-    """Count the findings in each state."""
     counts = {
         state: sum(result.finding.state == state for result in results) for state in CheckState
     }

@@ -245,7 +245,6 @@ def _references(model: Model) -> Iterator[Any]:
 
 
 def rows_of(model: Model, study: Study) -> QuerySet[Any]:
-    """Return the model's rows that belong to the study."""
     wanted = Q()
     for path in study_paths()[model]:
         wanted |= Q(**{path: study.pk})

@@ -40,7 +40,6 @@ KEPT_OF_FRAMES = (
 
 
 def report_errors() -> None:
-    """Start reporting errors."""
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=cqa_site.__version__,

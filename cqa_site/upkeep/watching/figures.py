@@ -44,7 +44,6 @@ _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
 
 
 def jobs() -> Iterator[Metric]:
-    """Yield the figures of background jobs."""
     family = GaugeMetricFamily(
         "counterpoint_jobs", "Jobs that wait, run or failed.", labels=("kind", "state")
     )

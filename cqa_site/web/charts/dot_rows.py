@@ -71,7 +71,6 @@ class RowPlacement:
         return self.top + sum(self.rows[:at])
 
     def middle(self, at: int) -> float:
-        """Return the middle height of a row's dots."""
         if not self.is_above:
             return self.start(at) + self.rows[at] / 2
         return self.start(at) + self.rows[at] - self.apart - self.slots * self.slot / 2

@@ -302,7 +302,6 @@ Channels = dict[str, Any]
 
 
 def layer(rows: Rows, mark: str, encoding: Channels, **look: Any) -> Layer:
-    """Return a layer that draws rows as marks."""
     return {
         "data": {"values": list(rows)},
         "mark": {"type": mark, **look},

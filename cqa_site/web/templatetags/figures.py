@@ -37,7 +37,6 @@ def decimals(value: float | None, places: int = 3) -> str:
 
 @register.filter
 def percent(share: float | None, places: int = 0) -> str:
-    """Format a share as percent."""
     return "–" if share is None else f"{text_of(100 * share, places)} %"
 
 
