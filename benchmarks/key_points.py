@@ -194,7 +194,7 @@ def released(data: Path, weights: str, encoder: str = "shipped") -> None:
 
 def _against_references(cells, tools: ShippedTools) -> str:
     """ARI without and with what is in no group, with its cells; average precision of pairs."""
-    from argsum.analysis.methods.key_points import GRID, USUAL, find_points
+    from argsum.analysis.methods.key_points import USUAL, find_points
     from argsum.scorers.methods.encoders import CUTOFFS
     from argsum.scorers.methods.figures import (
         best_per_cell,
@@ -206,12 +206,11 @@ def _against_references(cells, tools: ShippedTools) -> str:
 
     figures, usual, precision = {}, [], []
     cutoff = CUTOFFS[tools.encoder_name].usual if tools.encoder_name in CUTOFFS else USUAL
-    # Lower settings are for the multilingual encoder.
-    grid = [each for each in GRID if each >= 0.2]
+    grid = [round(0.2 + 0.025 * step, 3) for step in range(25)]
     for name, texts, reference in cells:
         vectors = tools.vectors(texts)
         kept = Kept(tools, dict(zip(texts, vectors, strict=True)))
-        placements = {each: find_points(texts, kept, setting=f"{each:g}").placed for each in grid}
+        placements = {each: find_points(texts, kept, cutoff=each).placed for each in grid}
         figures[name] = [cluster_figure(f"{t:g}", reference, ids) for t, ids in placements.items()]
         usual.append(cluster_figure("", reference, placements[cutoff]))
         precision.append(same_point_precision(vectors @ vectors.T, reference))

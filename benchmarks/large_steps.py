@@ -86,7 +86,6 @@ def place(themes: str) -> dict[str, Any]:
         match_scorer=match,
         quality_scorer=quality,
         state=Analysis.State.DONE,
-        choice={"setting": "0.45", "rule": "usual", "tried": []},
     )
     rows = list(statements_of(cell).values_list("pk", "text"))
     with Measured() as measured:

@@ -8,7 +8,6 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from argsum.analysis.actions.analyses import LONGEST_SETTING
 from argsum.analysis.actions.edits import LONGEST_TEXT
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, STATEMENTS, WORDS, target_of
 from argsum.analysis.models import Analysis
@@ -48,7 +47,7 @@ class CellField(forms.ModelChoiceField):
 class AnalysisForm(forms.Form):
     """Topic and scorers of a new analysis; empty scorers use the default for the comments."""
 
-    advanced = ("match_scorer", "encoder", "quality_scorer", "setting")
+    advanced = ("match_scorer", "encoder", "quality_scorer")
 
     cell = CellField(label=_("Topic"), queryset=Cell.objects.none(), empty_label=None)
     match_scorer = forms.ModelChoiceField(
@@ -69,12 +68,6 @@ class AnalysisForm(forms.Form):
         required=False,
         empty_label=_("default"),
         help_text=_("Decides which statement is good enough to be the key point."),
-    )
-    setting = forms.CharField(
-        label=_("Setting"),
-        required=False,
-        max_length=LONGEST_SETTING,
-        help_text=_("Default: chosen automatically. The analysis page lists the alternatives."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

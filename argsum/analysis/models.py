@@ -13,9 +13,8 @@ from ..scorers.models import Scorer
 class Analysis(models.Model):
     """Key points of the comments on one topic, and the statements behind each.
 
-    ``options`` are what somebody asked for (``setting``: one of `choice`'s, instead of the one
-    that the rule takes). ``choice`` says which setting was taken and why: ``{"setting": name,
-    "rule": …, "tried": [{"setting", "points", "share", …}, …]}``, in the order of the grid.
+    ``options`` name the encoder and why it was chosen. ``cutoff`` is the score from which
+    statements were grouped.
     ``revision`` counts edits, so that whatever was computed from the rows knows whether it is
     still true. ``sure_from`` is the match score from which placements are sure; None where it is
     not known for the scorer. ``facets`` are what comments can be narrowed by: ``{"attributes":
@@ -42,7 +41,7 @@ class Analysis(models.Model):
     match_scorer = models.ForeignKey(Scorer, models.PROTECT, related_name="+")
     quality_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
     options = models.JSONField(default=dict)
-    choice = models.JSONField(default=dict)
+    cutoff = models.FloatField(null=True)
     sure_from = models.FloatField(null=True)
     # Two letters; empty while nothing is known.
     language = models.CharField(max_length=2, blank=True, default="")

@@ -184,7 +184,7 @@ ONE = {
     "counting_round": "counting_round_delete counting_round_edit counting_round_correct",
     "counting_rounds": "counting_round_new",
     "count_sheets": "counting_sheets",
-    "analyses": "analysis_new analysis_again",
+    "analyses": "analysis_new",
     "analyses_dataset": "analysis_dataset",
     "analysis": "analysis_state analysis_delete",
     "point_changes": "analysis_history",

@@ -106,7 +106,7 @@ SENT = {
         preference_round_reopen preference_rater preference_run_estimate counting_rater
         counting_round_close counting_round_delete counting_round_extent counting_round_open
         counting_round_reopen analysis_dataset analysis_cancel analysis_resume analysis_place
-        analysis_again analysis_delete analysis_edit analysis_undo analysis_rest_edit
+        analysis_delete analysis_edit analysis_undo analysis_rest_edit
         found_point_edit encoder_install scorer_try scorer_cancel scorer_resume scorer_delete
         point_writing_estimate system_run_cancel system_run_estimate system_run_resume
         writing_estimate dataset_recipe dataset_delete survey_analyse survey_delete

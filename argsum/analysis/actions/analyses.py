@@ -291,7 +291,6 @@ CHECK = "analysis_check_written"
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
 FEWEST_STATEMENTS = 3
-LONGEST_SETTING = 60
 
 
 class AnalysisRefused(Exception):
@@ -306,20 +305,18 @@ def start_analysis(
     cell: Cell,
     match_scorer: Scorer | None = None,
     quality_scorer: Scorer | None = None,
-    setting: str = "",
     encoder: str = "",
 ) -> Analysis:
     """Start a job that finds a cell's key points, or return the same active analysis.
 
-    Without scorers the study's first ones are used. ``setting`` is one that `Analysis.choice` of
-    an earlier analysis names; empty leaves it to the rule. ``encoder`` is an installed one or
+    Without scorers the study's first ones are used. ``encoder`` is an installed one or
     "shipped"; empty takes the one for the language of the comments. Raises AnalysisRefused if the
     cell has too few or too many statements, or a scorer or an encoder does not fit.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     usual_match, usual_quality = default_scorers(study, cell.dataset)
     scorer = match_scorer or usual_match
-    _refuse_unfit(study, cell, scorer, setting)
+    _refuse_unfit(study, cell, scorer)
     try:
         is_one_sided = cell.stance != Cell.Stance.NONE
         options = encoder_options(scorer, statements_of(cell), encoder, is_one_sided=is_one_sided)
@@ -329,7 +326,7 @@ def start_analysis(
         "cell": cell,
         "match_scorer": scorer,
         "quality_scorer": quality_scorer or usual_quality,
-        "options": options | ({"setting": setting} if setting else {}),
+        "options": options,
     }
     same = study.analyses.filter(state__in=Analysis.ACTIVE, **fields).first()
     if same is not None and is_at_work(same):
@@ -479,11 +476,9 @@ def _name(cell: Cell) -> str:
     return f"{cell.topic[: 117 - len(stance)]} ({stance})"
 
 
-def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer, setting: str) -> None:
+def _refuse_unfit(study: Study, cell: Cell, scorer: Scorer) -> None:
     if cell.dataset.study_id != study.pk or scorer.study_id != study.pk:
         raise AnalysisRefused(_("Comments and scorers must belong to the study."))
-    if len(setting) > LONGEST_SETTING:
-        raise AnalysisRefused(_("This setting does not exist."))
     try:
         require_vectors(scorer)
     except ScorerRefused as reason:

@@ -125,15 +125,7 @@ def _make(analysis: Analysis, work: JobContext) -> None:
     group_comments(analysis.cell, work.progress)
     tools = ScorerTools(analysis, work)
     counts, language = said_by(keys), language_of(texts)
-    setting = analysis.options.get("setting", "")
-    try:
-        result = find_points(texts, tools, counts=counts, setting=setting)
-    except (KeyError, ValueError):
-        if not setting:
-            raise
-        raise AnalysisRefused(
-            _("Setting “%s” is not available for these comments.") % setting
-        ) from None
+    result = find_points(texts, tools, counts=counts)
     work.step(99, 100, _("storing"))
     with transaction.atomic():
         held = Analysis.objects.select_for_update(of=("self",)).get(pk=analysis.pk)
@@ -141,7 +133,7 @@ def _make(analysis: Analysis, work: JobContext) -> None:
             raise StaleWorker
         work.finish()
         _store_analysis(held, keys, result)
-        held.choice, held.language, held.sure_from = result.choice(), language, tools.sure_from
+        held.cutoff, held.language, held.sure_from = result.cutoff, language, tools.sure_from
         held.state, held.error = AnalysisState.DONE, ""
         held.seconds = round(time.monotonic() - begun, 2)
         held.save()

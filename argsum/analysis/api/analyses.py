@@ -45,7 +45,7 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class AnalysisSerializer(ReadSerializer):
-    """An analysis; ``choice`` says which setting was taken, and what others would give.
+    """An analysis; ``cutoff`` is the score from which statements were grouped.
 
     ``sure_from`` is the match score from which placements are sure; null if it is not known.
     """
@@ -56,10 +56,8 @@ class AnalysisSerializer(ReadSerializer):
     stance = serializers.IntegerField(source="cell.stance")
     match_scorer = public_id("match_scorer")
     quality_scorer = public_id("quality_scorer", allow_null=True, default=None)
-    setting = serializers.SerializerMethodField()
     encoder = serializers.SerializerMethodField()
     encoder_reason = serializers.SerializerMethodField()
-    choice = serializers.DictField()
     points_shown = serializers.IntegerField()
     points_proposed = serializers.IntegerField()
 
@@ -67,14 +65,10 @@ class AnalysisSerializer(ReadSerializer):
         model = Analysis
         fields = [
             "id", "number", "name", "cell", "dataset", "topic", "stance", "match_scorer",
-            "quality_scorer", "encoder", "encoder_reason", "setting", "choice", "sure_from",
+            "quality_scorer", "encoder", "encoder_reason", "cutoff", "sure_from",
             "language", "state", "error", "revision", "statements", "comments", "voices",
             "points_shown", "points_proposed", "seconds", "created_at", "done_at", "placed_at",
         ]  # fmt: skip
-
-    def get_setting(self, row: Analysis) -> str:
-        """What somebody asked for; empty where the rule chose."""
-        return str(row.options.get("setting", ""))
 
     def get_encoder(self, row: Analysis) -> str:
         """Its name; ``shipped`` is the match scorer's. Empty where that has one of its own."""
@@ -162,13 +156,12 @@ class PointChangeSerializer(serializers.ModelSerializer):
 class AnalysisInput(Input):
     """What is analysed.
 
-    Without scorers the study's first ones are used; without a setting the rule chooses one.
+    Without scorers the study's first ones are used.
     """
 
     cell = serializers.UUIDField()
     match_scorer = serializers.UUIDField(required=False)
     quality_scorer = serializers.UUIDField(required=False)
-    setting = serializers.CharField(max_length=60, required=False, allow_blank=True)
     encoder = serializers.ChoiceField(
         [SHIPPED, *ENCODERS], required=False, help_text="Default: by the language of the comments."
     )
@@ -223,7 +216,7 @@ class AnalysisViews(StudyViews):
         empty = AnalysisForm(study=self.study)
         names = ("cell", "match_scorer", "quality_scorer")
         keys = {name: self._key(empty.fields[name], data.get(name)) for name in names}
-        form = AnalysisForm(keys | {"setting": data.get("setting", "")}, study=self.study)
+        form = AnalysisForm(keys, study=self.study)
         require_valid(form)
         wanted = form.cleaned_data | {"encoder": data.get("encoder", "")}
         try:

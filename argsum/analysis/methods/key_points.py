@@ -3,8 +3,8 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -228,15 +228,6 @@ class AnalysisTools(Protocol):
 
 
 @dataclass(frozen=True)
-class SettingResult:
-    """One setting: its name, number of key points, and share of statements."""
-
-    setting: str
-    points: int
-    share: float
-
-
-@dataclass(frozen=True)
 class ClusteringResult:
     """Key points and placements of statements.
 
@@ -250,10 +241,8 @@ class ClusteringResult:
         Match score of each statement with its key point, or with the nearest one.
     sure : length n
         Whether the score is so high, and the side the same, that the placement is sure.
-    setting, tried
-        The setting that was taken, and all that were looked at, in the order of the grid.
-    rule
-        The rule that took it, as a key that pages put into words.
+    cutoff
+        Score from which statements were grouped.
     themes : length k
         Name of the theme of each key point.
     distinct : length k
@@ -264,24 +253,15 @@ class ClusteringResult:
     placed: tuple[int, ...]
     scores: tuple[float, ...]
     sure: tuple[bool, ...]
-    setting: str
-    tried: tuple[SettingResult, ...]
-    rule: str
+    cutoff: float
     themes: tuple[str, ...] = ()
     distinct: tuple[float, ...] = ()
-
-    def choice(self) -> dict[str, Any]:
-        """Return the setting in the form stored in `argsum.analysis.models.Analysis.choice`."""
-        tried = [asdict(result) for result in self.tried]
-        return {"setting": self.setting, "rule": self.rule, "tried": tried}
 
 
 # Chosen on ArgKP's dev split and the dev half of Debate, whose cells each take one side; where
 # sides are told, on four invented sets of comments and the demo's (docs/papers/argsum.md). Rows
 # of scores count a quarter; then each statement is moved to the group that fits best.
 WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
-RULE = "usual"
-GRID = tuple(round(0.1 + 0.025 * step, 3) for step in range(29))
 # Minimum share of all statements behind a key point, and at least three; or two that surely match.
 FEWEST_SHARE, RARE_SIZE = 1 / 2_000, 2
 # A new statement fits a key point from this mean score on, or from the one that this share of the
@@ -290,7 +270,11 @@ FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
 
 
 def find_points(
-    texts: Sequence[str], tools: AnalysisTools, *, counts: Sequence[int] = (), setting: str = ""
+    texts: Sequence[str],
+    tools: AnalysisTools,
+    *,
+    counts: Sequence[int] = (),
+    cutoff: float | None = None,
 ) -> ClusteringResult:
     """Return the key points of distinct statements on one topic.
 
@@ -302,32 +286,29 @@ def find_points(
         Vectors, qualities, and who hears how far it is.
     counts : length n, or empty
         How often each was said.
-    setting
-        One of `Found.tried`, to take it whatever the rule says.
-
-    Raises
-    ------
-    ValueError
-        For a setting that is none.
+    cutoff
+        Score from which statements are grouped; by default that of the encoder.
     """
-    cutoff = _threshold(setting, tools)
+    if cutoff is None:
+        own = CUTOFFS.get(tools.encoder_name, GroupingCutoffs(USUAL, USUAL_WITH_SIDES))
+        cutoff = own.of(tells_sides=tools.tells_sides)
     if not texts:
-        return ClusteringResult((), (), (), (), f"{cutoff:g}", (), RULE)
+        return ClusteringResult((), (), (), (), cutoff)
     tools.say(0.0, "reading the statements", READ)
     vectors = np.asarray(tools.vectors(texts), dtype=np.float32)
     sides = _sides(vectors, tools)
     about = np.flatnonzero(~tools.filler(texts))
     if not len(about):
         nowhere = (NONE,) * len(texts), (0.0,) * len(texts), (False,) * len(texts)
-        return ClusteringResult((), *nowhere, f"{cutoff:g}", (), RULE)
+        return ClusteringResult((), *nowhere, cutoff)
     # Of side coordinates the last two.
     plain = vectors[:, :-2] if tools.tells_sides else vectors
     vectors = centred(vectors, vectors[about].mean(axis=0))
     tools.say(READ, "grouping them")
     ids = np.full(len(texts), NONE)
-    ids[about], tried = _grouped(vectors[about], cutoff, tools.sure_from)
+    ids[about] = _grouped(vectors[about], cutoff, tools.sure_from)
     statements = StatementVectors(texts, vectors, sides, plain)
-    return _found(statements, ids, counts, tools, f"{cutoff:g}", tried)
+    return _found(statements, ids, counts, tools, cutoff)
 
 
 @dataclass(frozen=True)
@@ -351,15 +332,12 @@ def _sides(vectors: Scores, tools: AnalysisTools) -> Scores:
     return sides
 
 
-def _grouped(
-    vectors: Scores, cutoff: float, sure_from: float | None
-) -> tuple[IntArray, tuple[SettingResult, ...]]:
-    """Return the group of each statement (-1 for none), and what each setting gives."""
+def _grouped(vectors: Scores, cutoff: float, sure_from: float | None) -> IntArray:
+    """Return the group of each statement; -1 for none."""
     rows = _sample(len(vectors))
     turned = likeness_map(vectors[rows])
     space = mixed_vectors(vectors[rows], turned, WEIGHT)
-    groups = group_at(space, GRID)
-    ids = refined(vectors[rows], groups[cutoff])
+    ids = refined(vectors[rows], group_at(space, cutoff))
     if len(rows) < len(vectors):
         ids = spread(mixed_vectors(vectors, turned, WEIGHT), ids, rows, cutoff)
         ids = refined(vectors, ids.tolist())
@@ -368,7 +346,7 @@ def _grouped(
     if least == MIN_SIZE and sure_from is not None:
         _add_rare(vectors, ids, sure_from)
     _fit_others(vectors, ids)
-    return ids, tuple(_tried(threshold, held) for threshold, held in groups.items())
+    return ids
 
 
 def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
@@ -403,15 +381,6 @@ def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArr
     return placed, scores
 
 
-def _threshold(setting: str, tools: AnalysisTools) -> float:
-    own = GroupingCutoffs(USUAL, USUAL_WITH_SIDES)
-    cutoffs = CUTOFFS.get(tools.encoder_name, own)
-    threshold = float(setting) if setting else cutoffs.of(tells_sides=tools.tells_sides)
-    if threshold not in GRID:
-        raise ValueError(f"{setting!a} is no setting")
-    return threshold
-
-
 def _sample(n: int) -> IntArray:
     """Return the sorted positions of the statements to compare with each other."""
     if n <= MOST_COMPARED:
@@ -419,18 +388,12 @@ def _sample(n: int) -> IntArray:
     return np.sort(np.random.default_rng(1).permutation(n)[:MOST_COMPARED])
 
 
-def _tried(threshold: float, ids: Sequence[int]) -> SettingResult:
-    share = 1 - list(ids).count(NONE) / len(ids)
-    return SettingResult(f"{threshold:g}", len(set(ids) - {NONE}), round(share, 4))
-
-
 def _found(
     statements: StatementVectors,
     ids: IntArray,
     counts: Sequence[int],
     tools: AnalysisTools,
-    setting: str,
-    tried: tuple[SettingResult, ...],
+    cutoff: float,
 ) -> ClusteringResult:
     """Return groups and their representative statements, most comments first."""
     texts, vectors, sides = statements.texts, statements.vectors, statements.sides
@@ -456,9 +419,7 @@ def _found(
     return ClusteringResult(
         tuple(points),
         *numbers,
-        setting,
-        tried,
-        RULE,
+        cutoff,
         themes=tuple(names[theme] for theme in themes),
         distinct=tuple(distinctness(vectors, placed, len(points))),
     )

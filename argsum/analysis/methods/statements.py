@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,9 +69,9 @@ def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
     return mixture
 
 
-def group_at(space: Scores, thresholds: Sequence[float]) -> Mapping[float, list[int]]:
-    """Cluster by average linkage at every threshold; at most `MOST_COMPARED` statements."""
-    return merge_clusters(space @ space.T, thresholds)
+def group_at(space: Scores, threshold: float) -> list[int]:
+    """Cluster by average linkage; at most `MOST_COMPARED` statements."""
+    return merge_clusters(space @ space.T, [threshold])[threshold]
 
 
 def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArray]:
@@ -164,7 +164,7 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
         if len(left) < MIN_SIZE:
             break
         some = np.sort(draw.permutation(left)[:MOST_COMPARED])
-        groups = np.array(group_at(space[some], [threshold])[threshold])
+        groups = np.array(group_at(space[some], threshold))
         if groups.max(initial=UNCLUSTERED) < 0:
             break
         clusters[some] = np.where(

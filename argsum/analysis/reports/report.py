@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils.formats import date_format
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -29,93 +28,6 @@ from .voices import COMMENTS, VOICES, both_in_words, sure_of
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
-
-
-# Which setting of an analysis was taken, why, and which ones are beside it.
-
-
-# Key of `Found.rule` → why that setting.
-RULES: Mapping[str, Promise] = {
-    "asked": lazy("it was requested"),
-    "usual": lazy(
-        "it is the default, which did best on debates and comments with known key points"
-    ),
-}
-
-
-@dataclass(frozen=True)
-class TriedSetting:
-    """A tried setting; ``analysis`` has its key points if somebody requested them."""
-
-    setting: str
-    points: int
-    share: float | None
-    is_taken: bool
-    analysis: Analysis | None
-
-
-@dataclass(frozen=True)
-class AnalysisSettings:
-    """Settings tried, in order; ``fewer`` and ``more`` are the neighbours in key points."""
-
-    tried: Sequence[TriedSetting]
-    why: str
-    taken: TriedSetting | None
-    fewer: TriedSetting | None
-    more: TriedSetting | None
-
-
-def settings_of(analysis: Analysis) -> AnalysisSettings:
-    """Return the settings with existing analyses of the same statements; one query."""
-    choice = analysis.choice
-    selection = str(choice.get("setting", ""))
-    others = _others(analysis)
-    tried = [
-        TriedSetting(
-            setting=str(trial.get("setting", "")),
-            points=int(trial.get("points", 0)),
-            share=trial.get("share"),
-            is_taken=str(trial.get("setting", "")) == selection,
-            analysis=others.get(str(trial.get("setting", ""))),
-        )
-        for trial in choice.get("tried", [])
-    ]
-    own = next((setting for setting in tried if setting.is_taken), None)
-    rule = "asked" if analysis.options.get("setting") else str(choice.get("rule", ""))
-    return AnalysisSettings(
-        tried=tried,
-        why=str(RULES.get(rule, rule)),
-        taken=own,
-        fewer=_nearest(tried, own, -1),
-        more=_nearest(tried, own, 1),
-    )
-
-
-def _nearest(
-    tried: Sequence[TriedSetting], own: TriedSetting | None, way: int
-) -> TriedSetting | None:
-    """Return the setting with the next smaller or larger number of key points, above 0."""
-    if own is None:
-        return None
-    beside = [
-        setting for setting in tried if way * (setting.points - own.points) > 0 and setting.points
-    ]
-    return min(beside, key=lambda setting: abs(setting.points - own.points), default=None)
-
-
-def _others(analysis: Analysis) -> dict[str, Any]:
-    """Map each setting to the newest analysis of the same statements by the same scorers."""
-    rows = Analysis.objects.filter(
-        study=analysis.study_id,
-        cell=analysis.cell_id,
-        match_scorer=analysis.match_scorer_id,
-        quality_scorer=analysis.quality_scorer_id,
-        state=Analysis.State.DONE,
-    ).exclude(pk=analysis.pk)
-    rows = rows.only("public_id", "choice", "number", "options").order_by("number")
-    encoder = analysis.options.get("encoder")
-    same = (row for row in rows if row.options.get("encoder") == encoder)
-    return {str(row.choice.get("setting", "")): row for row in same}
 
 
 # What an analysis found, as one document: key points with quotations, and how they were found.
@@ -367,7 +279,7 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Match scorer"), _scorer(scorer)),
         (_("Encoder"), _encoder(analysis)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
-        (_("Setting"), _setting(analysis)),
+        (_("Grouping cut-off"), f"{analysis.cutoff:g}" if analysis.cutoff is not None else ""),
         (_("Worded by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
         (_("Completed"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
@@ -388,12 +300,6 @@ def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str,
     counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
     left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
     return list(counted[: MOST_SOURCES + 1]), sorted(left.annotate(n=Count("pk")))
-
-
-def _setting(analysis: Analysis) -> str:
-    """Return the chosen setting and the reason for it."""
-    name, why = analysis.choice.get("setting", ""), settings_of(analysis).why
-    return f"{name} ({why})" if name and why else str(name)
 
 
 def _encoder(analysis: Analysis) -> str:

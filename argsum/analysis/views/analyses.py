@@ -45,7 +45,6 @@ from argsum.analysis.reports.points import (
     point_rows,
     points_of,
 )
-from argsum.analysis.reports.report import settings_of
 from argsum.datasets.models import Cell
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -159,27 +158,6 @@ def analysis_place(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS)
 @require_POST
-def analysis_again(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Analyse the same comments with another of the tried settings."""
-    analysis = analysis_or_404(study, analysis_id)
-    try:
-        new_analysis = start_analysis(
-            study=study,
-            actor=request.user,
-            cell=analysis.cell,
-            match_scorer=analysis.match_scorer,
-            quality_scorer=analysis.quality_scorer,
-            setting=request.POST.get("setting", ""),
-            encoder=analysis.options.get("encoder", ""),
-        )
-    except AnalysisRefused as reason:
-        messages.error(request, str(reason))
-        return redirect("analysis", study.public_id, analysis.public_id)
-    return redirect("analysis", study.public_id, new_analysis.public_id)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
 def analysis_delete(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Delete an analysis with its edits."""
     analysis = analysis_or_404(study, analysis_id)
@@ -239,7 +217,6 @@ urlpatterns = [
     path(f"{ONE}/cancel/", analysis_cancel, name="analysis_cancel"),
     path(f"{ONE}/resume/", analysis_resume, name="analysis_resume"),
     path(f"{ONE}/place/", analysis_place, name="analysis_place"),
-    path(f"{ONE}/again/", analysis_again, name="analysis_again"),
     path(f"{ONE}/delete/", analysis_delete, name="analysis_delete"),
 ]
 
@@ -263,7 +240,6 @@ def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> Htt
         context |= _points_context(request, row)
         if not request.htmx:
             context |= {
-                "settings": settings_of(row),
                 **_writing(row, is_at_work=context["is_polling"]),
                 "language": foreign_language(row),
                 "encoder": encoder_of(row),

@@ -92,7 +92,7 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
         cell=cell,
         match_scorer=match,
         quality_scorer=quality,
-        choice=content["choice"],
+        cutoff=content["cutoff"],
         sure_from=content["sure_from"],
         language=content["language"],
         state=Analysis.State.DONE,

@@ -10,7 +10,7 @@ import pytest
 from annotation.corpus.models import text_key
 from argsum.analysis.actions.analyses import count_analysis, count_points, start_analysis
 from argsum.analysis.methods import key_points
-from argsum.analysis.methods.key_points import NONE, ClusteringResult, SettingResult
+from argsum.analysis.methods.key_points import NONE, ClusteringResult
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from cqa_site.people.models import Study, User
@@ -25,28 +25,17 @@ THEMES = {
 }
 
 
-FEWEST = {"rough": 4, "usual": 2, "fine": 1}
-
-
-def found_by_word(
-    texts: Sequence[str], tools, *, counts: Sequence[int] = (), setting: str = ""
-) -> ClusteringResult:
+def found_by_word(texts: Sequence[str], tools, *, counts: Sequence[int] = ()) -> ClusteringResult:
     """As `finding.find_points`: statements that end with the same word are a key point."""
     tools.say(0.1, "reading the statements")
     ends = [text.rstrip(".").rsplit(" ", 1)[-1] for text in texts]
     sizes = Counter(ends)
-    taken = setting or "usual"
-    fewest = FEWEST[taken]
-    words = [word for word, size in sizes.most_common() if size >= fewest]
+    words = [word for word, size in sizes.most_common() if size >= 2]
     placed = [words.index(word) if word in words else NONE for word in ends]
     points = tuple(texts[ends.index(word)] for word in words)
-    tried = tuple(
-        SettingResult(name, sum(size >= least for size in sizes.values()), 1.0)
-        for name, least in FEWEST.items()
-    )
     scores = tuple(0.9 - row / 1000 for row in range(len(texts)))
     sure = tuple(score >= 0.895 for score in scores)
-    return ClusteringResult(points, tuple(placed), scores, sure, taken, tried, "usual")
+    return ClusteringResult(points, tuple(placed), scores, sure, 0.425)
 
 
 def placed_by_word(
@@ -133,15 +122,11 @@ def write_analysis(study: Study, cell: Cell, *, number: int = 1, **fields) -> An
     """An analysis that is done, with three key points, written directly; nothing is computed."""
     from tests.argsum.made_cells import make_scorer
 
-    tried = [
-        {"setting": setting, "points": points, "share": share}
-        for setting, points, share in (("rough", 2, 1.0), ("usual", 3, 0.9), ("fine", 5, 0.8))
-    ]
     usual = {
         "name": cell.topic,
         "match_scorer": study.scorers.filter(task="match").first() or make_scorer(study),
         "state": Analysis.State.DONE,
-        "choice": {"setting": "usual", "rule": "usual", "tried": tried},
+        "cutoff": 0.425,
     }
     made = Analysis.objects.create(study=study, cell=cell, number=number, **usual | fields)
     keys = list(cell.arguments.order_by("position").values_list("pk", flat=True))

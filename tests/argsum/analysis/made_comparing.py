@@ -28,7 +28,7 @@ def make_analysis(study: Study, *, number: int = 1, mentions=None, name: str = "
         name=f"Comments from the works council {number}",
         cell=cell,
         match_scorer=make_scorer(study, name=f"Scorer {number}"),
-        choice={"setting": "0.5", "rule": "usual", "tried": []},
+        cutoff=0.5,
         **done,
     )
     points = [

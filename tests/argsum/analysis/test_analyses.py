@@ -50,7 +50,7 @@ def contents(analysis):
     return (
         list(points.values_list("position", "text", "state", "statements", "comments")),
         list(placed.values_list("argument__text", "point__position", "score")),
-        analysis.choice,
+        analysis.cutoff,
     )
 
 
@@ -63,7 +63,7 @@ def test_every_statement_is_placed_and_comments_are_counted_once(lab):
     assert quiet.statements == 4
     # Of the two further comments one says it twice over, and the other says it, too.
     assert quiet.comments == 6
-    assert made.choice["setting"] in {each["setting"] for each in made.choice["tried"]}
+    assert made.cutoff == 0.425
     assert made.facets["attributes"] == {"town": [["Neudorf", 7], ["Altdorf", 6]]}
     assert (made.facets["first"], made.facets["last"]) == ("2026-01-01", "2026-02-02")
     assert made.language in ("", "en")
@@ -88,20 +88,11 @@ def test_left_out_statements_take_no_part(lab):
     assert not made.placements.filter(argument__text="The hall is quiet.").exists()
 
 
-def test_a_setting_can_be_asked_for_and_an_unknown_one_is_refused(lab):
-    made = analyse(lab.cell, lab.boss, setting="fine")
-    assert made.choice["setting"] == "fine"
-    wrong = analyse(lab.cell, lab.boss, setting="much")
-    assert wrong.state == State.FAILED
-    assert "Setting “much” is not available" in wrong.error
-
-
 def test_the_same_analysis_under_way_is_returned(lab, settings):
     settings.JOBS_INLINE = False
     asked = {"study": lab.study, "actor": lab.boss, "cell": lab.cell}
     first = start_analysis(**asked)
     assert start_analysis(**asked).pk == first.pk
-    assert start_analysis(**asked, setting="fine").pk != first.pk
 
 
 def test_what_does_not_fit_is_refused(lab):

@@ -10,7 +10,6 @@ from argsum.analysis.forms import AnalysisForm
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import foreign_language
 from argsum.analysis.reports.encoders import encoder_of
-from argsum.analysis.reports.report import settings_of
 from argsum.datasets.reports.comments import warning_of
 from argsum.scorers.actions import encoders as installing
 from argsum.scorers.actions import models
@@ -256,15 +255,6 @@ def test_the_warning_about_a_language_leads_to_the_encoder(lab, install):
     assert "is installed and knows this language." in page
     assert "Analyse the comments again" in page
     assert warning_of(done.cell.dataset) == ""
-
-
-def test_settings_of_another_encoder_are_not_offered(lab):
-    usual = {"encoder": "shipped", "encoder_reason": "missing"}
-    done = write_analysis(lab.study, lab.english, options=usual)
-    other = {"setting": "fine", "rule": "usual", "tried": []}
-    mixed = {"encoder": MPNET, "encoder_reason": "language"}
-    write_analysis(lab.study, lab.english, number=2, options=mixed, choice=other)
-    assert [trial.analysis for trial in settings_of(done).tried] == [None] * 3
 
 
 def test_a_program_chooses_an_encoder(lab, install):

@@ -70,9 +70,6 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
     assert all(len(row.quotes) == 3 for row in rows)
     words = flat(page)
     assert "13 comments · 11 different statements" in words
-    assert "Setting usual with 3 key points was used: it is the default, " in words
-    assert "Fewer key points (2)" in words
-    assert "More key points (5)" in words
     assert "2 unmatched statements" in words
     assert "new comment" not in words
 
@@ -305,7 +302,7 @@ def test_a_new_analysis_takes_one_click(lab, settings):
     # The newest comments are chosen; what has a usual value is folded away, and named.
     assert form["cell"].value() == lab.cell.pk
     match, quality = form.usual
-    assert f"Default: {match.name}, {quality.name}, and an automatic setting" in flat(page)
+    assert f"Default: {match.name} and {quality.name}." in flat(page)
     lab.post("analysis_new", {field.name: field.value() or "" for field in form})
     made = lab.study.analyses.first()
     assert (made.cell, made.match_scorer, made.quality_scorer) == (lab.cell, match, quality)

@@ -32,7 +32,7 @@ def read(settings, tmp_path, monkeypatch):
     def found(some, given, **more):
         given.vectors(some)
         nowhere = ((-1,) * len(some), (0.0,) * len(some), (False,) * len(some))
-        return ClusteringResult((), *nowhere, "usual", (), "usual")
+        return ClusteringResult((), *nowhere, 0.425)
 
     monkeypatch.setattr(SentenceEmbedder, "encode", encode)
     monkeypatch.setattr(key_points, "find_points", found)

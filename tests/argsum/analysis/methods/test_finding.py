@@ -61,15 +61,14 @@ def test_statements_about_one_thing_stand_under_one_key_point():
     assert as_sets(found, texts) == {
         frozenset(text for text in texts if text[0] == thing) for thing in "01234"
     }
-    assert found.setting == f"{key_points.USUAL:g}"
-    assert [each.setting for each in found.tried] == [f"{each:g}" for each in key_points.GRID]
+    assert found.cutoff == key_points.USUAL
     assert all(score > 0.5 for score in found.scores)
 
 
-def test_where_sides_are_told_another_setting_is_usual():
+def test_where_sides_are_told_another_cutoff_is_usual():
     texts = texts_of(3, 8)
-    assert key_points.find_points(texts, Sided(3)).setting == f"{key_points.USUAL_WITH_SIDES:g}"
-    assert key_points.find_points(texts, Sided(3), setting="0.3").setting == "0.3"
+    assert key_points.find_points(texts, Sided(3)).cutoff == key_points.USUAL_WITH_SIDES
+    assert key_points.find_points(texts, Sided(3), cutoff=0.3).cutoff == 0.3
 
 
 def test_what_most_comments_say_comes_first():
@@ -97,11 +96,7 @@ def test_what_a_sample_did_not_meet_is_grouped_afterwards(monkeypatch):
     assert frozenset(texts[-4:]) in as_sets(found, texts)
 
 
-def test_a_setting_that_is_asked_for_is_taken_and_another_one_refused():
-    texts = texts_of(3, 6)
-    assert key_points.find_points(texts, Made(3), setting="0.6").setting == "0.6"
-    with pytest.raises(ValueError, match="no setting"):
-        key_points.find_points(texts, Made(3), setting="0.61")
+def test_without_statements_there_are_no_key_points():
     assert key_points.find_points([], Made(3)).points == ()
 
 
@@ -112,10 +107,9 @@ def test_groups_from_vectors_are_those_of_the_matrix_of_scores():
     space = statements.mixed_vectors(vectors, turned, 0.5)
     mixed = profile_scores(scores, weight=0.5)
     np.testing.assert_allclose(space @ space.T, mixed, atol=2e-5)
-    thresholds = (0.3, 0.5)
-    groups = statements.group_at(space, thresholds)
-    assert groups == merge_clusters(mixed, thresholds)
-    for ids in groups.values():
+    groups = merge_clusters(mixed, [0.3, 0.5])
+    for threshold, ids in groups.items():
+        assert statements.group_at(space, threshold) == ids
         assert statements.refined(vectors, ids).tolist() == refine_clusters(scores, ids)
 
 

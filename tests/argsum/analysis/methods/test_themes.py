@@ -107,7 +107,7 @@ def test_coordinates_of_sides_do_not_decide_about_themes():
     # The things 0 and 1 are nearly the same, on opposite sides; so are 2 and 3.
     made.middles[1], made.middles[3] = made.middles[0] + 0.1, made.middles[2] + 0.1
     texts = texts_of(4, 8)
-    result = key_points.find_points(texts, made, setting="0.7")
+    result = key_points.find_points(texts, made, cutoff=0.7)
     theme = {
         text[0]: result.themes[place] for text, place in zip(texts, result.placed, strict=True)
     }

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from argsum.analysis.methods.key_points import GRID
 from argsum.scorers.methods.encoders import (
-    CUTOFFS,
     MOST_STATEMENTS,
     choose_encoder,
     side_by_side,
@@ -45,8 +43,3 @@ def test_a_cosine_is_the_mean_of_both():
     mean = (parts[0] @ parts[0].T + parts[1] @ parts[1].T) / 2
     assert both @ both.T == pytest.approx(mean, abs=1e-6)
     assert side_by_side(parts[:1]) is parts[0]
-
-
-def test_cutoffs_are_settings():
-    for cutoffs in CUTOFFS.values():
-        assert {cutoffs.usual, cutoffs.usual_with_sides} <= set(GRID)
