@@ -1,6 +1,7 @@
 """Forms of key point analysis: new analysis, filters, and edits."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -10,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from argsum.analysis.actions.edits import LONGEST_TEXT
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, STATEMENTS, WORDS, target_of
+from argsum.analysis.actions.themes import LONGEST_THEME
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.voices import VOICES, unit_of
@@ -23,6 +25,7 @@ from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
 LONGEST_SEARCH = 200
+TO_THEME, RENAME_THEME, MERGE_THEMES = THEME_VERBS = ("to_theme", "rename_theme", "merge_themes")
 SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
     "split_all",
     "merge",
@@ -34,6 +37,8 @@ SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
 STATE_VERBS = ("hidden", "shown", "taken", "declined")
 # Where statements go that fit none.
 NOWHERE = "none"
+# The page of an analysis lists themes, or key points without regard to these.
+POINTS = "points"
 
 
 class CellField(forms.ModelChoiceField):
@@ -101,7 +106,10 @@ def _newest(cells: QuerySet[Cell]) -> Cell | None:
 
 
 class NarrowForm(forms.Form):
-    """Filters for the statements and comments that a page shows and counts."""
+    """Filters for the statements and comments that a page shows and counts.
+
+    With ``themes``, the names of all, it also knows whether the page lists these or key points.
+    """
 
     q = forms.CharField(label=_("Statement contains"), required=False, max_length=LONGEST_SEARCH)
     group = forms.ChoiceField(label=_("Comments from"), required=False)
@@ -116,8 +124,14 @@ class NarrowForm(forms.Form):
         required=False,
         choices=[("", _("comments")), (VOICES, _("distinct voices"))],
     )
+    view = forms.ChoiceField(
+        required=False, choices=[("", ""), (POINTS, "")], widget=forms.HiddenInput
+    )
+    theme = forms.ChoiceField(label=_("Theme"), required=False)
 
-    def __init__(self, *args: Any, analysis: Analysis, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, analysis: Analysis, themes: Sequence[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         columns = analysis.facets.get("attributes", {})
         groups = [
@@ -131,6 +145,17 @@ class NarrowForm(forms.Form):
             del self.fields["first"], self.fields["last"]
         if analysis.voices == analysis.comments:
             del self.fields["count"]
+        self.has_themes = bool(themes)
+        offer(self, theme=[("", _("all")), *((name, name) for name in themes)])
+        if not self.has_themes:
+            del self.fields["view"]
+        if not self.has_themes or self.data.get("view") != POINTS:
+            del self.fields["theme"]
+
+    @property
+    def lists_themes(self) -> bool:
+        """Whether the page lists themes; call after `narrowing`."""
+        return self.has_themes and self.cleaned_data.get("view") != POINTS
 
     def narrowing(self) -> StatementSearch:
         """Return the requested filters; none if any value is invalid."""
@@ -145,16 +170,23 @@ class NarrowForm(forms.Form):
             "first": first.isoformat() if first else "",
             "last": last.isoformat() if last else "",
             "count": data.get("count", ""),
+            "view": data.get("view", ""),
+            "theme": data.get("theme", ""),
         }
         unit = unit_of(data.get("count"))
         return StatementSearch(data["q"], column, value, first, last, tuple(query.items()), unit)
 
 
 class PointsForm(forms.Form):
-    """An edit of several key points: merge, hide, show, accept or decline, or add one by hand."""
+    """An edit of several key points or themes: merge, hide, move, rename, or add a key point."""
 
-    verb = forms.ChoiceField(choices=[(action, action) for action in (MERGE, ADD, *STATE_VERBS)])
+    verb = forms.ChoiceField(
+        choices=[(action, action) for action in (MERGE, ADD, *STATE_VERBS, *THEME_VERBS)]
+    )
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    # The theme that key points are put into, and the new name of a theme.
+    to_theme = forms.CharField(required=False, max_length=LONGEST_THEME)
+    name = forms.CharField(required=False, max_length=LONGEST_THEME)
     into = forms.UUIDField(required=False)
     seen = forms.IntegerField(min_value=0)
 
@@ -163,9 +195,12 @@ class PointForm(forms.Form):
     """An edit of one key point, or of statements behind it or behind none."""
 
     verb = forms.ChoiceField(
-        choices=[(action, action) for action in (RENAME, MOVE, SPLIT, SPLIT_ALL, *STATE_VERBS)]
+        choices=[
+            (action, action) for action in (RENAME, MOVE, SPLIT, SPLIT_ALL, TO_THEME, *STATE_VERBS)
+        ]
     )
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
+    to_theme = forms.CharField(required=False, max_length=LONGEST_THEME)
     # The public id of a key point, or "none".
     to = forms.CharField(required=False, max_length=36)
     # All statements that the page is narrowed to, instead of the chosen ones.

@@ -119,7 +119,7 @@ def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequenc
         )
 
 
-def new_point(analysis: Analysis, text: str) -> FoundPoint:
+def new_point(analysis: Analysis, text: str, theme: str = "") -> FoundPoint:
     """Create a hand-written key point in state removed; an edit then shows it."""
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     return FoundPoint.objects.create(
@@ -127,6 +127,7 @@ def new_point(analysis: Analysis, text: str) -> FoundPoint:
         position=last + 1,
         text=text,
         written=text,
+        theme=theme,
         origin=FoundPoint.Origin.PERSON,
         state=State.REMOVED,
         revision=analysis.revision,
@@ -385,7 +386,7 @@ def split_point(
     with editing(analysis) as held:
         row = alive(held, [point], seen)[0] if point else None
         require_at(held, row, statements)
-        part = new_point(held, _free_text(held, text))
+        part = new_point(held, _free_text(held, text), row.theme if row else "")
         verb = Verb.SPLIT if row else Verb.ADDED
         moves = [Move(row.pk if row else None, part.pk, True, statements)]
         edit = Edit(verb, row or part, {part.pk: {"state": State.SHOWN}}, moves=moves)

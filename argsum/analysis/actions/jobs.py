@@ -401,7 +401,7 @@ def _store_parts(
     fields = {}
     for text, keys in parts:
         require_at(analysis, row, keys)
-        part = new_point(analysis, text)
+        part = new_point(analysis, text, row.theme)
         fields[part.pk] = {"state": FoundPointState.SHOWN}
         moves.append(Move(row.pk, part.pk, False, keys))
     store(analysis, Edit(Verb.SPLIT, row, fields, moves=moves), actor)

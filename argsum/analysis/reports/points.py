@@ -146,30 +146,37 @@ def choices_of(analysis: Analysis) -> list[FoundPoint]:
 
 def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | None, PointCounts]:
     """Map each key point to its filtered counts, None to statements that fit none; one query."""
-    rows = narrow.joined(analysis).order_by()
+    return counts_by("point", analysis, narrow.joined(analysis))
+
+
+def counts_by(name: str, analysis: Analysis, rows: QuerySet[Placement]) -> dict[Any, PointCounts]:
+    """Map the values of a field of placements to their counts; one query."""
     units: list[Any] = [F("argument")]
     if has_comments(analysis.cell):
         units = [F("argument__said_in__comment")]
     if analysis.voices != analysis.comments:
         units.append(voice_of("argument__said_in__comment__"))
-    grouped = rows.values_list("point").annotate(
-        statements=Count("argument", distinct=True),
-        comments=Count(units[0], distinct=True),
-        voices=Count(units[-1], distinct=True),
-        sure_comments=Count(units[0], distinct=True, filter=Placement.SURE),
-        sure_voices=Count(units[-1], distinct=True, filter=Placement.SURE),
+    grouped = (
+        rows.order_by()
+        .values_list(name)
+        .annotate(
+            statements=Count("argument", distinct=True),
+            comments=Count(units[0], distinct=True),
+            voices=Count(units[-1], distinct=True),
+            sure_comments=Count(units[0], distinct=True, filter=Placement.SURE),
+            sure_voices=Count(units[-1], distinct=True, filter=Placement.SURE),
+        )
     )
-    return {point: PointCounts(*numbers) for point, *numbers in grouped}
+    return {value: PointCounts(*numbers) for value, *numbers in grouped}
 
 
 def narrowed_points(
-    analysis: Analysis,
-    state: str,
+    rows: QuerySet[FoundPoint],
     counts: Mapping[int | None, PointCounts],
     unit: str = COMMENTS,
 ) -> list[FoundPoint]:
-    """Return key points of a state that match the filters, most comments or voices first."""
-    points = [point for point in points_of(analysis, state) if point.pk in counts]
+    """Return those key points that match the filters, most comments or voices first."""
+    points = [point for point in rows if point.pk in counts]
     return sorted(points, key=lambda point: (-getattr(counts[point.pk], unit), point.position))
 
 
@@ -197,12 +204,13 @@ def point_rows(
     narrow: StatementSearch,
     counts: Mapping[int | None, PointCounts] | None = None,
     total: int,
+    has_quotes: bool = True,
 ) -> list[PointRow]:
     """Return some key points with their first quotations, always in four queries.
 
     ``counts`` are what is left of them, if anything is left out; ``total`` are all comments.
     """
-    quotes = quotes_of(analysis, points, narrow, counts or {})
+    quotes = quotes_of(analysis, points, narrow, counts or {}) if has_quotes else {}
     rows = []
     for point in points:
         own = counts[point.pk] if counts else stored_counts(point)

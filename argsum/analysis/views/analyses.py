@@ -26,7 +26,17 @@ from argsum.analysis.actions.analyses import (
 from argsum.analysis.actions.edits import EditRefused, add_point, merge_points, set_state
 from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
 from argsum.analysis.actions.point_writing import writable_points
-from argsum.analysis.forms import ADD, MERGE, AnalysisForm, NarrowForm, PointsForm
+from argsum.analysis.actions.themes import merge_themes, move_to_theme, rename_theme
+from argsum.analysis.forms import (
+    ADD,
+    MERGE,
+    MERGE_THEMES,
+    RENAME_THEME,
+    TO_THEME,
+    AnalysisForm,
+    NarrowForm,
+    PointsForm,
+)
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.analyses import (
     StatementSearch,
@@ -45,6 +55,7 @@ from argsum.analysis.reports.points import (
     point_rows,
     points_of,
 )
+from argsum.analysis.reports.themes import theme_names, themes_of
 from argsum.datasets.models import Cell
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -225,7 +236,7 @@ urlpatterns = [
 
 
 State = FoundPoint.State
-POINTS_PER_PAGE = 30
+POINTS_PER_PAGE, THEMES_PER_PAGE = 30, 20
 # Hidden and proposed ones that stand on the page; more come as these are decided on.
 BESIDE = 30
 
@@ -259,16 +270,16 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
     try:
         if not form.is_valid():
             raise EditRefused(first_error(form))
-        change = _edit(request, analysis, form.cleaned_data)
+        message, change = _edit(request, analysis, form.cleaned_data)
     except EditRefused as reason:
         feedback = {
             "problem": str(reason),
             "typed": request.POST.get("text", ""),
             "verb": request.POST.get("verb", ""),
-            "chosen": set(request.POST.getlist("point")),
+            "chosen": {*request.POST.getlist("point"), *request.POST.getlist("theme")},
         }
         return answer(request, analysis, **feedback)
-    return answer(request, analysis, change=change)
+    return answer(request, analysis, said=message, change=change)
 
 
 def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
@@ -313,46 +324,119 @@ def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
     return points
 
 
-def _edit(request: StudyRequest, analysis: Analysis, data: dict[str, Any]) -> PointChange:
+def _edit(
+    request: StudyRequest, analysis: Analysis, data: dict[str, Any]
+) -> tuple[str, PointChange]:
+    """Perform an edit; return what to say about it, empty if its verb says enough."""
+    verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user}
-    if data["verb"] == ADD:
-        return add_point(**usual, text=data["text"])
-    points = named_points(analysis, request.POST.getlist("point"))
-    usual |= {"points": points, "seen": data["seen"]}
-    if data["verb"] == MERGE:
+    if verb == ADD:
+        return "", add_point(**usual, text=data["text"])
+    usual["seen"] = data["seen"]
+    if verb in (RENAME_THEME, MERGE_THEMES):
+        return _edit_themes(request.POST.getlist("theme"), verb, data["name"], usual)
+    usual["points"] = named_points(analysis, request.POST.getlist("point"))
+    if verb == TO_THEME:
+        change = move_to_theme(**usual, theme=data["to_theme"])
+        return moved_in_words(len(usual["points"]), data["to_theme"]), change
+    if verb == MERGE:
         into = named_points(analysis, [str(data["into"])])[0] if data["into"] else None
-        return merge_points(**usual, into=into, text=data["text"])
-    return set_state(**usual, verb=data["verb"])
+        return "", merge_points(**usual, into=into, text=data["text"])
+    return "", set_state(**usual, verb=verb)
+
+
+def _edit_themes(
+    themes: Sequence[str], verb: str, name: str, usual: dict[str, Any]
+) -> tuple[str, PointChange]:
+    if verb == MERGE_THEMES:
+        change = merge_themes(**usual, themes=themes, name=name)
+        target = next(iter(change.after["points"].values()))["theme"]
+        return _("The themes are now one: “%s”.") % target, change
+    if len(themes) != 1:
+        raise EditRefused(_("Choose one theme to rename."))
+    change = rename_theme(**usual, theme=themes[0], name=name)
+    return _("The theme is now called “%s”.") % name, change
+
+
+def moved_in_words(number: int, theme: str) -> str:
+    """Return where key points were moved, in words."""
+    if not theme:
+        sentence = ngettext(
+            "%d key point has no theme now.", "%d key points have no theme now.", number
+        )
+        return sentence % number
+    sentence = ngettext(
+        "%(n)d key point is in “%(theme)s” now.",
+        "%(n)d key points are in “%(theme)s” now.",
+        number,
+    )
+    return sentence % {"n": number, "theme": theme}
 
 
 def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]:
-    """Return key points with their counts; filters apply to both."""
-    form = NarrowForm(request.GET, analysis=analysis)
+    """Return themes or key points with their counts; filters apply to both."""
+    themes = theme_names(analysis)
+    form = NarrowForm(request.GET, analysis=analysis, themes=themes)
     narrow = form.narrowing()
     counts = narrowed_counts(analysis, narrow) if narrow.is_on else None
     total = comments_left(analysis, narrow)
-    rows: Any = points_of(analysis, State.SHOWN, narrow.unit)
-    if counts is not None:
-        rows = narrowed_points(analysis, State.SHOWN, counts, narrow.unit)
-    page = Paginator(rows, POINTS_PER_PAGE).get_page(request.GET.get("page"))
     overview = overview_of(analysis)
     proposed = list(points_of(analysis, State.PROPOSED)[:BESIDE]) if overview.proposed else []
     hidden = list(points_of(analysis, State.HIDDEN)[:BESIDE]) if overview.hidden else []
     plain = StatementSearch(unit=narrow.unit)
     usual: dict[str, Any] = {"total": comments_left(analysis, plain), "narrow": plain}
+    lists = _listed_themes if form.lists_themes else _listed_points
     return {
         "form": form,
         "narrow": narrow,
         "came_from": "points",
         "overview": overview,
-        "page": page,
-        "rows": point_rows(analysis, list(page), narrow=narrow, counts=counts, total=total),
+        **lists(request, analysis, form, narrow, counts, total),
         "total": total,
         "rest": overview.rest if counts is None else _rest(counts),
         "proposed": point_rows(analysis, proposed, **usual) if proposed else [],
         "hidden": hidden,
+        "theme_names": themes,
         "last_change": changes_of(analysis).first() if analysis.revision else None,
     }
+
+
+def _listed_themes(
+    request: StudyRequest,
+    analysis: Analysis,
+    _form: NarrowForm,
+    narrow: StatementSearch,
+    counts: Any,
+    total: int,
+) -> dict[str, Any]:
+    """Return the themes; those of key points that were just chosen are open."""
+    opened: set[str] = set()
+    if chosen_points := [key for text in request.POST.getlist("point") if (key := id_from(text))]:
+        rows = analysis.points.filter(public_id__in=chosen_points)
+        opened = set(rows.values_list("theme", flat=True))
+    themes = themes_of(analysis, narrow, counts, total, opened=frozenset(opened))
+    page = Paginator(themes.themes, THEMES_PER_PAGE).get_page(request.GET.get("page"))
+    return {"themes": themes, "page": page, "rows": []}
+
+
+def _listed_points(
+    request: StudyRequest,
+    analysis: Analysis,
+    form: NarrowForm,
+    narrow: StatementSearch,
+    counts: Any,
+    total: int,
+) -> dict[str, Any]:
+    """Return one page of key points, of one theme if that was asked for."""
+    theme = form.cleaned_data.get("theme", "")
+    rows: Any = points_of(analysis, State.SHOWN, narrow.unit)
+    if theme:
+        rows = rows.filter(theme=theme)
+    if counts is not None:
+        rows = narrowed_points(rows, counts, narrow.unit)
+    page = Paginator(rows, POINTS_PER_PAGE).get_page(request.GET.get("page"))
+    usual: dict[str, Any] = {"narrow": narrow, "counts": counts, "total": total}
+    return {"page": page, "rows": point_rows(analysis, list(page), **usual), "theme": theme}
 
 
 def _rest(counts: Any) -> int:

@@ -24,12 +24,14 @@ from argsum.analysis.actions.edits import (
 )
 from argsum.analysis.actions.jobs import ask_to_split
 from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
+from argsum.analysis.actions.themes import move_to_theme
 from argsum.analysis.forms import (
     MOVE,
     NOWHERE,
     RENAME,
     SPLIT,
     SPLIT_ALL,
+    TO_THEME,
     NarrowForm,
     PointForm,
     PointWritingForm,
@@ -51,6 +53,7 @@ from argsum.analysis.reports.points import (
     statement_page,
     statement_rows,
 )
+from argsum.analysis.reports.themes import theme_names
 from argsum.analysis.reports.voices import both_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -60,7 +63,15 @@ from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import estimate, start_page
 from cqa_site.web.rest.queries import id_from
 
-from .analyses import ONE, analysis_or_404, answer, first_error, named_points, state_context
+from .analyses import (
+    ONE,
+    analysis_or_404,
+    answer,
+    first_error,
+    moved_in_words,
+    named_points,
+    state_context,
+)
 from .report import finished_or_404
 
 # One key point with its statements and the comments behind them, or what fits none.
@@ -154,6 +165,7 @@ def _statements_context(
         "known": known,
         "writer": writer_in_words(point) if point else "",
         "mentions": both_in_words(analysis, point) if point else "",
+        "theme_names": theme_names(analysis) if point else [],
         "choices": [
             choice for choice in choices_of(analysis) if point is None or choice.pk != point.pk
         ],
@@ -222,6 +234,9 @@ def _edit(
     if verb == RENAME:
         change = rename_point(**usual, point=point, text=data["text"])
         return _("The key point was renamed."), change
+    if verb == TO_THEME:
+        change = move_to_theme(**usual, points=[point], theme=data["to_theme"])
+        return moved_in_words(1, data["to_theme"]), change
     if verb == SPLIT_ALL:
         ask_to_split(**usual, point=point)
         return _("Looking for parts. The analysis page shows the progress."), None

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.corpus.models import text_key
 from argsum.analysis.actions.analyses import count_analysis, count_points
 from argsum.analysis.actions.edits import move_statements, set_state
+from argsum.analysis.actions.themes import move_to_theme
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.actions import CellBook, RawComment, count_comments
 from argsum.datasets.methods.preprocessing import COMMENT_STEPS
@@ -24,6 +25,13 @@ from cqa_site.people.models import Role, Study, User
 TOPIC = "What do you think of the new pool?"
 # Whatever speaks of it belongs behind one key point; and a key point that nobody needs.
 MISPLACED = ("lane", "The water is clean, too.")
+# Theme → words of the key points that a person puts into it.
+THEMES_BY_HAND = {
+    "Prices": ("ticket",),
+    "Water and rooms": ("cold", "clean", "dirty"),
+    "Bus and opening hours": ("bus", "early"),
+    "Staff and café": ("staff", "café"),
+}
 
 # Comments for the demo study with an analysis that is done.
 #
@@ -99,8 +107,17 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
         created_by=actor,
     )
     points = FoundPoint.objects.bulk_create(
-        FoundPoint(analysis=analysis, position=place, text=text, written=text)
-        for place, text in enumerate(content["points"], start=1)
+        FoundPoint(
+            analysis=analysis,
+            position=place,
+            text=text,
+            written=text,
+            theme=theme,
+            distinctness=distinctness,
+        )
+        for place, (text, theme, distinctness) in enumerate(
+            zip(content["points"], content["themes"], content["distinct"], strict=True), start=1
+        )
     )
     keys = dict(cell.arguments.filter(left_out="").values_list("text", "pk"))
     Placement.objects.bulk_create(
@@ -121,7 +138,7 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
 
 
 def _edit(analysis: Analysis, actor: User) -> None:
-    """Edit the analysis as people would: move misplaced statements, hide empty key points."""
+    """Edit as people would: move misplaced statements, hide a key point, sort out themes."""
     word, rest = MISPLACED
     crowd = analysis.points.filter(text__icontains=word).get()
     others = analysis.placements.filter(argument__text__icontains=word).exclude(point=crowd)
@@ -139,3 +156,12 @@ def _edit(analysis: Analysis, actor: User) -> None:
     analysis.refresh_from_db()
     idle = list(analysis.points.filter(text=rest))
     set_state(analysis=analysis, actor=actor, points=idle, verb="hidden", seen=analysis.revision)
+    for theme, words in THEMES_BY_HAND.items():
+        analysis.refresh_from_db()
+        points = [
+            point
+            for point in analysis.points.order_by("position")
+            if any(word in point.text for word in words)
+        ]
+        usual = {"analysis": analysis, "actor": actor, "seen": analysis.revision}
+        move_to_theme(**usual, points=points, theme=theme)

@@ -46,8 +46,20 @@ def test_what_is_kept_fits_the_statements(analysis):
     assert list(kept.values_list("text", flat=True)) == list(found["placed"])
     points = list(analysis.points.order_by("position"))
     assert [each.written for each in points] == found["points"]
-    moved, hidden = analysis.changes.order_by("revision")
+    assert len(found["themes"]) == len(found["distinct"]) == len(points)
+    moved, hidden, *themed = analysis.changes.order_by("revision")
     assert (moved.verb, moved.number, hidden.verb) == ("moved", 2, "hidden")
+    assert [each.verb for each in themed] == ["themed"] * 4
+    shown = [each.theme for each in points if each.state == "shown"]
+    assert len(shown) == 9
+    assert set(shown) == {
+        "Prices",
+        "Water and rooms",
+        "Bus and opening hours",
+        "Staff and café",
+        "Slide",
+        "Lanes",
+    }
     assert [each.state for each in points].count("hidden") == 1
     now = dict(analysis.placements.values_list("argument__text", "point__written"))
     kept_at = {text: at for text, (at, _score, _sure) in found["placed"].items()}

@@ -1,0 +1,187 @@
+"""Themes of an analysis with their counts and key points, and key points that few people make."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet
+
+from argsum.analysis.models import Analysis, FoundPoint, Placement
+
+from .analyses import StatementSearch
+from .counts import kept
+from .points import (
+    PointCounts,
+    PointRow,
+    counts_by,
+    narrowed_points,
+    point_rows,
+    points_of,
+)
+from .voices import COMMENTS, both_in_words, sure_of
+
+State = FoundPoint.State
+# Key points that a theme shows on the page of all themes, and rare ones that the page lists.
+MOST_NESTED, MOST_RARE = 8, 20
+# A key point in less than this share of the comments is said by few.
+FEW = 0.02
+
+
+@dataclass(frozen=True)
+class ThemeRow:
+    """One theme with its counts; those of a comment that makes two of its points count once.
+
+    Attributes
+    ----------
+    name
+        Empty for key points without a theme.
+    counted, sure, mentions, share, sure_share
+        As in `PointRow`.
+    points
+        Its key points on the page.
+    rare, more
+        How many others are said by few, and how many are left out.
+    is_open
+        Whether the page shows the key points.
+    """
+
+    name: str
+    counted: int
+    sure: int
+    mentions: str
+    share: float | None
+    sure_share: float | None
+    points: Sequence[PointRow]
+    rare: int = 0
+    more: int = 0
+    is_open: bool = False
+
+    @property
+    def number(self) -> int:
+        """Number of key points of the theme."""
+        return len(self.points) + self.rare + self.more
+
+
+@dataclass(frozen=True)
+class ThemePage:
+    """The themes of an analysis, most comments first, and key points said by few."""
+
+    themes: Sequence[ThemeRow]
+    rare: Sequence[PointRow]
+    more_rare: int
+
+
+def theme_counts(
+    analysis: Analysis, narrow: StatementSearch | None = None
+) -> dict[str, PointCounts]:
+    """Map themes of shown key points to their counts; empty is for no theme. One query.
+
+    Without a filter they are kept until there is an edit or there are new comments.
+    """
+    if narrow is not None and narrow.is_on:
+        return _counted(analysis, narrow.joined(analysis))
+    counts: dict[str, PointCounts] = kept("themes", analysis, partial(_count, analysis))
+    return counts
+
+
+def _count(analysis: Analysis) -> dict[str, PointCounts]:
+    rows = Placement.objects.filter(analysis=analysis)
+    if analysis.cell.comments.count() > analysis.comments:
+        rows = rows.filter(argument__said_in__comment__position__lte=analysis.comments)
+    return _counted(analysis, rows)
+
+
+def _counted(analysis: Analysis, rows: QuerySet[Placement]) -> dict[str, PointCounts]:
+    return counts_by("point__theme", analysis, rows.filter(point__state=State.SHOWN))
+
+
+def theme_names(analysis: Analysis) -> list[str]:
+    """Return the names of all themes of key points that are not gone, in order; one query."""
+    rows = analysis.points.filter(state__in=FoundPoint.ALIVE).exclude(theme="").order_by("theme")
+    return list(rows.values_list("theme", flat=True).distinct())
+
+
+def themes_of(
+    analysis: Analysis,
+    narrow: StatementSearch,
+    counts: Mapping[int | None, PointCounts] | None,
+    total: int,
+    *,
+    opened: frozenset[str] = frozenset(),
+) -> ThemePage:
+    """Return all themes with the key points that are shown; four queries at most.
+
+    ``counts`` are those of key points where a filter is set. ``opened`` are themes that show
+    their key points.
+    """
+    every = points_of(analysis, State.SHOWN, narrow.unit)
+    points = list(every) if counts is None else narrowed_points(every, counts, narrow.unit)
+    usual: dict[str, Any] = {"narrow": narrow, "counts": counts, "total": total}
+    rows = point_rows(analysis, points, **usual, has_quotes=False)
+    few = said_by_few(analysis, points, narrow.unit)
+    rare = {point.pk for point in few}
+    nested: dict[str, list[PointRow]] = {}
+    for row in rows:
+        nested.setdefault(row.point.theme, []).append(row)
+    figures = theme_counts(analysis, narrow)
+    themes = [
+        _row(
+            analysis,
+            name,
+            figures.get(name, PointCounts()),
+            own=[row for row in mine if row.point.pk not in rare],
+            rare=sum(row.point.pk in rare for row in mine),
+            total=total,
+            unit=narrow.unit,
+            is_open=name in opened,
+        )
+        for name, mine in nested.items()
+    ]
+    # What has no theme stands last.
+    themes.sort(key=lambda theme: (not theme.name, -theme.counted, theme.name))
+    shown = point_rows(analysis, few[:MOST_RARE], **usual) if few else []
+    return ThemePage(themes, shown, len(few) - len(shown))
+
+
+def said_by_few(
+    analysis: Analysis, points: Sequence[FoundPoint], unit: str = COMMENTS
+) -> list[FoundPoint]:
+    """Return those in under 2 % of all comments or voices, the most distinctive first.
+
+    One statement alone is no point that few people make, unless it is surely placed.
+    """
+    limit = FEW * getattr(analysis, unit)
+    few = [
+        point
+        for point in points
+        if 0 < getattr(point, unit) < limit
+        and (point.statements > 1 or sure_of(analysis, point, unit))
+    ]
+    return sorted(few, key=lambda point: (-(point.distinctness or 0.0), point.position))
+
+
+def _row(
+    analysis: Analysis,
+    name: str,
+    counts: PointCounts,
+    *,
+    own: Sequence[PointRow],
+    rare: int,
+    total: int,
+    unit: str,
+    is_open: bool,
+) -> ThemeRow:
+    counted, sure = int(getattr(counts, unit)), sure_of(analysis, counts, unit)
+    return ThemeRow(
+        name=name,
+        counted=counted,
+        sure=sure,
+        mentions=both_in_words(analysis, counts, unit),
+        share=100 * counted / total if total else None,
+        sure_share=100 * sure / total if total else None,
+        points=own[:MOST_NESTED],
+        rare=rare,
+        more=max(0, len(own) - MOST_NESTED),
+        is_open=is_open,
+    )
