@@ -18,7 +18,7 @@ ANALYSES = S + "analyses/"
 BELOW = ANALYSES + "<uuid:analysis_id>/"
 POINTS = BELOW + "points/"
 DUPLICATES = S + "cells/<uuid:cell_id>/near-duplicates/"
-EDITS = ("state", "merge", "move", "split", "parts")
+EDITS = ("state", "merge", "move", "split", "parts", "theme")
 urlpatterns: list = [
     *resource(
         ANALYSES,
@@ -34,6 +34,16 @@ urlpatterns: list = [
     *(
         address(f"{POINTS}{edit}/", f"found_points_{edit}", points.FoundPointViews, post=edit)
         for edit in EDITS
+    ),
+    address(BELOW + "themes/", "themes", points.FoundPointViews, get="themes"),
+    *(
+        address(
+            f"{BELOW}themes/{edit}/",
+            f"themes_{edit}",
+            points.FoundPointViews,
+            post=f"{edit}_themes",
+        )
+        for edit in ("rename", "merge")
     ),
     address(POINTS + "<uuid:public_id>/", "found_point", points.FoundPointViews, **CHANGE),
     address(

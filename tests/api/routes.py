@@ -188,6 +188,21 @@ def statements_to_split(world) -> dict:
     return given | {"text": "A part of it."}
 
 
+def key_points_to_theme(world) -> dict:
+    given = key_points_to_merge(world)
+    return given | {"theme": "A theme of its own"}
+
+
+def theme_to_rename(world) -> dict:
+    theme = world.found_point.theme
+    return {"theme": theme, "name": "Renamed", "seen": world.analysis.revision}
+
+
+def themes_to_merge(world) -> dict:
+    themes = sorted({each.theme for each in world.analysis.points.all()})
+    return {"themes": themes, "seen": world.analysis.revision}
+
+
 def key_point_in_parts(world) -> dict:
     world.found_point.statements = 4
     world.found_point.save()
@@ -538,6 +553,10 @@ ROUTES = [
     Route("found_points_merge", "post", 200, (*S, "analysis_of"), key_points_to_merge),
     Route("found_points_move", "post", 200, (*S, "analysis_of"), statements_to_move),
     Route("found_points_split", "post", 200, (*S, "analysis_of"), statements_to_split),
+    Route("found_points_theme", "post", 200, (*S, "analysis_of"), key_points_to_theme),
+    Route("themes", "get", 200, (*S, "analysis_of")),
+    Route("themes_rename", "post", 200, (*S, "analysis_of"), theme_to_rename),
+    Route("themes_merge", "post", 200, (*S, "analysis_of"), themes_to_merge),
     Route("found_points_parts", "post", 202, (*S, "analysis_of"), key_point_in_parts),
     Route("found_point", "get", 200, (*S, "analysis_of", "found_point")),
     Route("found_point", "patch", 200, (*S, "analysis_of", "found_point"), key_point_text),

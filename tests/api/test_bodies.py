@@ -20,7 +20,7 @@ from annotation.labelling.models.rounds import label_rounds_of
 from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from argsum.analysis.api.analyses import AnalysisInput
-from argsum.analysis.api.points import MergeInput
+from argsum.analysis.api.points import MergeInput, ThemeMergeInput
 from argsum.auditing.forms import AuditRoundForm
 from argsum.counting.forms import CountingRoundForm as CountingRoundForm
 from argsum.datasets.api import RecipeInput
@@ -199,6 +199,7 @@ DECLARED = {
     "system_runs": set(SystemRunInput().fields),
     "analyses": set(AnalysisInput().fields),
     "found_points_merge": set(MergeInput().fields),
+    "themes_merge": set(ThemeMergeInput().fields),
     "imports": OF_ONE_FILE,
     "import_check": OF_ONE_FILE,
     "dataset_recipe": set(RecipeInput().fields),

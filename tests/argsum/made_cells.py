@@ -245,6 +245,9 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
     begun = CountSheet.objects.create(study=study, summary_set=sets[0], rater=rater, **about)
     CountingSlot.objects.filter(pk=slot.pk).update(state="done")
     analysis = analyse_directly(study, dataset)
+    for place, point in enumerate(analysis.points.all()):
+        point.theme = "On the other hand" if place else "On the one hand"
+        point.save()
     kept = KeptCount.objects.create(sheet=begun, base_version=0, content={"comment": "kept"})
     return SimpleNamespace(
         dataset=dataset,

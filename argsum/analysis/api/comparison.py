@@ -52,6 +52,7 @@ class ComparedPointSerializer(serializers.Serializer):
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
+    theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer(source="found.all")
     p_alone = serializers.FloatField(source="found.p_alone", allow_null=True)
     p = serializers.FloatField(source="found.p", allow_null=True)
@@ -92,6 +93,7 @@ class PointTrendSerializer(serializers.Serializer):
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
+    theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer(source="found.all")
     change = FigureSerializer(
         source="found.change",
@@ -127,11 +129,19 @@ class ReportedPointSerializer(serializers.Serializer):
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
+    theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer()
     quotations = serializers.ListField(child=serializers.CharField())
     writer = serializers.CharField(
         allow_blank=True, help_text="Language model and prompt. Empty if no model wrote it."
     )
+
+
+class ReportedThemeSerializer(serializers.Serializer):
+    """A theme with its share of all comments; the name is empty for key points without one."""
+
+    name = serializers.CharField(allow_blank=True)
+    share = ShareSerializer()
 
 
 class EditsSerializer(serializers.Serializer):
@@ -147,7 +157,11 @@ class ReportSerializer(serializers.Serializer):
     topic = serializers.CharField()
     finding = serializers.CharField()
     facts = FactSerializer(many=True)
+    themes = ReportedThemeSerializer(many=True)
     key_points = ReportedPointSerializer(many=True)
+    said_by_few = ReportedPointSerializer(
+        many=True, help_text="In under 2 % of the comments, the most distinctive first."
+    )
     further_key_points = serializers.IntegerField()
     rest = ShareSerializer(help_text="Share of statements that fit no key point.")
     of_the_rest = serializers.ListField(child=serializers.CharField())
@@ -280,6 +294,7 @@ class ReportViews(AnalysisFigures):
             "finding": report.says,
             "facts": _facts(report.facts),
             "key_points": report.points,
+            "said_by_few": report.few,
             "further_key_points": report.beyond,
             "edits": [
                 {

@@ -24,14 +24,21 @@ from argsum.analysis.actions.edits import (
     undo_change,
 )
 from argsum.analysis.actions.jobs import ask_to_split
+from argsum.analysis.actions.themes import (
+    LONGEST_THEME,
+    merge_themes,
+    move_to_theme,
+    rename_theme,
+)
 from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.analysis.reports.analyses import StatementSearch, changes_of
 from argsum.analysis.reports.points import BEST_FIRST
+from argsum.analysis.reports.themes import theme_figures
 from argsum.datasets.models import CellArgument
 from cqa_site.api.base import Input, ReadSerializer, Request, public_id
 from cqa_site.runs.api.bodies import JobSerializer
-from cqa_site.web.rest.queries import conflict_on
+from cqa_site.web.rest.queries import conflict_on, refuse_undeclared
 
 from .analyses import AnalysisViewsBelow, PointChangeSerializer, UndoInput
 
@@ -56,6 +63,7 @@ class FoundPointSerializer(ReadSerializer):
 
     ``sure_comments`` and ``sure_voices`` have a sure statement; where the analysis has no
     ``sure_from``, one that a person placed.
+    ``theme`` is the name of its theme, empty for none.
     ``written`` is the text it was found with; ``writer`` is null where no language model wrote
     the text of today.
     """
@@ -66,8 +74,9 @@ class FoundPointSerializer(ReadSerializer):
     class Meta:
         model = FoundPoint
         fields = [
-            "id", "position", "text", "written", "origin", "state", "writer", "merged_into",
-            "statements", "comments", "voices", "sure_comments", "sure_voices", "revision",
+            "id", "position", "text", "written", "theme", "origin", "state", "writer",
+            "merged_into", "statements", "comments", "voices", "sure_comments", "sure_voices",
+            "distinctness", "revision",
         ]  # fmt: skip
 
 
@@ -141,6 +150,50 @@ class SplitInput(SeenInput):
     text = serializers.CharField(max_length=LONGEST_TEXT)
 
 
+class ToThemeInput(SeenInput):
+    """Key points and the theme they move to, which may be new; an empty name is no theme."""
+
+    key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
+    theme = serializers.CharField(max_length=LONGEST_THEME, allow_blank=True)
+
+
+class ThemeRenameInput(SeenInput):
+    """A theme and its new name, which no other theme has."""
+
+    theme = serializers.CharField(max_length=LONGEST_THEME)
+    name = serializers.CharField(max_length=LONGEST_THEME)
+
+
+class ThemeMergeInput(SeenInput):
+    """Themes that become one: called ``name``, or else like the one with most comments."""
+
+    themes = serializers.ListField(
+        child=serializers.CharField(max_length=LONGEST_THEME), max_length=MOST_POINTS
+    )
+    name = serializers.CharField(max_length=LONGEST_THEME, required=False, allow_blank=True)
+
+
+class ThemeSerializer(serializers.Serializer):
+    """A theme of shown key points; a comment that makes two of them counts once.
+
+    ``name`` is empty for key points without a theme.
+    """
+
+    name = serializers.CharField(allow_blank=True)
+    key_points = serializers.IntegerField(help_text="Number of shown key points.")
+    statements = serializers.IntegerField()
+    comments = serializers.IntegerField()
+    voices = serializers.IntegerField()
+    sure_comments = serializers.IntegerField()
+    sure_voices = serializers.IntegerField()
+
+
+class ThemesSerializer(serializers.Serializer):
+    """All themes, those of most comments first."""
+
+    themes = ThemeSerializer(many=True)
+
+
 class PartsInput(SeenInput):
     """A key point that a worker splits by itself."""
 
@@ -148,8 +201,9 @@ class PartsInput(SeenInput):
 
 
 class FoundPointFilter(filters.FilterSet):
-    """Key points of one state or origin."""
+    """Key points of one theme, state or origin."""
 
+    theme = filters.CharFilter(max_length=LONGEST_THEME)
     state = filters.ChoiceFilter(choices=FoundPoint.State.choices)
     origin = filters.ChoiceFilter(choices=FoundPoint.Origin.choices)
 
@@ -250,6 +304,29 @@ class FoundPointViews(AnalysisViewsBelow):
             text=data["text"],
             seen=data["seen"],
         )
+
+    @extend_schema(request=ToThemeInput, responses=PointChangeSerializer)
+    def theme(self, request: Request, **kwargs: Any) -> Response:
+        """Move key points to a theme, or out of theirs."""
+        data = self.read(ToThemeInput)
+        points = self._points("key_points", data["key_points"])
+        return self._edit(move_to_theme, points=points, theme=data["theme"], seen=data["seen"])
+
+    @extend_schema(responses=ThemesSerializer, filters=False)
+    def themes(self, request: Request, **kwargs: Any) -> Response:
+        """List the themes, those of most comments first."""
+        refuse_undeclared(request, [])
+        return Response(ThemesSerializer({"themes": theme_figures(self.analysis())}).data)
+
+    @extend_schema(request=ThemeRenameInput, responses=PointChangeSerializer)
+    def rename_themes(self, request: Request, **kwargs: Any) -> Response:
+        """Rename a theme."""
+        return self._edit(rename_theme, **self.read(ThemeRenameInput))
+
+    @extend_schema(request=ThemeMergeInput, responses=PointChangeSerializer)
+    def merge_themes(self, request: Request, **kwargs: Any) -> Response:
+        """Make several themes one."""
+        return self._edit(merge_themes, **self.read(ThemeMergeInput))
 
     @extend_schema(request=PartsInput, responses={202: JobSerializer})
     def parts(self, request: Request, **kwargs: Any) -> Response:

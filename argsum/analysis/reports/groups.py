@@ -240,6 +240,7 @@ def groups_table(comparison: GroupComparison) -> TableData:
     """Return a row for each key point and group, with all computed figures."""
     columns: tuple[Column, ...] = (
         Column("key point", "0.point.text"),
+        Column("theme", "0.point.theme"),
         Column(comparison.column, "1.value"),
         Column(comparison.unit, "1.n"),
         Column("with the key point", "2.share.k"),

@@ -23,6 +23,7 @@ from .counts import CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .points import BEST_FIRST, overview_of
+from .themes import MOST_RARE, said_by_few, theme_counts
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of
 
@@ -75,6 +76,16 @@ class ReportedPoint:
 
 
 @dataclass(frozen=True)
+class ReportedTheme:
+    """A theme with its share of all comments; see `ReportedPoint`. The name is empty for none."""
+
+    name: str
+    share: Share
+    sure: Share
+    mentions: str
+
+
+@dataclass(frozen=True)
 class Edits:
     """Number of edits by one person, by kind."""
 
@@ -92,6 +103,10 @@ class Report:
         Where the comments are from, and how the key points were found: names and values.
     points, beyond
         The most frequent key points, and how many more there are.
+    few
+        The most distinctive of those that few people make, which are not in ``points``.
+    themes
+        All themes, most comments first; empty if no key point has one.
     rest, of_the_rest
         Statements that fit no key point, of all; and some of them.
     groups, time
@@ -103,6 +118,8 @@ class Report:
     says: str
     facts: Sequence[tuple[str, str]]
     points: Sequence[ReportedPoint]
+    few: Sequence[ReportedPoint]
+    themes: Sequence[ReportedTheme]
     beyond: int
     rest: Share
     of_the_rest: Sequence[str]
@@ -123,7 +140,10 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     ranking = analysis.points.filter(state=FoundPoint.State.SHOWN).order_by(
         f"-{request.unit}", "position"
     )
-    points = list(ranking.select_related("writer__prompt")[:MOST_POINTS])
+    every = list(ranking.select_related("writer__prompt"))
+    rare = said_by_few(analysis, every, request.unit)
+    frequent = [point for point in every if point not in set(rare)][:MOST_POINTS]
+    points = [*frequent, *rare[:MOST_RARE]]
     writers = writers_of(ranking)
     overview = overview_of(analysis)
     shown, covered = overview.shown, overview.covered
@@ -154,7 +174,9 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
         asked=request,
         says=_says(reported, shown, Share(covered, analysis.statements)),
         facts=_facts(analysis, covered, writers),
-        points=reported,
+        points=reported[: len(frequent)],
+        few=reported[len(frequent) :],
+        themes=_themes(analysis, request.unit, total) if any(p.theme for p in every) else (),
         beyond=shown - len(points),
         rest=nowhere,
         of_the_rest=_some(rest, OF_THE_REST),
@@ -169,6 +191,22 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
             is_audited=bool(corrected),
         ),
     )
+
+
+def _themes(analysis: Analysis, unit: str, total: int) -> list[ReportedTheme]:
+    """Return all themes, most comments first and key points without one last."""
+    from argsum.analysis.methods.prevalence import Share
+
+    themes = [
+        ReportedTheme(
+            name,
+            Share(int(getattr(counts, unit)), total),
+            Share(sure_of(analysis, counts, unit), total),
+            both_in_words(analysis, counts, unit),
+        )
+        for name, counts in theme_counts(analysis).items()
+    ]
+    return sorted(themes, key=lambda theme: (not theme.name, -theme.share.k, theme.name))
 
 
 def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str]]:
@@ -348,7 +386,12 @@ def share_in_words(point: ReportedPoint) -> str:
     return f"{words} ({_shares_in_words(point)})"
 
 
-def _shares_in_words(point: ReportedPoint) -> str:
+def theme_note(theme: ReportedTheme) -> str:
+    """Return the note below a theme: the number and share of comments that mention it."""
+    return f"{theme.mentions} ({_shares_in_words(theme)})"
+
+
+def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
     """Return the share of all comments, or both bounds of it where some only perhaps belong."""
     if point.sure.k == point.share.k:
         return percents(point.share)

@@ -33,7 +33,7 @@ from .groups import (
     percents,
     points_of,
 )
-from .report import Report, note_of
+from .report import Report, ReportedPoint, note_of, theme_note
 from .trends import CHARTED, PointTrends, trends_figures, trends_finding
 from .voices import COMMENTS, VOICES, VOICES_RECIPE, sure_of
 
@@ -57,11 +57,13 @@ class ReportPart:
     Attributes
     ----------
     kind
-        heading, point, text, finding, facts, quotations, table or chart.
+        heading, theme, point, text, finding, facts, quotations, table or chart.
     text
         Of a heading, a text, a finding; the key point of a point.
     note
         Beside the text of a point, and below a table.
+    level
+        Of the heading of a point.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class ReportPart:
     quotations: Sequence[str] = ()
     table: PageTable | None = None
     chart: Figure | None = None
+    level: int = 3
 
     @property
     def draw(self) -> Callable[[str], Spec] | None:
@@ -108,11 +111,25 @@ def _points(report: Report) -> list[ReportPart]:
         note = f"{note} {VOICES_RECIPE}"
     if report.analysis.sure_from is not None:
         note = f"{note} {_('“Perhaps” marks weaker matches; the others can be wrong, too.')}"
-    parts.append(ReportPart("text", note if report.points else _("No key points to show.")))
-    for point in report.points:
-        parts.append(ReportPart("point", f"{point.number}. {point.point.text}", note_of(point)))
-        if point.quotations:
-            parts.append(ReportPart("quotations", quotations=point.quotations))
+    if report.themes:
+        themes = _("Themes were proposed by the program. A comment counts once for a theme.")
+        note = f"{note} {themes}"
+    has_points = report.points or report.few
+    parts.append(ReportPart("text", note if has_points else _("No key points to show.")))
+    for theme in report.themes:
+        own = [point for point in report.points if point.point.theme == theme.name]
+        name = theme.name or _("No theme")
+        parts.append(ReportPart("theme", name, theme_note(theme)))
+        parts += _point_parts(own, level=4)
+    if not report.themes:
+        parts += _point_parts(report.points)
+    if report.few:
+        parts.append(ReportPart("heading", _("Said by few")))
+        text = _(
+            "Key points in under 2 % of the comments. The first ones differ most from all others: "
+            "their statements match each other well, and other key points badly."
+        )
+        parts += [ReportPart("text", text), *_point_parts(report.few)]
     if report.beyond:
         text = ngettext(
             "%s more key point is in the table of key points.",
@@ -121,6 +138,15 @@ def _points(report: Report) -> list[ReportPart]:
         )
         parts.append(ReportPart("text", text % f"{report.beyond:,}"))
     return parts
+
+
+def _point_parts(points: Sequence[ReportedPoint], level: int = 3) -> Iterator[ReportPart]:
+    for point in points:
+        yield ReportPart(
+            "point", f"{point.number}. {point.point.text}", note_of(point), level=level
+        )
+        if point.quotations:
+            yield ReportPart("quotations", quotations=point.quotations)
 
 
 def _rest(report: Report) -> list[ReportPart]:
@@ -222,7 +248,7 @@ def _method(figure: Figure) -> str:
 
 PIECE = 1_000
 FIXED = (
-    "key_point", "key_point_text", "state", "statement", "score", "sure", "by_hand",
+    "key_point", "key_point_text", "theme", "state", "statement", "score", "sure", "by_hand",
     "comment", "comment_id", "written_on", "file", "near_duplicates",
 )  # fmt: skip
 # Where a comment's further columns stand that have none of their own.
@@ -237,6 +263,7 @@ def points_table(analysis: Analysis) -> TableData:
     columns = (
         TextColumn("key point", "public_id"),
         Column("text", "text"),
+        Column("theme", "theme"),
         Column("state", lambda point: str(states[point.state])),
         Column("comments", "comments"),
         Column("sure comments", lambda point: _sure(analysis, point, COMMENTS)),
@@ -286,12 +313,13 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
     own = set(names)
     states = dict(FoundPoint.State.choices)
     for row in _pieces(analysis):
-        _position, _said, _key, point, text, state, *placement, group, attributes = row
+        _position, _said, _key, point, text, theme, state, *placement, group, attributes = row
         fields = attributes or {}
         further = {name: value for name, value in fields.items() if name not in own}
         yield (
             str(point) if point else None,
             text,
+            theme or None,
             str(states[state]) if state else None,
             *placement,
             str(group) if group else None,
@@ -320,7 +348,7 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
         "argument__position", F("mention").asc(nulls_first=True), "pk"
     ).values_list(
         "argument__position", "mention", "pk",
-        "point__public_id", "point__text", "point__state",
+        "point__public_id", "point__text", "point__theme", "point__state",
         "argument__text", "score", "is_sure", "is_by_hand",
         f"{prefix}comment__text", f"{prefix}comment__name",
         f"{prefix}comment__written_on", f"{prefix}comment__source", "near_duplicates",
@@ -395,7 +423,7 @@ def _heading(document: Document, part: ReportPart) -> None:
 
 
 def _point(document: Document, part: ReportPart) -> None:
-    document.add_heading(plain(part.text), 2)
+    document.add_heading(plain(part.text), part.level - 1)
     _small(document, part.note)
 
 
@@ -453,6 +481,7 @@ def _small(document: Document, text: str) -> None:
 
 WRITERS = {
     "heading": _heading,
+    "theme": _point,
     "point": _point,
     "text": _text,
     "finding": _finding,

@@ -1,11 +1,11 @@
 """Themes of an analysis with their counts and key points, and key points that few people make."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 
@@ -23,7 +23,7 @@ from .voices import COMMENTS, both_in_words, sure_of
 
 State = FoundPoint.State
 # Key points that a theme shows on the page of all themes, and rare ones that the page lists.
-MOST_NESTED, MOST_RARE = 8, 20
+MOST_NESTED, MOST_RARE = 6, 20
 # A key point in less than this share of the comments is said by few.
 FEW = 0.02
 
@@ -94,6 +94,17 @@ def _count(analysis: Analysis) -> dict[str, PointCounts]:
 
 def _counted(analysis: Analysis, rows: QuerySet[Placement]) -> dict[str, PointCounts]:
     return counts_by("point__theme", analysis, rows.filter(point__state=State.SHOWN))
+
+
+def theme_figures(analysis: Analysis) -> list[dict[str, Any]]:
+    """Return the names, numbers of key points and counts of themes, most comments first."""
+    shown = analysis.points.filter(state=State.SHOWN).order_by().values_list("theme")
+    counts = theme_counts(analysis)
+    themes = [
+        {"name": name, "key_points": n, **asdict(counts.get(name, PointCounts()))}
+        for name, n in shown.annotate(n=Count("pk"))
+    ]
+    return sorted(themes, key=lambda row: (not row["name"], -row["comments"], row["name"]))
 
 
 def theme_names(analysis: Analysis) -> list[str]:

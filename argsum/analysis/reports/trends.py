@@ -191,6 +191,7 @@ def trends_table(trend: PointTrends) -> TableData:
     """Return a row for each key point: its share, its change along a line, and test of that."""
     columns = (
         Column("key point", "point.text"),
+        Column("theme", "point.theme"),
         Column("comments", "found.all.k"),
         EstimateColumn("share", "found.all"),
         Column("change", "found.change.value"),
@@ -214,17 +215,20 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
     columns: tuple[Column, ...] = (
         Column("from", lambda row: row[0].isoformat()),
         Column(trend.period, lambda row: named(row[0], trend.period)),
-        Column("key point", "3"),
+        Column("key point", "3.text"),
+        Column("theme", "3.theme"),
         Column(trend.unit, "1"),
         Column("with the key point", "2.k"),
         EstimateColumn("share", "2"),
     )
     if trend.corrected:
-        columns += audited_columns(lambda row: trend.corrected.get((row[4], row[0].isoformat())))
+        columns += audited_columns(
+            lambda row: trend.corrected.get((row[3].pk, row[0].isoformat()))
+        )
     return table_of(
         columns,
         (
-            (*period, row.point.text, row.point.pk)
+            (*period, row.point)
             for row in rows
             for period in zip(trend.starts, trend.sizes, row.found.shares, strict=True)
         ),

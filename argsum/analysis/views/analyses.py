@@ -416,7 +416,8 @@ def _listed_themes(
         opened = set(rows.values_list("theme", flat=True))
     themes = themes_of(analysis, narrow, counts, total, opened=frozenset(opened))
     page = Paginator(themes.themes, THEMES_PER_PAGE).get_page(request.GET.get("page"))
-    return {"themes": themes, "page": page, "rows": []}
+    number = sum(theme.number for theme in themes.themes)
+    return {"themes": themes, "page": page, "rows": [], "number": number}
 
 
 def _listed_points(
@@ -436,7 +437,8 @@ def _listed_points(
         rows = narrowed_points(rows, counts, narrow.unit)
     page = Paginator(rows, POINTS_PER_PAGE).get_page(request.GET.get("page"))
     usual: dict[str, Any] = {"narrow": narrow, "counts": counts, "total": total}
-    return {"page": page, "rows": point_rows(analysis, list(page), **usual), "theme": theme}
+    rows = point_rows(analysis, list(page), **usual)
+    return {"page": page, "rows": rows, "theme": theme, "number": page.paginator.count}
 
 
 def _rest(counts: Any) -> int:

@@ -163,5 +163,6 @@ def _edit(analysis: Analysis, actor: User) -> None:
             for point in analysis.points.order_by("position")
             if any(word in point.text for word in words)
         ]
-        usual = {"analysis": analysis, "actor": actor, "seen": analysis.revision}
-        move_to_theme(**usual, points=points, theme=theme)
+        move_to_theme(
+            analysis=analysis, actor=actor, points=points, theme=theme, seen=analysis.revision
+        )
