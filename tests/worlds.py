@@ -1,10 +1,12 @@
 """Worlds that are built once for a test file, of which every test gets a copy."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+
+from tests.lengths import mostly
 
 
 class BuiltWorld:
@@ -31,3 +33,21 @@ def built_once(make: Callable[[], Any]) -> Any:
 
     copied.make_world = make
     return copied
+
+
+def built_of(make: Callable[[str], Any], kinds: Iterable[str], *short: str) -> tuple[Any, Any]:
+    """Two fixtures: a world of each kind, built once for the file, and a test's own copy of it.
+
+    ``built, world = built_of(World, KINDS, "label", "score")``; `make test` builds only those named
+    last, or all if there are none.
+    """
+
+    @pytest.fixture(scope="module", params=mostly(kinds, *(short or kinds)))
+    def built(request, build_once):
+        return build_once(make, request.param)
+
+    @pytest.fixture
+    def copied(built, db):
+        return built.copy()
+
+    return built, copied

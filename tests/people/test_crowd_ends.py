@@ -22,7 +22,7 @@ from tests.cast import sign_in
 from tests.flat import flat
 from tests.lengths import first, mostly, of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
-from tests.worlds import built_once
+from tests.worlds import built_of, built_once
 
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish, open_link
 from .works import sheet_at, work_page
@@ -33,17 +33,8 @@ STOP = "/join/stop/"
 MORE = {"skips_code": "CODE-SKIPS", "stopped_code": "CODE-STOPPED"}
 
 
-@pytest.fixture(scope="module", params=["label", *SERVED])
-def built(request, build_once):
-    return build_once(World, request.param)
-
-
+built, world = built_of(World, ["label", *SERVED], "label", "score")
 SOME_KINDS = of_kinds(["label", *SERVED], "label", "score")
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
 
 
 labels = built_once(lambda: World("label", raters=3))

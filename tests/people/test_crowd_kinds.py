@@ -15,6 +15,7 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.lengths import of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
+from tests.worlds import built_of
 
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
 from .works import address, sheet_at, work_page
@@ -28,17 +29,8 @@ class Lab(World):
         self.other = self.make_round(name="Another round")
 
 
-@pytest.fixture(scope="module", params=SERVED)
-def built(request, build_once):
-    return build_once(Lab, request.param)
-
-
+built, world = built_of(Lab, SERVED, "score", "prefer")
 SOME_KINDS = of_kinds(SERVED, "score")
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
 
 
 @pytest.fixture

@@ -7,20 +7,14 @@ import pytest
 from tests.cast import sign_in
 from tests.lengths import of_kinds
 from tests.rounds.made_work import ITEMS, JSON, SERVED, World
+from tests.worlds import built_of
 
 ASKED = JSON | {"HTTP_PREFER": "return=representation"}
 # What every answer has of its own: tokens, ids of a form and of a client, and when.
 OWN = re.compile(r'[0-9A-Za-z]{64}|[0-9a-f]{32}|"saved_at": "[^"]+"')
 
 
-@pytest.fixture(scope="module", params=SERVED)
-def built(request, build_once):
-    return build_once(World, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+built, world = built_of(World, SERVED)
 
 
 @pytest.fixture

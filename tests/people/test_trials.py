@@ -9,7 +9,7 @@ from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests import cast
 from tests.flat import flat
-from tests.lengths import of_kinds
+from tests.lengths import mostly, of_kinds
 from tests.people.works import address, fill_answers
 from tests.rounds.made_work import JSON, KINDS, World
 from tests.rows import rows_of
@@ -20,7 +20,7 @@ def stored():
     return rows_of(each for each in apps.get_models() if each._meta.app_label != "sessions")
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=mostly(KINDS, "label", "score", "edit"))
 def built(request, build_once):
     return build_once(World, request.param, opens=False)
 

@@ -17,6 +17,7 @@ from cqa_site.results.snapshots import (
 )
 from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study
+from tests.worlds import built_of
 
 from .made_kinds import MADE
 
@@ -41,14 +42,7 @@ def _without_agreement():
         yield
 
 
-@pytest.fixture(scope="module", params=MADE)
-def built(request, build_once):
-    return build_once(World, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+built, world = built_of(World, MADE, "snapshot", "key_points")
 
 
 @pytest.fixture

@@ -6,18 +6,11 @@ from cqa_site.rounds.access import count_examples, decide_rater, held_back
 from cqa_site.rounds.drafts import RoundNotOpen
 from cqa_site.rounds.lifecycle import find_violations, open_round
 from cqa_site.rounds.models import COUNTED, Place
+from tests.worlds import built_of
 
 from .made_work import SERVED, World
 
-
-@pytest.fixture(scope="module", params=SERVED)
-def built(request, build_once):
-    return build_once(World, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+built, world = built_of(World, SERVED, "score", "prefer")
 
 
 def decide(world, decision, person=0, **fields):

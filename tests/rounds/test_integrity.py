@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from cqa_site.rounds.lifecycle import find_violations
+from tests.worlds import built_of
 
 from .made_work import SHEETS, Sitting
 
@@ -17,14 +18,7 @@ class Submitted(Sitting):
         self.take()
 
 
-@pytest.fixture(scope="module", params=SHEETS)
-def built(request, build_once):
-    return build_once(Submitted, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+built, world = built_of(Submitted, SHEETS, "score", "edit")
 
 
 def test_all_is_well_after_a_submission(world):

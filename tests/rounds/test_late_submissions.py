@@ -7,20 +7,14 @@ from annotation.labelling.models.rounds import VoteEvent
 from cqa_site.rounds.drafts import content_of
 from cqa_site.rounds.lifecycle import open_round
 from tests.cast import make_label_round, make_member, make_study, sign_in
+from tests.worlds import built_of
 
 from .made_work import SHEETS, Sitting
 
 HTML = {"headers": {"Accept": "text/html"}}
 
 
-@pytest.fixture(scope="module", params=SHEETS)
-def built(request, build_once):
-    return build_once(Sitting, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+built, world = built_of(Sitting, SHEETS, "score", "edit")
 
 
 def test_a_submission_that_was_overtaken_by_the_next_one_changes_nothing(world):

@@ -17,22 +17,12 @@ from cqa_site.rounds.models import Round
 from tests.cast import sign_in
 from tests.lengths import of_kinds
 from tests.people.test_plans import address, begun
+from tests.worlds import built_of
 
 from .made_work import KINDS, World
 
-
-@pytest.fixture(scope="module", params=KINDS)
-def built(request, build_once):
-    return build_once(World, request.param)
-
-
+built, world = built_of(World, KINDS, "label", "score", "edit")
 SOME_KINDS = of_kinds(KINDS, "label", "score")
-
-
-@pytest.fixture
-def world(built, db):
-    """With an open round."""
-    return built.copy()
 
 
 @pytest.fixture

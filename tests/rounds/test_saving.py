@@ -5,18 +5,11 @@ import pytest
 from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft, content_of, take_kept
 from cqa_site.rounds.kind import SheetNotValid
 from cqa_site.rounds.lifecycle import close_round, find_violations, reopen_round
+from tests.worlds import built_of
 
 from .made_work import SERVED, SHEETS, Sitting
 
-
-@pytest.fixture(scope="module", params=SHEETS)
-def built(request, build_once):
-    return build_once(Sitting, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
+built, world = built_of(Sitting, SHEETS, "score", "edit")
 
 
 @pytest.fixture

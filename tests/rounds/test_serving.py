@@ -11,19 +11,11 @@ from cqa_site.rounds.lifecycle import close_round, find_violations
 from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.progress import how_far
 from cqa_site.rounds.queue import own_sheets
+from tests.worlds import built_of
 
 from .made_work import ITEMS, SERVED, World
 
-
-@pytest.fixture(scope="module", params=SERVED)
-def built(request, build_once):
-    return build_once(World, request.param)
-
-
-@pytest.fixture
-def world(built, db):
-    """Eight items, each for one person."""
-    return built.copy()
+built, world = built_of(World, SERVED, "score", "prefer")
 
 
 @pytest.fixture

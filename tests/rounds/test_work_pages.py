@@ -14,21 +14,12 @@ from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 from tests.lengths import of_kinds
+from tests.worlds import built_of
 
 from .made_work import JSON, SHEETS, Sitting
 
-
-@pytest.fixture(scope="module", params=SHEETS)
-def built(request, build_once):
-    return build_once(Sitting, request.param)
-
-
+built, world = built_of(Sitting, SHEETS, "score", "edit")
 SOME_KINDS = of_kinds(SHEETS, "score", "prefer")
-
-
-@pytest.fixture
-def world(built, db):
-    return built.copy()
 
 
 @pytest.fixture
@@ -137,6 +128,7 @@ def test_the_page_of_the_next_sheet_comes_with_the_reply_where_a_script_asks_for
     assert "<main" in reply.text
 
 
+@pytest.mark.parametrize("built", SHEETS, indirect=True)
 def test_no_work_page_says_where_the_thing_comes_from(world, client):
     page = page_of(client, world)
     own = client.get(world.address("_own"), follow=True).text
