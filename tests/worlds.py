@@ -38,8 +38,8 @@ def built_once(make: Callable[[], Any]) -> Any:
 def built_of(make: Callable[[str], Any], kinds: Iterable[str], *short: str) -> tuple[Any, Any]:
     """Two fixtures: a world of each kind, built once for the file, and a test's own copy of it.
 
-    ``built, world = built_of(World, KINDS, "label", "score")``; `make test` builds only those named
-    last, or all if there are none.
+    ``built, world = built_of(World, KINDS, "label", "score")``; `make test` only builds the kinds
+    named last, or all if there are none.
     """
 
     @pytest.fixture(scope="module", params=mostly(kinds, *(short or kinds)))
