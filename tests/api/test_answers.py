@@ -62,14 +62,6 @@ def test_an_answer_comes_with_its_arguments_and_their_labels(researcher, study):
     assert (shown["system_name"], shown["source"], shown["run"]) == ("GPT", "made.json", None)
 
 
-def test_a_comparison_of_another_study_is_unknown(researcher, study):
-    comparison = make_question(make_study("Foreign")).comparison
-    address = reverse("api_questions", args=[study.public_id])
-    answer = researcher.post(address, {"comparison": str(comparison.public_id)}, format="json")
-    assert answer.status_code == 400
-    assert "comparison" in answer.json()["errors"]
-
-
 def test_systems_are_counted_and_renamed(researcher, study):
     rows = {row["name"]: row["answers"] for row in listed(researcher, "systems", study)}
     assert (rows["GPT"], rows["CAM"]) == (2, 1)

@@ -136,18 +136,6 @@ def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
     assert researcher.get(url).json() == after
 
 
-def test_excluding_and_reinstating_is_logged_with_its_reason(world, researcher):
-    url = f"{of_label_round(world)}raters/{world.rater.public_id}/"
-    out = post(researcher, f"{url}exclude/", 200, reason="Always the same label.")
-    assert (out["is_excluded"], out["exclusion_reason"]) == (True, "Always the same label.")
-    back = post(researcher, f"{url}reinstate/", 200, reason="Looked again.")
-    assert (back["is_excluded"], back["exclusion_reason"]) == (False, "")
-    assert back["votes"] == world.rater.assignments.filter(state="answered").count() > 0
-    verbs = world.study.audit_events.values_list("verb", "reason")
-    assert ("rater_excluded", "Always the same label.") in verbs
-    post(researcher, f"{url}exclude/", 400)
-
-
 def test_deciding_with_what_was_known_replaces_nothing_else(world, researcher):
     url = f"{of_label_round(world)}adjudications/"
     about = {"argument": str(world.argument.public_id)}

@@ -2,7 +2,6 @@
 
 import pytest
 
-from annotation.consensus.models import FinalLabel
 from annotation.editing.models import Revision
 from annotation.faithfulness.models import FaithfulnessFigures
 from cqa_site.runs import jobs
@@ -43,68 +42,6 @@ def test_only_models_on_offer_can_be_asked_for(world, researcher):
     for embedding in ("../../etc", "some/model", 3, None):
         given = {"embedding": embedding}
         assert researcher.post(address, given, format="json").status_code == 400
-
-
-def test_scores_by_another_label_round_s_labels(world, researcher):
-    usual = researcher.get(at(world, "faithfulness/")).json()
-    assert usual["labels"] == "newest"
-    key = str(
-        FinalLabel.objects.filter(label_round__study=world.study).first().label_round.public_id
-    )
-    FinalLabel.objects.filter(label_round__public_id=key).update(label=0)
-    by_one = researcher.get(at(world, f"faithfulness/?labels={key}")).json()
-    assert by_one["labels"] == key
-    assert all(each["measures"]["f1"]["value"] is None for each in by_one["groups"])
-    assert [each["answers"] for each in by_one["groups"]] == [
-        each["answers"] for each in usual["groups"]
-    ]
-    texts = researcher.get(at(world, f"faithfulness/texts/?labels={key}&sort=-f1")).json()
-    assert texts["count"] == researcher.get(at(world, "faithfulness/texts/")).json()["count"]
-    assert {row["f1"] for row in texts["results"]} == {None}
-    assert researcher.get(at(world, "faithfulness/texts/?labels=nobody")).status_code == 400
-
-
-def test_texts_are_listed_by_what_is_asked(world, researcher):
-    rows = researcher.get(at(world, "faithfulness/texts/?sort=-f1")).json()["results"]
-    known = [row["f1"] for row in rows if row["f1"] is not None]
-    assert known == sorted(known, reverse=True)
-    assert {row["mode"] for row in rows} == {"sound"}
-    edited = researcher.get(at(world, "faithfulness/texts/?texts=edited")).json()["results"]
-    assert all(row["revision"] for row in edited)
-    assert str(world.faithful_revision.public_id) in {row["revision"] for row in edited}
-    for query in ("sort=key", "problem=x", "system=x", "texts=all", "scenario=9"):
-        response = researcher.get(at(world, f"faithfulness/texts/?{query}"))
-        assert response.status_code == 400, query
-
-
-def test_a_coherence_run_can_be_estimated_and_started(world, researcher):
-    plan = {
-        "kind": "coherence",
-        "endpoint": str(world.endpoint.public_id),
-        "prompt": str(world.judging_run.prompt.public_id),
-        "texts": "both",
-        "scenarios": [4],
-        "systems": [str(world.system.public_id)],
-        "seed": 5,
-    }
-    found = researcher.post(at(world, "runs/estimate/"), plan, format="json")
-    assert found.status_code == 200, found.json()
-    assert found.json()["requests"] > 0
-    response = researcher.post(at(world, "runs/"), plan, format="json")
-    assert response.status_code == 201
-    assert response.json()["kind"] == "coherence"
-    for wrong in ({"texts": "all"}, {"systems": [str(world.run.public_id)]}, {"scenarios": [9]}):
-        bad = researcher.post(at(world, "runs/"), plan | wrong, format="json")
-        assert bad.status_code == 400, wrong
-
-
-def test_agreement_of_a_round(world, researcher):
-    rest = f"editing-rounds/{world.faithful_round.public_id}/agreement/"
-    found = researcher.get(at(world, rest)).json()
-    assert found["calibration_answers"] == 1
-    assert [(pair["one"], pair["other"]) for pair in found["pairs"]] == [(0, 1)]
-    assert found["work"][0]["answers"] == 1
-    assert researcher.get(at(world, f"{rest}?mode=x")).status_code == 400
 
 
 @pytest.mark.parametrize("kind", ["coherence", "of an app that was taken out"])

@@ -45,15 +45,6 @@ def test_opening_a_study_makes_its_first_admin(site_admin):
     assert list(answer["errors"]) == ["name"]
 
 
-def test_renaming_a_study_keeps_its_description(world, admin):
-    url = base(world)
-    assert patch(admin, url, 200, description="Hot drinks.")["name"] == "Study A"
-    assert patch(admin, url, 200, name="Drinks")["description"] == "Hot drinks."
-    patch(admin, url, 400, name="")
-    assert admin.get(url).json()["name"] == "Drinks"
-    assert verbs(world)[-2:] == ["study_changed", "study_changed"]
-
-
 def test_changing_a_member(world, admin):
     url = f"{base(world)}members/{world.member.public_id}/"
     changed = patch(admin, url, 200, role="researcher", is_active=False)
@@ -117,18 +108,6 @@ def test_secrets_are_told_once_and_kept_as_a_hash(world, admin):
         assert not [row for row in kept if row["secret_hash"] in shown]
 
 
-def test_a_revoked_invitation_lets_nobody_in(world, admin):
-    url = f"{base(world)}invitations/"
-    made = post(admin, url, 201, note="Student", role="expert")
-    assert post(admin, f"{url}{made['id']}/revoke/", 200)["is_open"] is False
-    browser = Client()
-    browser.get(made["address"])
-    assert browser.get(reverse("invitation_accept")).status_code == 410
-    for wrong in ({"days": 0}, {"days": 91}, {"role": "boss"}, {"note": ""}):
-        body = {"note": "x", "role": "expert"} | wrong
-        assert list(post(admin, url, 400, **body)["errors"]) == list(wrong)
-
-
 def test_a_crowd_link_lets_people_in_until_it_is_closed(world, researcher):
     url = f"{of_round(world)}crowd-links/"
     made = post(researcher, url, 201, **CODES, platform="Prolific", required_items=4)
@@ -157,29 +136,6 @@ def test_rounds_of_every_kind_take_crowd_links(world, researcher, name):
     assert made["id"] in [each["link"] for each in people]
 
 
-def test_drafts_and_rounds_of_experts_take_none(world, researcher):
-    refused = post(researcher, f"{of_round(world, world.draft_scoring)}crowd-links/", 400, **CODES)
-    assert list(refused["errors"]) == ["required_items"]
-    url = f"{of_round(world, world.editing_round)}crowd-links/"
-    assert researcher.get(url).status_code == 404
-    assert post(researcher, url, 404, **CODES)
-
-
-def test_a_place_is_released_and_a_fault_confirmed(world, researcher):
-    url = f"{of_round(world)}participants/"
-    person = researcher.get(url).json()["results"][0]
-    assert (person["outcome"], person["is_released"]) == ("running", False)
-    assert person["fault_report"] == "The keys do nothing"
-    assert researcher.get(f"{url}?outcome=fault").json()["count"] == 0
-    assert post(researcher, f"{url}{person['id']}/release/", 200)["is_released"]
-    assert post(researcher, f"{url}{person['id']}/fault/", 200)["outcome"] == "fault"
-    post(researcher, f"{url}{person['id']}/fault/", 409)
-    assert {"participant_place_released", "participant_ended"} < set(verbs(world))
-    elsewhere = f"{of_round(world, world.draft)}participants/"
-    assert researcher.get(elsewhere).json()["count"] == 0
-    post(researcher, f"{elsewhere}{person['id']}/release/", 404)
-
-
 def make_room(world):
     """The crowd of the world holds or did everything; a full round lets nobody new in."""
     world.label_round.slots.filter(number=1).update(state="open", lease_until=None)
@@ -191,14 +147,6 @@ def enter(address, person):
     filled = address.split("?")[0] + f"?PROLIFIC_PID={person}&STUDY_ID=S&SESSION_ID=T"
     browser.get(filled)
     return browser.post(reverse("join_start"))
-
-
-def test_links_of_another_label_round_are_elsewhere(world, researcher):
-    url = f"{of_round(world, world.draft)}crowd-links/"
-    assert researcher.get(url).json()["count"] == 0
-    assert researcher.get(f"{url}{world.crowd_link.public_id}/").status_code == 404
-    post(researcher, f"{url}{world.crowd_link.public_id}/close/", 404)
-    assert ParticipantLink.objects.get(pk=world.crowd_link.pk).is_open
 
 
 def test_platform_ids_and_completion_codes_stay_off_the_api(world, researcher):

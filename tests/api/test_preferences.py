@@ -2,8 +2,6 @@
 
 import pytest
 
-from benchmark.preferences.models import PreferenceRound
-
 pytestmark = pytest.mark.django_db
 
 
@@ -45,28 +43,6 @@ def test_a_round_with_controls_of_ones_own(world, researcher):
     assert (changed.data["seed"], changed.data["controls"]) == (9, sent["controls"])
 
 
-def test_a_round_moves_and_an_open_one_stays_as_it_is(world, researcher):
-    one = address(world, f"preference-rounds/{world.draft_preferring.public_id}/")
-    assert researcher.post(f"{one}open/", {}, format="json").data["state"] == "open"
-    assert researcher.post(f"{one}open/", {}, format="json").status_code == 409
-    assert researcher.patch(one, {"seed": 2}, format="json").status_code == 409
-    assert researcher.delete(one).status_code == 409
-    assert researcher.post(f"{one}close/", {}, format="json").data["state"] == "closed"
-    assert researcher.post(f"{one}reopen/", {}, format="json").data["state"] == "open"
-
-
-def test_verdicts_of_a_judge_name_their_run(world, researcher):
-    found = researcher.get(
-        address(world, "preference-sheets/"), {"run": str(world.preferring_run.public_id)}
-    ).data
-    assert found["count"] == 2 * world.study.pairs.count()
-    row = found["results"][0]
-    assert (row["rater_kind"], row["preference_round"]) == ("model", None)
-    assert row["verdict"] in ("first", "second")
-    people = researcher.get(address(world, "preference-sheets/"), {"rater_kind": "person"}).data
-    assert people["count"] == 0
-
-
 def test_results_by_a_judge(world, researcher):
     found = researcher.get(address(world, "preferences/")).data
     (judge,) = found["choices"]
@@ -91,22 +67,3 @@ def start(world, **more):
         "prompt": str(prompt.public_id),
     }
     return usual | more
-
-
-def test_a_judge_is_started_over_one_round(world, researcher):
-    wanted = {"choice": "round", "preference_round": str(world.draft_preferring.public_id)}
-    estimate = researcher.post(
-        address(world, "runs/estimate/"), start(world, **wanted), format="json"
-    )
-    pairs = PreferenceRound.objects.get(pk=world.draft_preferring.pk).items.count()
-    assert estimate.data["requests"] == 2 * pairs
-    made = researcher.post(address(world, "runs/"), start(world, **wanted), format="json")
-    assert made.status_code == 201, made.data
-    assert made.data["kind"] == "preferring"
-
-
-def test_a_round_of_another_study_starts_nothing(world, foreign, researcher):
-    wanted = {"choice": "round", "preference_round": str(foreign.open_preferring.public_id)}
-    reply = researcher.post(address(world, "runs/"), start(world, **wanted), format="json")
-    assert reply.status_code == 400
-    assert "preference_round" in reply.data["errors"]

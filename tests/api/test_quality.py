@@ -7,7 +7,7 @@ from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
 
 from .routes import NOWHERE
-from .test_behaviour import base, of_label_round, post
+from .test_behaviour import of_label_round, post
 
 pytestmark = pytest.mark.django_db
 
@@ -38,64 +38,6 @@ def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, rese
     assert (last["control_accuracy"], last["agreement"], last["is_low"]) == (0, 0, True)
     assert last["control_interval"] == pytest.approx([0, 0.3694], abs=1e-4)
     assert (last["median_seconds"], last["is_excluded"]) == (4, False)
-
-
-def test_excluding_those_surely_below_the_mark(crowd, researcher, world):
-    url = f"{of_label_round(world, crowd)}annotators/"
-    post(researcher, f"{url}exclude-low/", 400)
-    assert post(researcher, f"{url}exclude-low/", 200, reason="Below the mark.")["excluded"] == 1
-    assert post(researcher, f"{url}exclude-low/", 200, reason="Again.") == {
-        "excluded": 0,
-        "id": None,
-    }
-    reasons = [row["exclusion_reason"] for row in rows(researcher, url)]
-    assert reasons == ["", "", "Below the mark."]
-
-
-def test_contested_controls_and_a_changed_key(crowd, researcher, world):
-    url = f"{of_label_round(world, crowd)}controls/"
-    found = rows(researcher, url)
-    assert {row["is_contested"] for row in found} == {False}
-    item = found[0]["item_id"]
-    change = {"item_id": item, "label": 0, "reason": "No reason in it."}
-    changed = post(researcher, f"{url}change/", 200, **change)
-    assert (changed["control_label"], changed["imported_control_label"]) == (0, 3)
-    assert (changed["crowd_label"], changed["is_contested"], changed["share"]) == (3, True, 1 / 3)
-    assert rows(researcher, url)[0] == changed
-    people = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
-    assert [each["control_correct"] for each in people] == [7, 7, 1]
-    detail = researcher.get(f"{url}{changed['argument']}/").json()
-    assert detail["controls"] == [changed]
-    assert [each["crowd"] for each in detail["labels"]] == [1, 0, 0, 2]
-
-
-def test_retiring_a_control_and_bringing_it_back(crowd, researcher, world):
-    url = f"{of_label_round(world, crowd)}controls/"
-    item = rows(researcher, url)[0]["item_id"]
-    retired = post(researcher, f"{url}change/", 200, item_id=item, label=None, reason="Broken.")
-    assert (retired["is_retired"], retired["control_label"]) == (True, 3)
-    people = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
-    assert [each["control_votes"] for each in people] == [7, 7, 7]
-    back = post(researcher, f"{url}change/", 200, item_id=item, label=3, reason="Looked again.")
-    assert back["is_retired"] is False
-    history = rows(researcher, f"{base(world)}log/?subject=Crowd: {item}")
-    assert [each["verb"] for each in history] == ["control_label_changed", "control_retired"]
-    assert [each["reason"] for each in history] == ["Looked again.", "Broken."]
-
-
-def test_only_control_items_and_labels_of_the_scale(crowd, researcher, world):
-    url = f"{of_label_round(world, crowd)}controls/"
-    ordinary = crowd.items.filter(control_label=None).first()
-    keyed = crowd.items.exclude(control_label=None).first()
-    refused = (
-        ({"item_id": ordinary.external_id, "label": 1}, "item_id"),
-        ({"item_id": str(NOWHERE), "label": 1}, "item_id"),
-        ({"item_id": keyed.external_id, "label": 7}, "label"),
-    )
-    for body, field in refused:
-        answer = post(researcher, f"{url}change/", 400, reason="x", **body)
-        assert list(answer["errors"]) == [field]
-    assert researcher.get(f"{url}{ordinary.argument.public_id}/").status_code == 404
 
 
 def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):

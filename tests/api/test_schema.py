@@ -87,6 +87,7 @@ def test_pages_say_their_bounds_and_changes_list_no_filters(schema):
             assert query["page_size"]["maximum"] == 200
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_it_is_made_once(monkeypatch):
     """In each form: asking again costs next to nothing."""

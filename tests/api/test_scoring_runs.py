@@ -5,11 +5,8 @@ import pytest
 from benchmark.judges.actions.kind import PROMPTS
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests.benchmark.judges.test_scoring_judge import Lab
-from tests.benchmark.made_judges import fair, obedient
-from tests.benchmark.made_scores import make_rater, make_sheets
-from tests.cast import make_label_round
+from tests.benchmark.made_judges import fair
 from tests.runs.judging import script
-from tests.runs.made_runs import make_run
 
 from .conftest import client_of
 
@@ -61,6 +58,7 @@ class Program:
         return self.post("runs/", status, **self.plan | chosen)
 
 
+@pytest.mark.long
 def test_a_run_from_its_estimate_to_its_sheets(lab, program, monkeypatch):
     script(monkeypatch, fair)
     found = program.post("runs/estimate/", 200, **program.plan)
@@ -85,42 +83,3 @@ def test_a_run_from_its_estimate_to_its_sheets(lab, program, monkeypatch):
     assert program.get(f"runs/{run['id']}/calls/{first['call']}/")["attempts"]
     one = program.get(f"runs/{run['id']}/sheets/?answer={first['answer']}")
     assert one["count"] == 1
-
-
-def test_probes_stand_beside_the_plain_total(program, monkeypatch):
-    script(monkeypatch, obedient)
-    run = program.start()
-    here = f"runs/{run['id']}/probes/"
-    assert program.get(f"runs/{run['id']}/scoring/")["trust"] == "untrusted"
-    assert program.get(here)["count"] == 5
-    obeyed = program.get(here + "?probe=canary&obeyed=true")["results"]
-    assert len(obeyed) == 3
-    for probe in obeyed:
-        assert probe["total"] == (0 if probe["name"] == "order_nothing" else 19)
-        assert 0 < probe["plain"] < 19
-    assert program.get(here + "?name=order_full")["count"] == 1
-    assert "name" in program.get(here + "?name=unknown", 400)["errors"]
-
-
-def test_examples_are_named_by_their_sheet(lab, program):
-    make_sheets(lab.study, lab.answers[:4], [make_rater(lab.study, "Person")])
-    sheet = lab.answers[2].score_sheets.get()
-    run = program.start(works=False, shots=1, examples=[f"sheet:{sheet.public_id}"])
-    spec = program.get(f"runs/{run['id']}/")["spec"]["target"]
-    assert [each["answer"] for each in spec["examples"]] == [str(lab.answers[2].public_id)]
-    refused = program.start(400, shots=1, examples=["sheet:unknown"])
-    assert "example1" in refused["errors"]
-
-
-def test_contamination_is_refused(lab, program):
-    make_sheets(lab.study, lab.answers[:1], [make_rater(lab.study, "Person")])
-    named = [str(answer.public_id) for answer in lab.answers[:2]]
-    refused = program.start(400, shots=1, choice="answers", answers=named)
-    assert "shown to the judge as examples" in refused["errors"]["answers"][0]
-    assert not lab.study.runs.exists()
-
-
-def test_runs_of_other_kinds_have_no_scores(lab, program):
-    run = make_run(make_label_round(lab.study), lab.endpoint, lab.researcher)
-    for part in ("scoring", "sheets", "probes"):
-        program.get(f"runs/{run.public_id}/{part}/", 404)

@@ -117,6 +117,7 @@ PRESS_AT_ONCE = """() => new MutationObserver((_changes, observer) => {
 }).observe(document.querySelector('main'), {childList: true})"""
 
 
+@pytest.mark.long
 def test_a_second_press_does_not_decide_what_nobody_has_read(desk, settings):
     page, settings.SETTLE_MS = desk.page, 450
     page.reload()
@@ -189,6 +190,7 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
     quiet(desk)
 
 
+@pytest.mark.long
 def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     page, heard = desk.page, desk.page.locator("#announce")
     expect(page.locator("#undo")).to_be_hidden()
@@ -223,6 +225,7 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     quiet(desk)
 
 
+@pytest.mark.long
 def test_an_undo_says_which_decision_counts_again(desk):
     page, heard = desk.page, desk.page.locator("#announce")
     first = sentence(page)
@@ -248,17 +251,6 @@ def test_an_undo_says_which_decision_counts_again(desk):
 
 
 @pytest.mark.long
-def test_an_undo_whose_reply_is_lost_takes_back_one_decision(desk):
-    page = desk.page
-    decisions = [decide(page, key) for key in "12"]
-    lost = lose_first(desk.context, DECIDE.pattern)
-    assert decide(page, "u") != decisions[1]
-    assert lost == [200]
-    assert sentence(page) == decisions[1]
-    assert stored() == {decisions[0]: (1, "")}
-    desk.console.clear()
-
-
 def test_a_lost_reply_stores_one_decision(desk):
     lost = lose_first(desk.context, DECIDE.pattern)
     first = decide(desk.page, "2")
@@ -268,6 +260,7 @@ def test_a_lost_reply_stores_one_decision(desk):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_a_comment_that_goes_on_while_it_is_sent_is_not_lost(desk):
     page = desk.page
     first = sentence(page)
@@ -283,29 +276,6 @@ def test_a_comment_that_goes_on_while_it_is_sent_is_not_lost(desk):
     page.locator(".level").nth(3).click()
     expect(page.locator("#work .sentence")).not_to_have_text(first)
     assert stored() == {first: (3, "later")}
-    desk.console.clear()
-
-
-@pytest.mark.long
-def test_signed_out_in_the_middle_nothing_is_lost(desk):
-    page = desk.page
-    cookies = desk.context.cookies()
-    first = sentence(page)
-    write(page, "signed out")
-    wait_until_read(page)
-    desk.context.clear_cookies(name="sessionid")
-    page.locator(".level").nth(1).click()
-    trouble = page.locator("#trouble")
-    expect(trouble).to_contain_text("You are signed out")
-    link = trouble.get_by_role("link", name="Sign in")
-    expect(link).to_have_attribute("href", re.compile("login.*next=.*adjudicate"))
-    expect(page.locator("#id_comment")).to_have_value("signed out")
-    assert stored() == {}
-    desk.context.add_cookies(cookies)
-    page.reload()
-    expect(page.locator("#work .sentence")).not_to_have_text(first)
-    expect(page.locator("#saved")).to_have_text("All decisions saved")
-    assert stored() == {first: (1, "signed out")}
     desk.console.clear()
 
 
@@ -335,6 +305,7 @@ def test_a_stale_tab_shows_both_decisions_and_lets_the_expert_choose(desk, world
     desk.console.clear()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("typed", ["", "half a thought"])
 def test_a_second_tab_leaves_what_the_first_one_decided(desk, typed):
     other = desk.context.new_page()
@@ -371,6 +342,7 @@ def test_the_decision_of_the_other_tab_can_be_kept(desk, world, expert):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_a_reload_without_a_connection_shows_the_sentence_and_the_comment(visit, world, expert):
     visitor = visit(expert, service_workers="allow")
     page = open_kept(visitor, "adjudication", world.study.public_id, world.public_id)
@@ -405,25 +377,6 @@ def test_a_job_after_the_last_decision_can_be_followed(visit, world, monkeypatch
     expect(page.locator("#work [hx-get]")).to_be_visible()
     page.wait_for_function("() => 'htmx' in window", timeout=5000)
     page.goto("about:blank")
-    visitor.console.clear()
-
-
-@pytest.mark.long
-def test_without_script_both_decisions_are_shown(visit, world, expert):
-    visitor = visit(expert, java_script_enabled=False, viewport={"width": 360, "height": 740})
-    page = visitor.go("adjudication", world.study.public_id, world.public_id)
-    first = sentence(page)
-    write(page, "plain form")
-    decide_elsewhere(world, expert, first, 2)
-    page.locator(".level").nth(3).click()
-    expect(page.locator("#work")).to_contain_text("plain form")
-    assert stored() == {first: (2, "")}
-    assert visitor.has_no_sideways_scroll()
-    page.get_by_role("button", name="Use the new one").click()
-    expect(page.locator("#adjudicate .sentence")).not_to_have_text(first)
-    assert stored() == {first: (3, "plain form")}
-    page.get_by_role("button", name="Undo").click()
-    expect(page.locator("#adjudicate .sentence")).to_have_text(first)
     visitor.console.clear()
 
 

@@ -42,6 +42,7 @@ def test_the_columns_scroll_inside_their_box(visit, question, width):
     assert visitor.axe() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_citation_leads_to_its_argument(visit, question, width):
     visitor = look(visit, question, "researcher", viewport={"width": width, "height": 900})

@@ -79,6 +79,7 @@ def test_a_key_that_answers_a_row_leads_to_the_next_without_an_answer(form):
     expect_saved(page)
 
 
+@pytest.mark.long
 def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     page = form.page
     page.locator('#reference-0 [data-level="part"]').click()
@@ -135,6 +136,7 @@ def test_a_count_that_is_none_stops_no_save(form):
     form.console.clear()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_form_is_accessible_and_fits(visit, counting, width, scheme):
     person = make_member(counting.study, "annotator", "Ann")
@@ -144,20 +146,3 @@ def test_the_form_is_accessible_and_fits(visit, counting, width, scheme):
     assert visitor.axe() == []
     assert visitor.has_no_sideways_scroll()
     expect_saved(visitor.page)
-
-
-@pytest.mark.long
-def test_without_script_the_form_works(visit, counting):
-    person = make_member(counting.study, "annotator", "Ann")
-    visitor = visit(person, java_script_enabled=False)
-    visitor.go("count", counting.study.public_id, counting.public_id)
-    page = visitor.page
-    for reference in range(2):
-        page.locator(f'#reference-{reference} input[value="full"]').check()
-    for summary in range(3):
-        page.locator(f"#group-{summary}").select_option("A")
-    first = page.url
-    page.locator("#submit").click()
-    assert page.url != first
-    sheet = CountSheet.objects.get(state="submitted")
-    assert (sheet.covered, sheet.unique) == (2, 1)

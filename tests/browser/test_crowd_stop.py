@@ -64,6 +64,7 @@ def label(visitor, keys):
         )
 
 
+@pytest.mark.long
 def test_from_the_last_label_one_press_leads_to_the_code(page):
     page.page.get_by_role("button", name="Start").click()
     label(page, "123")
@@ -110,20 +111,6 @@ def test_stopping_and_withdrawing(enter, width, scheme):
     look(page, "withdrawn")
     assert Participant.objects.get().outcome == "withdrawn"
     assert not Assignment.objects.filter(state="answered").exists()
-
-
-@pytest.mark.long
-def test_signed_out_in_the_middle_the_page_says_how_to_go_on(page):
-    page.page.get_by_role("button", name="Start").click()
-    label(page, "1")
-    page.page.context.clear_cookies(name="sessionid")
-    page.page.keyboard.press("2")
-    way = page.page.get_by_role("link", name="How to continue")
-    expect(way).to_be_visible()
-    way.click()
-    expect(page.page.locator("h1")).to_have_text("You are signed out")
-    expect(page.page.get_by_role("link", name="Go to Prolific")).to_be_visible()
-    look(page, "signed-out")
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ from cqa_site.rounds.lifecycle import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
-from .conftest import LOOKS, Visitor, lose_first
+from .conftest import LOOKS, Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -200,6 +200,7 @@ def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
     assert "the hour [1, 2]!." in stored(sheet)
 
 
+@pytest.mark.long
 def test_a_citation_shows_its_argument_to_pointer_and_caret(desk, sheet):
     page = desk.page
     card = page.locator("#citation-card")
@@ -273,6 +274,7 @@ def released_answers():
 # -- submitting ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     page = desk.page
     put_caret(page, "Best Option:\nTea")
@@ -296,26 +298,10 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     desk.console.clear()  # the browser logs the 422
 
 
-@pytest.mark.long
-def test_a_submission_whose_reply_was_lost_is_made_once(desk, sheet):
-    page = desk.page
-    lost = lose_first(page, "/submit/")
-    put_caret(page, "Best Option:\nTea")
-    page.keyboard.type("!")
-    page.get_by_label("Length").check()
-    page.locator("#submit").click()
-    expect(page.locator("#submit-message")).to_contain_text("Not submitted yet")
-    page.locator("#submit").click()
-    expect(page.locator("#toasts .toast").last).to_contain_text("Submitted as revision 1.")
-    assert lost == [200]
-    assert Revision.objects.count() == 1
-    assert not KeptText.objects.exists()
-    desk.console.clear()
-
-
 # -- connections, tabs, sessions -----------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_text_written_offline_arrives(desk, sheet):
     page = desk.page
     desk.context.set_offline(True)
@@ -330,21 +316,6 @@ def test_text_written_offline_arrives(desk, sheet):
     assert "calmer offline and still and" in stored(sheet)
     assert not KeptText.objects.exists()
     desk.console.clear()  # the browser itself logs each failed request
-
-
-@pytest.mark.long
-def test_a_lost_reply_is_no_conflict(desk, sheet):
-    page = desk.page
-    lost = lose_first(page, "/save/")
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" once")
-    expect(page.locator("#saved")).to_contain_text("No connection")
-    page.keyboard.type(" more")
-    expect_saved(page)
-    assert lost == [200]
-    assert "calmer once more" in stored(sheet)
-    assert not KeptText.objects.exists()
-    desk.console.clear()
 
 
 # Words come at once: on a busy machine a save would fall between two letters, and both be kept.
@@ -399,6 +370,7 @@ def leave_offline(visitor, words):
     visitor.page = visitor.context.new_page()
 
 
+@pytest.mark.long
 def test_a_page_that_was_closed_before_it_could_save(desk, sheet):
     leave_offline(desk, " unsent")
     assert stored(sheet) == sheet.machine_text
@@ -424,23 +396,6 @@ def test_unsent_text_of_an_earlier_visit_meets_what_was_saved_since(desk, sheet,
     page.get_by_role("button", name="Use the version set aside").click()
     expect(editor(page)).to_have_value(re.compile("on the train"))
     assert "at home" in EarlierDraft.objects.get().text
-    desk.console.clear()
-
-
-@pytest.mark.long
-def test_signed_out_in_the_middle_and_back_again(desk, sheet):
-    page = desk.page
-    cookies = desk.context.cookies()
-    desk.context.clear_cookies(name="sessionid")
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" signed out")
-    expect(page.locator("#saved")).to_contain_text("You were signed out")
-    expect(page.locator("#trouble-link")).to_have_attribute("href", re.compile("login.*next="))
-    assert stored(sheet) == sheet.machine_text
-    desk.context.add_cookies(cookies)
-    page.goto(page.url)
-    expect(editor(page)).to_have_value(re.compile("calmer signed out"))
-    assert "calmer signed out" in stored(sheet)
     desk.console.clear()
 
 
@@ -480,23 +435,6 @@ def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
 
 
 # -- without script, small screens ---------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_everything_works_without_script(visit, sheet):
-    visitor = visit(sheet.rater.user, java_script_enabled=False)
-    page = open_desk(visitor, sheet)
-    write(page, "First line\nsecond line [2]")
-    page.get_by_role("button", name="Save").click()
-    assert editor(page).input_value() == "First line\nsecond line [2]"
-    assert stored(sheet) == "First line\nsecond line [2]"
-    page.locator("#submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("Choose at least one reason")
-    page.get_by_label("Structure or order").check()
-    page.locator("#submit").click()
-    expect(page.locator("main")).to_contain_text("This answer is submitted")
-    assert Revision.objects.get().text == "First line\nsecond line [2]"
-    visitor.console.clear()  # the browser logs the 422
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)

@@ -188,6 +188,7 @@ def test_forced_colours_show_what_is_chosen_in_hand_and_not_saved(open_page, kin
         assert look(page, "#saved") != saved
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", mostly(WALKS, "score"))
 def test_nothing_stays_over_the_work_in_a_low_window(open_page, kind):
     visitor = open_page(kind, viewport={"width": 320, "height": 256})
@@ -225,6 +226,7 @@ def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_pa
         assert heights[1] < heights[0] / 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
 def test_the_name_of_the_round_and_the_state_are_read_in_full_on_a_phone(open_page, kind):
     page = open_page(kind, **PHONE).page
@@ -294,6 +296,7 @@ def swipe(page, by):
     )
 
 
+@pytest.mark.long
 def test_answer_and_criterion_stand_together_on_a_phone(phone):
     page = phone.page
     expect(page.locator("#C1 .point").first).to_be_in_viewport()
@@ -321,6 +324,7 @@ def test_answer_and_criterion_stand_together_on_a_phone(phone):
     assert phone.has_no_sideways_scroll()
 
 
+@pytest.mark.long
 def test_the_whole_answer_and_a_cited_argument_are_one_press_away(phone):
     page = phone.page
     last = page.get_by_text("kayak", exact=True)

@@ -1,7 +1,6 @@
 """The label page as people use it: keys, undo, no connection, two tabs, no script."""
 
 import re
-from collections import Counter
 
 import pytest
 from playwright.sync_api import expect
@@ -110,6 +109,7 @@ def test_the_next_sentence_is_there_before_the_server_answers(desk, label_round)
     assert stored() == {}
 
 
+@pytest.mark.long
 def test_going_back_changing_and_returning(desk):
     first = press(desk.page, "2")
     second = press(desk.page, "1")
@@ -215,6 +215,7 @@ def test_a_lost_reply_is_asked_for_again_with_the_same_key(desk):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, label_round):
     page = desk.page
     desk.context.route(re.compile("/label/answer/"), lambda route: route.abort())
@@ -231,32 +232,6 @@ def test_what_was_not_sent_asks_before_it_is_left_and_survives_the_page(desk, la
     assert sentence(page) == here
     assert stored() == {first: 3}
     desk.console.clear()
-
-
-@pytest.mark.long
-def test_two_tabs_end_the_same(desk, label_round):
-    one = desk.page
-    two = desk.context.new_page()
-    two.goto(one.url)
-    first = sentence(one)
-    assert sentence(two) == first
-    press(one, "1")
-    expect(two.locator("[data-sentence]")).not_to_have_text(first)
-    assert sentence(two) == sentence(one)
-    second = press(two, "2")
-    expect(one.locator("[data-sentence]")).not_to_have_text(second)
-    expect_saved(one)
-    expect_saved(two)
-    for _ in range(6):
-        press(one, "3")
-        expect(two.locator("[data-sentence]")).to_have_text(sentence(one))
-        press(two, "0")
-        expect(one.locator("[data-sentence]")).to_have_text(sentence(two))
-    expect_saved(one)
-    expect_saved(two)
-    events = Counter(VoteEvent.objects.values_list("assignment", flat=True))
-    assert set(events.values()) == {1}
-    assert len(events) == 14
 
 
 @pytest.mark.long
@@ -334,6 +309,7 @@ def test_a_token_gone_stale_says_so_and_keeps_the_answer(desk):
     desk.console.clear()
 
 
+@pytest.mark.long
 def test_a_busy_server_gets_the_answer_later(desk):
     replies = []
 
@@ -478,6 +454,7 @@ def short(label_round):
     return round_2
 
 
+@pytest.mark.long
 def test_the_whole_job_by_keyboard_alone(visit, person, short):
     """From the study's page to the end, without a pointer."""
     visitor = visit(person)
@@ -507,32 +484,6 @@ def test_the_whole_job_by_keyboard_alone(visit, person, short):
     expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
     assert Assignment.objects.filter(round=short, state="answered").count() == 5
     assert Assignment.objects.filter(round=short, state="skipped").count() == 1
-
-
-@pytest.mark.long
-def test_the_whole_job_without_script(visit, person, short):
-    visitor = visit(person, java_script_enabled=False, viewport={"width": 360, "height": 740})
-    page = visitor.go("label", short.study.public_id, short.public_id)
-    page.get_by_text("Skip, flag or comment").click()
-    page.get_by_label("Reason to skip").select_option("unknown")
-    page.get_by_role("button", name="Skip this sentence").click()
-    page.get_by_text("Skip, flag or comment").click()
-    page.get_by_role("textbox", name="Comment").fill("odd")
-    page.get_by_label("Flag (sent with your label)").select_option("on")
-    page.locator(".level").nth(3).click()
-    page.get_by_role("link", name="Undo").click()
-    expect(page.get_by_text("Your earlier answer:")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Comment")).to_have_value("odd")
-    page.locator(".level").nth(2).click()
-    assert visitor.has_no_sideways_scroll()
-    page.locator("summary", has_text="Guideline").click()
-    for _ in range(4):
-        page.locator(".level").nth(1).click()
-    expect(page.get_by_role("heading")).to_have_text("That was everything. Thank you!")
-    labels = Counter(Assignment.objects.filter(round=short).values_list("label", flat=True))
-    assert labels == {None: 1, 2: 1, 1: 4}
-    flagged = Assignment.objects.get(label=2)
-    assert (flagged.is_flagged, flagged.comment) == (True, "odd")
 
 
 @pytest.mark.long

@@ -124,6 +124,7 @@ def hold_first(page, pattern):
     return held
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("end", ["stored", "lost"])
 def test_a_verdict_pressed_while_another_is_on_its_way_takes_its_place(visit, end):
     desk = Desk(visit, "prefer")
@@ -147,6 +148,7 @@ def test_a_verdict_pressed_while_another_is_on_its_way_takes_its_place(visit, en
     desk.quiet()
 
 
+@pytest.mark.long
 def test_a_verdict_pressed_while_the_next_pair_comes_is_one_on_the_pair_that_is_seen(visit):
     page = Desk(visit, "prefer").page
     before = page.url
@@ -197,6 +199,7 @@ def test_a_submission_that_waited_replaces_nothing_that_was_stored_since(visit, 
     desk.quiet()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", mostly(["score", "prefer"], "score"))
 def test_trouble_is_said_once_however_often_it_is_tried(visit, kind):
     desk = Desk(visit, kind)
@@ -216,6 +219,7 @@ def test_trouble_is_said_once_however_often_it_is_tried(visit, kind):
     desk.quiet()
 
 
+@pytest.mark.long
 def test_the_verdict_is_said_with_the_pair_that_follows(visit):
     page = Desk(visit, "prefer").page
     before = page.url
@@ -224,6 +228,7 @@ def test_the_verdict_is_said_with_the_pair_that_follows(visit):
     expect(page.locator("#announce")).to_contain_text("B is better. Submitted. Next:")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", mostly(SHEETS, "score"))
 def test_a_tab_says_that_another_one_submitted(visit, kind):
     desk = Desk(visit, kind)

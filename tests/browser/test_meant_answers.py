@@ -130,6 +130,7 @@ def test_without_a_connection_an_empty_page_says_that_nothing_is_loading(visit):
     desk.quiet()
 
 
+@pytest.mark.long
 def test_a_flag_stays_with_the_sentence_that_its_dialog_was_opened_on(visit):
     desk = Desk(visit, "label")
     other = desk.another_tab()
@@ -173,6 +174,7 @@ def test_a_skip_never_falls_on_the_next_sentence(visit):
     assert list(Assignment.objects.exclude(answered_at=None).values_list("label")) == [(2,)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly(["flag", "skip"], "flag"))
 def test_a_comment_outlives_escape_and_a_reload(visit, name):
     desk = Desk(visit, "label")
@@ -200,6 +202,7 @@ def test_nothing_is_submitted_behind_a_dialog(visit, kind):
     expect(page.locator("#submit-message")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_a_verdict_without_a_connection_waits_and_says_so(visit):
     desk = Desk(visit, "prefer", service_workers="allow")
     page, status = desk.page, desk.page.locator("#saved [data-text]")
@@ -236,6 +239,7 @@ def test_a_verdict_of_somebody_signed_out_counts_after_the_next_sign_in(visit):
     assert PreferenceSheet.objects.filter(state="submitted").count() == 1
 
 
+@pytest.mark.long
 def test_a_verdict_that_comes_after_the_round_closed_does_not_wait_for_ever(visit):
     desk = Desk(visit, "prefer")
     page, cookies = desk.page, desk.visitor.context.cookies()
@@ -250,6 +254,7 @@ def test_a_verdict_that_comes_after_the_round_closed_does_not_wait_for_ever(visi
     desk.quiet()
 
 
+@pytest.mark.long
 def test_a_draft_after_a_submission_does_not_look_submitted(visit):
     desk = Desk(visit, "score")
     page, status = desk.page, desk.page.locator("#saved [data-text]")
@@ -267,6 +272,7 @@ def test_a_draft_after_a_submission_does_not_look_submitted(visit):
     assert ScoreSheet.objects.filter(state="submitted").count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "key", "said"),
     [
@@ -283,6 +289,7 @@ def test_what_was_set_is_said_with_what_follows(visit, kind, key, said):
     expect(page.locator("#announce")).to_have_text(said)
 
 
+@pytest.mark.long
 def test_the_next_pair_is_said(visit):
     page = Desk(visit, "prefer").page
     before = page.url
@@ -291,6 +298,7 @@ def test_the_next_pair_is_said(visit):
     expect(page.locator("#announce")).to_contain_text("Submitted. Next:")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", mostly(["score", "count", "edit", "label"], "score", "label"))
 def test_saving_that_works_again_is_said(visit, kind):
     desk = Desk(visit, kind)
@@ -365,6 +373,7 @@ def test_twenty_sentences_are_labelled_offline_and_sent_afterwards(visit, servic
     visitor.console.clear()
 
 
+@pytest.mark.long
 def test_a_block_can_be_labelled_offline_and_the_filler_is_no_sentence(visit):
     desk = Desk(visit, "label")
     page = desk.page

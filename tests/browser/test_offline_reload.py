@@ -95,6 +95,7 @@ def test_a_sheet_goes_on_where_it_was(visit, server):
     quiet(visitor)
 
 
+@pytest.mark.long
 def test_the_next_sheet_comes_with_the_reply_to_the_last_one(visit, server):
     visitor, _round = at_a_sheet(visit)
     page = visitor.page
@@ -140,6 +141,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", mostly(OTHERS, "prefer"))
 def test_other_sheets_go_on_where_they_were(visit, server, kind):
     make, keys, place = OTHERS[kind]
@@ -194,6 +196,7 @@ def test_labels_go_on_where_they_were(visit, server):
     quiet(visitor)
 
 
+@pytest.mark.long
 def test_a_text_goes_on_where_it_was(visit, server):
     study = make_study()
     editing_cast.make_answers(study, questions=1)
@@ -268,6 +271,7 @@ def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
     quiet(visitor)
 
 
+@pytest.mark.long
 def test_whoever_comes_by_a_link_does_not_find_it(visit, server):
     study = make_study()
     label_round, second = labelling(study), labelling(study, "Round 2")

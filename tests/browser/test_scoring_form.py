@@ -6,7 +6,6 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmark.scoring.models import KeptScore, ScoreSheet
-from cqa_site.rounds.lifecycle import close_round
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
@@ -149,6 +148,7 @@ def test_a_form_takes_keys_as_the_person_wants_them(visit, scoring_round):
     expect(page.locator("#keys-dialog")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_submitting_too_early_says_what_is_missing(form):
     page = form.page
     press(page, "111")
@@ -258,22 +258,6 @@ def test_what_never_arrived_comes_back_on_the_next_visit(form):
 
 
 @pytest.mark.long
-def test_what_never_arrived_is_kept_when_the_round_closed_meanwhile(form, scoring_round):
-    page = form.page
-    form.context.set_offline(True)
-    address = page.url
-    press(page, "11")
-    expect(page.locator("#saved")).to_have_attribute("data-state", "again")
-    page.close()
-    close_round(round_=scoring_round, actor=scoring_round.created_by)
-    form.context.set_offline(False)
-    page = form.context.new_page()
-    page.goto(address)
-    expect(page.locator("#kept")).to_contain_text("only the stored version counts")
-    assert KeptScore.objects.get().content["points"] == {"C1": 1, "C2": 1}
-    form.console.clear()
-
-
 def test_a_second_tab_cannot_overwrite_the_first(form, scoring_round):
     page = form.page
     other = page.context.new_page()
@@ -288,14 +272,3 @@ def test_a_second_tab_cannot_overwrite_the_first(form, scoring_round):
     expect(other.locator("#C1 input[value='0']")).to_be_checked()
     assert sheet().draft["points"] == {"C1": 0}
     expect_console(form, "409")
-
-
-@pytest.mark.long
-def test_without_script_the_form_is_plain(browser, server, scoring_round, visit):
-    visitor = visit(make_member(scoring_round.study, "annotator"), java_script_enabled=False)
-    visitor.go("score", scoring_round.study.public_id, scoring_round.public_id)
-    page = visitor.page
-    for number in range(1, 16):
-        page.locator(f"#C{number} input[value='1']").check()
-    page.get_by_role("button", name="Submit").click()
-    assert ScoreSheet.objects.get(state="submitted").total == 15

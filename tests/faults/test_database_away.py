@@ -172,6 +172,7 @@ def test_a_database_that_answers_nothing_frees_its_requests(behind_proxy):
     assert json.loads(reply.read())["saved"]["label"] == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.long)])
 def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
     site, proxy = behind_proxy

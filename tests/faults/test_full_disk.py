@@ -58,6 +58,7 @@ def fill(folder):
     return folder / "filler"
 
 
+@pytest.mark.long
 def test_a_full_disk_refuses_what_is_stored_and_ends_nothing(site, small_disk):
     browser = Annotator(site.port, site.work, seed=1)
     browser.sign_in("a0@bench.example", PASSWORD)

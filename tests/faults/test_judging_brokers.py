@@ -25,6 +25,7 @@ jobs.send = lambda: [send_once() for _ in range(5)]
 """
 
 
+@pytest.mark.long
 def test_a_side_car_carries_a_run_whose_broker_is_down(site):
     with site.stub() as stub:
         run = site.begin(stub, sample=60, first=NOBODY_LISTENS)
@@ -33,6 +34,7 @@ def test_a_side_car_carries_a_run_whose_broker_is_down(site):
     site.check(run, kept=60)
 
 
+@pytest.mark.long
 def test_every_message_five_times_changes_nothing(site):
     with site.stub(latency=0.05) as stub:
         run = site.begin(stub, sample=300, first=FIVE_TIMES)

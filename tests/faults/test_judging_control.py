@@ -4,6 +4,8 @@ import json
 import signal
 import time
 
+import pytest
+
 from benchmarks.judging_site import START
 from tests.faults.fault_site import wait_until
 from tests.faults.nursery import kill, output_of
@@ -21,6 +23,7 @@ def test_eight_people_who_start_the_same_run_start_one(site):
     site.check(run, kept=30)
 
 
+@pytest.mark.long
 def test_cancelling_sends_nothing_more_and_keeps_what_was_paid(site):
     with site.stub(latency=1.0) as stub:
         run = site.begin(stub, sample=200)
@@ -55,6 +58,7 @@ def test_a_worker_asked_to_end_claims_nothing_and_loses_nothing(site):
     assert site.check(run, kept=100)["outcomes"] == {"replied": 100}
 
 
+@pytest.mark.long
 def test_six_workers_never_pass_the_cap_and_the_books_balance(site):
     with site.stub(latency=0.05) as stub:
         run = site.begin(stub, sample=200, cap_micro=60_000)

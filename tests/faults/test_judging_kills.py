@@ -104,6 +104,7 @@ def stop_between_commits(site: FaultSite, worker: int) -> None:
     raise AssertionError("the worker was always writing")
 
 
+@pytest.mark.long
 def test_what_a_worker_brings_after_its_lease_passed_on_changes_nothing(site):
     """Stopped with requests on their way, overtaken by another worker, and woken again."""
     with site.stub(latency=0.4) as stub:

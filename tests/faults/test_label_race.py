@@ -98,6 +98,7 @@ def check(server: LabelRoundServer, people: list[Annotator], ends: list[str]) ->
     assert "Every invariant holds" in server.python("manage.py", "check_integrity")
 
 
+@pytest.mark.long
 @pytest.mark.postgres
 @pytest.mark.parametrize(
     ("people", "items", "kills"), [(8, 20, 1), pytest.param(50, 400, 3, marks=pytest.mark.long)]

@@ -121,6 +121,7 @@ def test_another_encoding_is_shown_and_taken_by_one_click(ways):
     assert (file.kind, new(file)["comments"]) == ("comments", 2)
 
 
+@pytest.mark.long
 def test_another_encoding_by_program(ways):
     file = ways.interface("lifts.csv", WESTERN, "comments", topic="Lifts")
     assert (file.state, file.options["proposed"]) == ("refused", {"encoding": "cp1252"})
@@ -154,6 +155,7 @@ COVER = sheets(
 )
 
 
+@pytest.mark.long
 def test_the_sheet_that_fits_is_proposed_and_can_be_chosen(ways):
     file = ways.page("lifts.xlsx", COVER, topic="Lifts")
     assert (file.options["sheet"], new(file)["comments"]) == ("Answers", 4)
@@ -216,6 +218,7 @@ def test_the_header_row_can_be_said(ways):
 # -- rows and cells -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_footer_is_rejected_and_the_rest_imported_on_every_way(ways):
     content = b"id,comment,n\n1,Slow.,1\n2,Steep.,2\n3,Dark.,3\nIn all: 3 answers\n"
     file = ways.page("l.csv", content, topic="Lifts")
@@ -247,6 +250,7 @@ def test_rich_text_becomes_statements_without_tags(ways):
     }
 
 
+@pytest.mark.long
 def test_one_rater_however_the_name_is_written(ways):
     names = [("Ann ",), ("ann",), ("Ann\xa0",), ("w1A",)]
     content = paired(
@@ -263,6 +267,7 @@ def test_one_rater_however_the_name_is_written(ways):
     assert new(again).get("raters", 0) == 0
 
 
+@pytest.mark.long
 def test_labels_are_the_same_in_every_spelling(ways):
     labels = [("Ann", "2.0"), ("Ann", '"1,0"'), ("Ann", "NA"), ("Ann", "3 - perfect")]
     file = ways.page("votes.csv", paired(*labels, heads=("rater", "label")))
@@ -280,6 +285,7 @@ def test_decimal_commas_of_qualities_are_numbers(ways):
 # -- columns --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_column_for_each_rater_is_offered_and_imported_on_every_way(ways):
     wide = paired(("0", "1"), ("1", "2"), ("2", "2"), ("2", ""), heads=("Ann", "Ben"))
     file = ways.page("wide.csv", wide)
@@ -306,6 +312,7 @@ def test_labels_without_a_rater_are_told_of(ways):
     assert new(ways.interface("labels.jsonl", content, "table", rater="Ann"))["votes"] == 4
 
 
+@pytest.mark.long
 def test_crowd_results_are_recognised_and_rejected_work_does_not_count(ways):
     heads = "HITId,WorkerId,AssignmentStatus,SubmitTime,Input.object1,Input.object2,Input.sentence"
     rows = [

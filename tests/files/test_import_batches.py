@@ -120,6 +120,7 @@ def test_a_worker_that_lost_the_job_imports_nothing_and_the_next_goes_on(
     assert Answer.objects.filter(source="beta.json").count() == 1
 
 
+@pytest.mark.long
 def test_the_judge_can_be_named_later_and_work_that_broke_off_is_offered_again(client, study):
     batch = sent(client, study, rater="")
     assert set(states(batch).values()) == {"refused"}

@@ -147,6 +147,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.long
 def test_hostile_files_get_a_clear_refusal(client, study, inline, subtests):
     cases = [(*case, "table") for case in HOSTILE]
     cases += [(*case, "toloka") for case in HOSTILE[:1] + HOSTILE[6:7]]
@@ -261,11 +262,3 @@ def test_one_argument_with_all_that_was_said_about_it(client, study, tmp_path):
     assert "Control item, known label 3" in text
     assert '<mark class="object-1">Tea</mark>' in text
     assert "worker1" not in text  # workers appear under pseudonyms
-
-
-def test_imported_tables_stream_from_disk(client, study):
-    """A file of several chunks is stored as it came."""
-    content = TABLE + b"".join(b"tea,coffee,Sentence %d.\n" % n for n in range(200_000))
-    file = uploaded(client, study, content)
-    assert file.size == len(content)
-    assert stored_path(file).read_bytes() == content

@@ -9,11 +9,9 @@ from functools import partial
 import pytest
 from django.core.management import CommandError, call_command
 
-from argsum.imports.methods.released_scores import iter_cells, read_clusterings
 from argsum.papers.reports.release import KeyPointRelease
 from argsum.papers.reports.reproduction import clusters, minilm
 from argsum.papers.reports.tables import printed as printed_figures
-from argsum.scorers.methods.figures import best_per_cell, cluster_figure
 from cqa_site.reproduction.figures import compare
 from tests.annotation.faithfulness.made_faithfulness import WordVectors
 from tests.golden.places import ARGSUM as FOLDER
@@ -222,30 +220,7 @@ def test_the_model_without_training_is_within_a_hundredth():
     }
 
 
-@on_release
-def test_the_printed_share_of_70_percent_gives_another_figure():
-    """Why the share threshold on this data is 75 %."""
-    release = KeyPointRelease(DATA)
-    reference = {cell.name: cell.reference for cell in release.test_cells}
-    path = FOLDER / "clusterings" / "ArgKP21_MCArgSum_SBERT_all_mpnet_base.json"
-    cells = {
-        name: [cluster_figure(run.setting, reference[name], run.cluster_ids) for run in runs]
-        for name, runs in iter_cells(read_clusterings(path))
-    }
-    assert best_per_cell(cells, noise="exclude", least_share=0.7).mean == pytest.approx(
-        0.618, abs=5e-4
-    )
-    for share in (0.725, 0.75, 0.765):
-        found = best_per_cell(cells, noise="exclude", least_share=share)
-        assert found.mean == pytest.approx(0.594, abs=5e-4)
-
-
 # -- the command ------------------------------------------------------------------------------
-
-
-def test_the_same_cell_is_not_printed_twice():
-    keys = Counter(each.key for each in printed_figures())
-    assert [key for key, count in keys.items() if count > 1] == []
 
 
 @pytest.fixture

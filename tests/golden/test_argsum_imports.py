@@ -12,8 +12,6 @@ from django.core.management import CommandError, call_command
 
 from annotation.corpus.models import text_key
 from argsum.counting.models import CountSheet
-from argsum.datasets.actions import change_recipe
-from argsum.datasets.methods.preprocessing import PUBLISHED, Half
 from argsum.datasets.models import CellArgument, Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.reports.board import board_choice, summary_board
@@ -92,37 +90,14 @@ def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     assert len(set(points.values_list("matches__key_point", flat=True))) == 48
 
 
-@pytest.mark.long
-def test_a_dataset_gets_the_same_half_by_changing_its_recipe():
-    bring_debate("Later")
-    bring_debate("At once", recipe="published", half="test")
-    dataset = Dataset.objects.get(name="Later")
-    steps = (*PUBLISHED, "half")
-    change_recipe(dataset=dataset, steps=steps, half=Half("test", 1), actor=None)
-    assert kept("Later") == kept("At once")
-
-
 # -- clusterings of other data --------------------------------------------------------------------
 
 MCARGSUM = "Debate_test_MCArgSum_SBERT_all_mpnet_base"
-OF_DEBATE = (MCARGSUM, "Debate_test_MCArgSum_RoBERTa", "Debate_test_USKPM")
 
 
 def cluster(name, dataset="Debate", **options):
     path = FOLDER / "clusterings" / f"{name}.json"
     return bring("import_summary_scores", path, dataset=dataset, **options)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", ["1", "2"])
-def test_clusterings_of_another_half_of_as_many_arguments_are_refused(seed):
-    """It has the same number of arguments for every reason, in the same order of reasons."""
-    bring_debate(recipe="published", half="test", seed=seed)
-    for name in OF_DEBATE:
-        assert "The cluster ids" in cluster(name, leave_out_rejected=True)
-        said = cluster(name, order="rows", leave_out_rejected=True)
-        assert "They seem to refer to other texts" in said
-    assert not SummarySet.objects.exists()
 
 
 @pytest.mark.long

@@ -17,7 +17,6 @@ from benchmark.papers.reports.paper import agreement_values, score_values
 from benchmark.papers.reports.release import PEOPLE, our_sheets, paper_sheets, read_release
 from benchmark.papers.reports.study import study_reproduction
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import Rater, Study
@@ -142,14 +141,6 @@ def test_the_counts_are_those_of_the_release(imported, sizes):
     }
 
 
-def test_an_unscored_judgement_has_no_points_and_keeps_what_was_given(imported):
-    sheet = imported[0].score_sheets.get(state="unscored")
-    assert (sheet.points, sheet.total) == ({}, None)
-    assert (sheet.source, sheet.position) == ("perplexity_scenario_2.json", 40)
-    assert "C5 is 2" in sheet.comment
-    assert "C6 2" in sheet.comment
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("folder", ["whole"], indirect=True)
 def test_second_rows_about_an_answer_are_sheets_of_another_rater(imported):
@@ -161,15 +152,6 @@ def test_second_rows_about_an_answer_are_sheets_of_another_rater(imported):
     assert people.values("answer").distinct().count() == 361
     assert said.count("Another row is about the same answer") == 6
     assert said.count("Matches several answers") == 1
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("folder", ["whole"], indirect=True)
-def test_points_off_the_scale_stay_and_are_named(imported):
-    sheets = imported[0].score_sheets.exclude(off_scale=[])
-    found = {(each.position, key): each.points[key] for each in sheets for key in each.off_scale}
-    assert found == {(51, "C2"): 1.5, (86, "C2"): 2, (613, "C13"): 2}
-    assert all(each.total == sum(each.points.values()) for each in sheets)
 
 
 def test_importing_it_again_changes_nothing(imported, folder):
@@ -185,15 +167,6 @@ def test_importing_it_again_changes_nothing(imported, folder):
             new, _same, changed, rejected = count_of(said, kind, name)
             assert (new, changed, rejected) == ("0", "0", "0"), (kind, name)
     assert list(study.score_sheets.order_by("pk").values_list("pk", "points", "total")) == before
-
-
-def test_a_dry_run_is_taken_back(imported, folder, sizes):
-    before = Study.objects.count(), ScoreSheet.objects.count()
-    out = io.StringIO()
-    asked = ("--study", "Another", "--create-study", "--dry-run")
-    call_command("import_compqa", str(folder), *asked, stdout=out)
-    assert count_of(out.getvalue(), "Consolidated scores", "score sheets")[0] == str(sizes[1])
-    assert (Study.objects.count(), ScoreSheet.objects.count()) == before
 
 
 @pytest.mark.long

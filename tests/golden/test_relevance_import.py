@@ -197,14 +197,10 @@ PLACES = {each.key: each.place for each in PUBLISHED}
 TO_THREE_DIGITS = {*SIMILARITIES, *(f"clean_{column}" for column in ("precision", "recall", "f1"))}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", [each for each in EXPECTED if each not in SIMILARITIES])
 def test_figure(figures, key):
     assert_as_expected(figures, key)
-
-
-@pytest.mark.long
-def test_the_database_has_the_figures_of_the_files_after_an_import(part):
-    assert_equal_by_both_ways(part)
 
 
 @pytest.mark.long

@@ -7,10 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from argsum.keypoints.models import SummarySet
 from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.leaderboard.reports.scores import metric_rows
-from argsum.metrics.models import MetricScore
 from tests.cast import make_study
 from tests.golden.places import ARGSUM as FOLDER
 from tests.golden.places import needs
@@ -76,16 +74,6 @@ def test_people_agree_as_published(judged):
     means = {each.dimension: round(each.pairs.mean, 3) for each in printed.dimensions}
     assert (printed.sets, means) == (126, {"coverage": 0.697, "redundancy": 0.722})
     assert [pair.n for pair in printed.dimensions[0].pairs.pairs] == [84, 84, 84, 126, 126, 126]
-
-
-@pytest.mark.long
-def test_a_second_import_changes_nothing(study):
-    before = MetricScore.objects.count(), SummarySet.objects.count()
-    said = _call("import_summary_scores", SOFT, dataset="Judged")
-    assert "504" in _call("import_summary_scores", GPT4O, dataset="Judged")
-    _call("import_summary_scores", *EVALUATIONS, *CLUSTERINGS, dataset="ArgKP")
-    assert (MetricScore.objects.count(), SummarySet.objects.count()) == before
-    assert "7,560" in said
 
 
 DEBATE_FILES = sorted((FOLDER / "clusterings").glob("Debate_*.json"))

@@ -145,12 +145,6 @@ def test_parameters_go_into_the_query_whatever_they_hold():
         assert stub.asked == [("/cam", params)]
 
 
-def test_no_parameters_leave_the_address_alone():
-    with JsonStub([]) as stub:
-        assert get_json(f"{stub.address}/a%2Fb,c/10", allowed=listed(stub)) == []
-        assert stub.asked == [("/cam/a%2Fb,c/10", {})]
-
-
 def test_addresses_that_nobody_listed_are_not_asked():
     with JsonStub({}) as stub:
         said = refused(Failure.BLOCKED, stub, allowed=[])

@@ -276,15 +276,6 @@ def test_every_encoding_but_the_identity_is_refused():
         refused(answered_with(data.replace(b"200 OK", b"500 No") % encoding), Failure.TOO_LARGE)
 
 
-def test_any_other_status_is_a_reply(stub, allowed):
-    stub.conduct.broken, stub.conduct.broken_status = 1.0, 503
-    url = f"{stub.base_url}/chat/completions"
-    reply = asyncio.run(post_json(url, {}, allowed=allowed))
-    assert (reply.status, reply.headers["retry-after"]) == (503, "1")
-    assert reply.body == b'{"error": {"message": "broken"}}'
-    assert reply.milliseconds >= 0
-
-
 def test_headers_are_sent_as_given_and_never_split(stub, allowed):
     signed = {"X-Signature": "abc", "Content-Type": "application/vnd.test+json"}
     url = f"{stub.base_url}/models"

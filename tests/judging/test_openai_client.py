@@ -308,6 +308,7 @@ def test_many_at_once_share_connections_and_lose_nothing(stub):
     assert stub.counts["duplicates"] == 0
 
 
+@pytest.mark.long
 def test_the_sdk_is_loaded_for_files_and_not_before(stub):
     code = (
         "import asyncio, sys, cqa_site.judging.transport.openai_client as module\n"

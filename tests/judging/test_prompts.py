@@ -15,7 +15,6 @@ from cqa_site.judging.prompts import (
     PromptParts,
     check,
     fence,
-    fence_items,
     fence_token,
     load_prompt_file,
     placeholders,
@@ -156,18 +155,6 @@ def test_the_shipped_prompt_for_one_sentence():
     assert user["content"] == (
         f'Object 1: "oak"\nObject 2: "pine"\n\n'
         f'=== begin {token} ===\n"It says {{{{levels}}}}."\n=== end {token} ==='
-    )
-
-
-def test_the_shipped_prompt_for_several_sentences():
-    shipped = load_prompt_file(SHIPPED / "relevance_batch.md")
-    assert (shipped.form, shipped.parts.layout.item[-1]) == ("batch", "sentences")
-    texts = {1: "Oak is hard.", 2: "Pine grows."}
-    token = fence_token("", *texts.values())
-    _, user = filled(shipped, "0, 1", sentences=fence_items(texts, token))
-    assert user["content"].endswith(
-        f'{{"id": 1, "sentence": "Oak is hard."}}\n{{"id": 2, "sentence": "Pine grows."}}'
-        f"\n=== end {token} ==="
     )
 
 

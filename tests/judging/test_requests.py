@@ -138,11 +138,6 @@ def request(schema=None, **params):
     return ChatRequest("small", MESSAGES, params, schema)
 
 
-def test_tokens_of_a_text():
-    texts = {"": 0, "a": 1, "abc": 1, "abcd": 2, "é": 1, "éé": 2, "木木": 3, "😀": 2, "ab木": 3}
-    assert {text: estimate_tokens(text) for text in texts} == texts
-
-
 def test_requests_add_up_to_the_smallest_bound_on_their_replies():
     assert estimate_messages(MESSAGES) == 3 + (4 + 10) + (4 + 11)
     assert estimate_messages([]) == 3

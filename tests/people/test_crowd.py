@@ -9,7 +9,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
-from annotation.labelling.actions.blocks import LABELS
 from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.rounds import Assignment, LabelRound
 from annotation.labelling.views import label as label_views
@@ -133,47 +132,6 @@ def test_bad_form_makes_no_link(researcher, label_round, subtests):
         with subtests.test(str(fields)):
             assert post_link(researcher, label_round, **fields).status_code == 422
     assert not ParticipantLink.objects.exists()
-
-
-@pytest.mark.parametrize(
-    ("changes", "most"),
-    [
-        # 8 ordinary items in blocks of 5 with 1 control item each: 2 blocks.
-        ({}, 10),
-        ({"share_cap": 0.5}, 5),
-        ({"controls_per_block": 0}, 8),
-        ({"block_size": 3, "controls_per_block": 2}, 10),  # 2 controls, not 2 a block
-        ({"block_size": 50}, 9),
-    ],
-)
-def test_a_link_asks_for_what_the_round_has_for_one_person(
-    researcher, label_round, people, changes, most
-):
-    type(label_round).objects.filter(pk=label_round.pk).update(**changes)
-    label_round.refresh_from_db()
-    assert LABELS.most_items(label_round) == most
-    refused = post_link(researcher, label_round, required_items=str(most + 1))
-    assert refused.status_code == 422
-    assert f"The round has {most} items for one person" in refused.text
-    assert post_link(researcher, label_round, required_items=str(most)).status_code == 200
-    link = ParticipantLink.objects.get()
-    person = take_part(link=link, ids=PlatformIds("P"), browser="browser")
-    label_items(person, most)
-    with pytest.raises(IndexError):
-        label_items(person, 1)
-
-
-def test_the_form_proposes_what_is_possible_and_old_links_are_marked(
-    researcher, label_round, people
-):
-    path = links_page(label_round)
-    assert 'name="required_items" value="10"' in researcher.get(path).text
-    make_link(label_round, people, required_items=10)
-    assert "nobody who" not in researcher.get(path).text
-    make_link(label_round, people, required_items=50)
-    text = researcher.get(path).text
-    assert "An open link requires more items than the round has" in text
-    assert text.count("Only 10 in the round") == 1
 
 
 # -- coming in ------------------------------------------------------------------------------
@@ -527,16 +485,6 @@ def test_somebody_whose_round_ran_out_is_not_told_to_go_on(label_round, people):
     assert "Others finished the rest" not in client.get(DONE).text
 
 
-def test_a_participant_who_signs_out_learns_the_way_back(secret, people):
-    client, _ = come_in(secret)
-    text = client.post("/accounts/logout/", follow=True).text
-    assert "open the study on Prolific again, in this browser" in text
-    assert "password" not in text
-    text = cast.sign_in(people["annotator"]).post("/accounts/logout/", follow=True).text
-    assert "You are signed out." in text
-    assert "platform" not in text
-
-
 @pytest.mark.parametrize("state", ["paused", "closed"])
 @pytest.mark.parametrize(("labels", "code"), [(0, "CODE-NOWORK"), (1, "CODE-FAULT")])
 def test_a_round_that_stops_left_no_work_and_amid_the_work_is_a_fault(
@@ -627,11 +575,3 @@ def test_end_page_is_for_participants(people):
         assert client.get(DONE).status_code == 404
         assert client.post(DONE).status_code == 404
         assert client.post("/join/fault/", {"comment": "x"}).status_code == 404
-
-
-def test_skipped_items_count_as_work(secret):
-    client, _ = come_in(secret)
-    label_items(Participant.objects.get(), 3)
-    row = Assignment.objects.filter(state="served").first()
-    Assignment.objects.filter(pk=row.pk).update(state="skipped")
-    assert finish(client) == ["CODE-COMPLETED"]

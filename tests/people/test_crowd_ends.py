@@ -235,6 +235,7 @@ def assert_refused(reply):
     assert PreferenceSheet.objects.filter(state="submitted").count() == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
 def test_a_round_without_a_limit_says_so(build_once, db, name):
     """Also before anybody has begun; the limit can be set while people work."""
@@ -257,6 +258,7 @@ def test_a_round_without_a_limit_says_so(build_once, db, name):
     assert "has no limit on skips" not in client.get(pages[1]).text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
 def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, name):
     world = build_once(World, name).copy()
@@ -362,6 +364,7 @@ def test_no_more_is_announced_than_there_is(world):
     assert "3 sheets" not in page
 
 
+@pytest.mark.long
 @SOME_KINDS
 def test_where_all_is_held_by_others_nothing_is_to_go(world):
     client = enter(world, required_items=3)
@@ -422,6 +425,7 @@ def test_a_participant_never_meets_the_form_of_the_lab(world):
 START = "/join/start/"
 
 
+@pytest.mark.long
 def test_who_reloads_the_first_page_later_is_led_back(labels):
     """The session forgets the link as soon as somebody has begun."""
     client = enter(labels)
@@ -435,19 +439,6 @@ def test_who_reloads_the_first_page_later_is_led_back(labels):
     assert reply.status_code == 404
     assert "open it again: its link leads here" in reply.text
     assert "does not exist" not in reply.text
-
-
-@SOME_KINDS
-def test_members_get_the_form_even_in_a_browser_with_a_place(world, labels):
-    client = enter(world)
-    client.cookies.pop("sessionid")
-    assert 'name="password"' in client.get("/accounts/login/").text
-    elsewhere = labels if world.name != "label" else None
-    if elsewhere:
-        reply = client.get(work_page(elsewhere.round), follow=True)
-        assert 'name="password"' in reply.text
-    reply = Client().get(work_page(world.round), follow=True)
-    assert 'name="password"' in reply.text
 
 
 @SOME_KINDS

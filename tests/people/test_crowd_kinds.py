@@ -172,6 +172,7 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
     assert page not in shown.text
 
 
+@pytest.mark.long
 @SOME_KINDS
 def test_a_submission_asks_no_more_of_the_database_for_members(
     world, django_assert_max_num_queries

@@ -94,6 +94,7 @@ def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
     assert "Collect labels" in next_card(overview(client, study))
 
 
+@pytest.mark.long
 def test_a_crowd_counts_for_its_own_round(db, study):
     """Whoever came by the link of another round cannot label here."""
     admin = cast.make_member(study, Role.ADMIN)
@@ -108,6 +109,7 @@ def test_a_crowd_counts_for_its_own_round(db, study):
     assert "Collect labels" in next_card(overview(client, study))
 
 
+@pytest.mark.long
 def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     label_round = opened(study, people, votes_per_item=2)
     vote(label_round, people["annotator"], 1)
@@ -121,6 +123,7 @@ def test_labels_are_in_when_all_of_them_are(researcher, study, people):
     assert 'aria-current="step"' not in overview(researcher, study)
 
 
+@pytest.mark.long
 def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study, people):
     label_round = opened(
         study, people, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2
@@ -157,15 +160,6 @@ def test_each_question_has_its_own_way(researcher, study):
         assert [step.url for step in steps if f'href="{step.url}"' not in text] == []
         for step in steps:
             assert researcher.get(step.url).status_code == 200
-
-
-def test_a_study_leads_to_what_it_was_opened_for(researcher, study):
-    Study.objects.filter(pk=study.pk).update(goal="judge")
-    assert "Get labels from people" in next_card(overview(researcher, study))
-    assert "Import arguments" in next_card(overview(researcher, study, "?path=relevance"))
-    # A paper that was taken out leaves its goal behind.
-    Study.objects.filter(pk=study.pk).update(goal="gone")
-    assert "Import arguments" in next_card(overview(researcher, study))
 
 
 def test_a_judge_is_compared_with_three_people_at_least(researcher, study, people):

@@ -134,6 +134,7 @@ def _first(label_round):
     return label_round.items.order_by("pk")[:2]
 
 
+@pytest.mark.long
 def test_control_items_are_proposed_where_people_agreed(researcher, study, agreed):
     cast.make_arguments(study, 6)
     assert dict(agreed_labels(study, [0, 1, 2, 3])) == agreed

@@ -117,6 +117,7 @@ def test_changing_anything_needs_a_token(world, alone):
             assert client.post(reverse(name), {"name": "x", "role": "admin"}).status_code == 403
 
 
+@pytest.mark.long
 def test_opening_pages_writes_nothing(world):
     paths = [world.path(name) for name in GETS]
     paths += [

@@ -201,6 +201,7 @@ def test_password_change_needs_the_old_one_and_ends_other_sessions(people):
     assert there.get("/account/").status_code == 302
 
 
+@pytest.mark.long
 def test_passwords_are_kept_with_argon2(db, settings):
     from cqa_site import settings as real
 
@@ -208,9 +209,3 @@ def test_passwords_are_kept_with_argon2(db, settings):
     person = User.objects.create_user("reader@site.example", PASSWORD)
     assert person.password.startswith("argon2$argon2id$")
     assert person.check_password(PASSWORD)
-
-
-def test_signed_out_visitor_is_sent_to_sign_in_and_back(client, study, people):
-    path = reverse("members", args=[study.public_id])
-    assert client.get(path).url == f"{LOGIN}?next={path}"
-    assert log_in(client, people["admin"].email, next=path).url == path

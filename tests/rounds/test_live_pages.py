@@ -46,6 +46,7 @@ def progress_in(page):
     return done, wanted
 
 
+@pytest.mark.long
 def test_the_part_that_asks_again_says_what_the_page_says(world):
     client = sign_in(world.people.researcher)
     seen = set()

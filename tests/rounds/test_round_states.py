@@ -102,6 +102,7 @@ def test_only_labels_pause(world):
         Round.objects.filter(pk=world.round.pk).update(state="paused")
 
 
+@pytest.mark.long
 def test_moves_that_do_not_fit_are_refused(world, draft):
     wrong = {draft: (close_round, reopen_round, pause_round)}
     wrong |= {world.round: (open_round, reopen_round, delete_round)}

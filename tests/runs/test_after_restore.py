@@ -106,6 +106,7 @@ def test_a_batch_of_a_cancelled_run_is_given_up(lab, stub):
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_a_draft_is_planned_when_somebody_says_so(lab, monkeypatch, commits):
     client = script(monkeypatch, answer_by_text)
     run = lab.start()

@@ -89,6 +89,7 @@ def test_a_corrected_run_goes_on_from_where_it_was(lab, monkeypatch, commits):
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_a_pre_flight_that_was_not_over_is_made_after_the_correction(lab, monkeypatch, commits):
     script(monkeypatch, refuse("temperature"))
     run = start(lab, commits, preflight="ask")
@@ -240,6 +241,7 @@ def test_a_sample_that_was_cut_is_looked_at_once_more_with_the_higher_limit(
         correct_run(run=run, actor=lab.researcher, correction=raised)
 
 
+@pytest.mark.long
 def test_the_page_offers_the_correction_and_takes_it(lab, monkeypatch, commits):
     script(monkeypatch, refuse("temperature"))
     run = start(lab, commits)

@@ -283,6 +283,7 @@ def test_an_unused_version_can_be_edited_and_a_used_one_cannot(client, study, re
     assert "Run #1" in shown
 
 
+@pytest.mark.long
 def test_the_preview_shows_exactly_what_would_leave(client, study, researcher, first):
     empty = client.post(url("prompt_preview", first), GOOD)
     assert empty.context["preview"] == {"is_empty": True, "name": "Argument"}

@@ -153,6 +153,7 @@ def test_cost_counts_the_price_of_all_labels(judged):
     assert newest.per_thousand == pytest.approx(judge.per_thousand)
 
 
+@pytest.mark.long
 def test_unscored_replies_lower_the_coverage_and_the_rank(lab):
     def answer(request):
         return "no idea" if number_of(request) < 2 else good(number_of(request) % 4)
@@ -172,6 +173,7 @@ def test_unscored_replies_lower_the_coverage_and_the_rank(lab):
     assert common["judges"][1]["coverage"] == 0.9
 
 
+@pytest.mark.long
 def test_what_is_undefined_has_a_reason(lab):
     FinalLabel.objects.all().delete()
     judge_all(lab, lambda number: 2)
@@ -191,6 +193,7 @@ def test_replicates_count_once_and_show_their_consistency(lab):
     assert row["consistency"]["value"] == 1
 
 
+@pytest.mark.long
 def test_labels_of_a_model_in_a_file_are_a_judge_and_no_votes(lab):
     recompute_final_labels(lab.label_round)
     before = final_labels_of(lab.label_round)
@@ -250,6 +253,7 @@ def test_the_finding_begins_with_the_answer(judged, bounds, said):
         assert ("the built-in model answers at chance level" in finding.sure) == is_there
 
 
+@pytest.mark.long
 def test_every_table_goes_away_as_a_file(judged, subtests):
     client = judged.client
     figures = compute_figures(judged.label_round, JudgeSelection())
@@ -262,6 +266,7 @@ def test_every_table_goes_away_as_a_file(judged, subtests):
             assert f'filename="judges-{slug}.{form}"' in reply["Content-Disposition"]
 
 
+@pytest.mark.long
 def test_a_cell_leads_to_its_rows(judged):
     key = judged.figures()["chosen"]
     reply = judged.client.get(
@@ -274,6 +279,7 @@ def test_a_cell_leads_to_its_rows(judged):
     assert len(csv.content.decode().strip().splitlines()) == 6
 
 
+@pytest.mark.long
 def test_the_fragment_is_quiet_until_something_changes(judged):
     run = judged.study.runs.get()
     type(run).objects.update(state="running")

@@ -17,7 +17,6 @@ from cqa_site.runs.models import Call, Endpoint, Job, Run
 from cqa_site.web.limits import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.api.routes import ENDPOINT, PROMPT
-from tests.cast import make_study
 from tests.runs.judging import Lab, answer_by_text, script
 from tests.runs.made_runs import SENTINEL
 from tests.worlds import built_once
@@ -110,15 +109,6 @@ def test_a_key_goes_in_and_only_its_end_comes_out(program):
         program.send(method, path, 404)
 
 
-def test_what_identifies_an_endpoint_stays_while_a_run_uses_it(program, monkeypatch):
-    script(monkeypatch, answer_by_text)
-    program.start()
-    here = f"endpoints/{program.plan['endpoint']}/"
-    assert "A run uses this endpoint" in program.patch(here, 409, model="other")["detail"]
-    assert program.post(f"{here}archive/", 409)["title"] == "Conflict"
-    assert program.patch(here, 200, max_in_flight=3)["max_in_flight"] == 3
-
-
 def test_a_probe_is_a_job_whose_findings_the_endpoint_shows(program, monkeypatch):
 
     class Client:
@@ -171,16 +161,6 @@ def test_a_prompt_is_one_version_a_text_and_can_be_changed_until_a_run_used_it(
     assert [row["id"] for row in frozen] == [made["id"]]
 
 
-def test_a_preview_takes_no_argument_of_another_study(program, lab):
-    foreign = Lab.__new__(Lab)
-    foreign.study = make_study("Elsewhere")
-    theirs = foreign.study.comparisons.create(object1="a", object2="b").arguments.create(
-        study=foreign.study, text="Theirs.", text_sha256="0" * 64
-    )
-    here = f"prompts/{lab.single.public_id}/preview/"
-    assert "item" in program.post(here, 400, item=str(theirs.public_id))["errors"]
-
-
 # -- runs -------------------------------------------------------------------------------------
 
 
@@ -219,6 +199,7 @@ def test_a_run_from_the_estimate_to_its_labels(program, lab, monkeypatch):
     assert verbs.count("run_started") == verbs.count("run_went_on") == 1
 
 
+@pytest.mark.long
 def test_unscored_requests_keep_their_replies_and_are_asked_again(program, monkeypatch):
     script(monkeypatch, lambda request: ChatReply(text="None.", body='{"x": "None."}', model="m"))
     run = program.start(preflight="off")
@@ -272,30 +253,6 @@ def test_a_refused_key_pauses_and_everything_can_be_steered(program, monkeypatch
     assert again["spec"]["reuse"] is False
     assert again["state"] == "paused"
     assert program.move(run, "again")["id"] == again["id"]
-
-
-def test_rows_of_another_study_are_no_value_of_a_plan(program):
-    other = Lab.__new__(Lab)
-    Lab.__init__(other, items=2)
-    theirs = {"label_round": other.label_round, "endpoint": other.endpoint, "prompt": other.single}
-    for name, row in theirs.items():
-        answers = [
-            program.post("runs/", 400, **program.plan | {name: str(each)})["errors"]
-            for each in (row.public_id, "00000000-0000-0000-0000-000000000007")
-        ]
-        assert set(answers[0]) == {name}
-        assert answers[0] == answers[1]
-
-
-def test_a_draft_says_why_it_could_not_be_prepared(program, monkeypatch):
-    script(monkeypatch, answer_by_text)
-    with monkeypatch.context() as patch:
-        patch.setattr(worker, "write_calls", lambda run: 1 / 0)
-        run = program.start()
-    assert (run["state"], run["planned"]) == ("draft", 0)
-    assert "Unexpected error" in run["planning_error"]
-    tried_again = program.move(run, "go-on")
-    assert (tried_again["state"], tried_again["planning_error"]) == ("checked", "")
 
 
 # -- the webhook ------------------------------------------------------------------------------
@@ -396,6 +353,7 @@ def test_the_message_goes_to_no_address_that_is_not_allowed(program, receiver, m
     assert Receiver.heard == []
 
 
+@pytest.mark.long
 def test_a_message_whose_secret_cannot_be_read_says_so(program, receiver, lab, monkeypatch):
     script(monkeypatch, answer_by_text)
     run = program.start(webhook_url=receiver, webhook_secret=SECRET)

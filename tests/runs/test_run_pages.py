@@ -157,22 +157,6 @@ def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered
     assert not lab.study.runs.exists()
 
 
-def test_a_tight_limit_for_a_batch_is_pointed_out(lab):
-    assert lab.estimate(max_tokens="400").context["tokens_wanted"] is None
-    batch = {"prompt": str(lab.study.prompt_versions.get(kind="relevance_batch").pk)}
-    assert "about 2,000 tokens" in lab.estimate(max_tokens="400", **batch).text
-    assert lab.estimate(max_tokens="2000", **batch).context["tokens_wanted"] is None
-
-
-def test_the_limit_that_a_probe_proposes_is_shown_before_a_run_starts(lab):
-    endpoint = lab.study.endpoints.get()
-    found = {"token_limit": {"works": True, "evidence": "cut", "proposed": 2_600}}
-    Endpoint.objects.filter(pk=endpoint.pk).update(capabilities=found)
-    assert "a token limit of 2,600 or more" in lab.get("endpoint", endpoint.public_id).text
-    assert "about 2,600 tokens" in lab.estimate(max_tokens="400").text
-    assert lab.estimate(max_tokens="3000").context["tokens_wanted"] is None
-
-
 @pytest.mark.parametrize(
     ("values", "field", "text"),
     [
@@ -294,6 +278,7 @@ def test_unscored_requests_are_asked_again_by_reason(lab):
 # -- lists ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_list_filters_by_label_round_and_state(judged):
     second = make_label_round(judged.study, ordinary=25, controls=0, name="Round 2")
     make_run(second, judged.endpoint, judged.researcher, lambda request: good(1))
@@ -372,6 +357,7 @@ def test_a_call_shows_request_attempts_raw_reply_and_reading(lab):
     assert response.context["asked"].is_same is False
 
 
+@pytest.mark.long
 def test_a_call_asked_again_with_a_larger_limit_still_matches(lab):
     def answer(request):
         if request.params["max_tokens"] == 200:
@@ -408,6 +394,7 @@ def compared(lab):
     return response.context["compared"], response.text
 
 
+@pytest.mark.long
 def test_two_runs_are_compared_on_the_sentences_both_labelled(few):
     one, two = few.run(), few.run(seed=2)
     label_as(one, [0, 1, 2, 3, None])

@@ -12,7 +12,6 @@ from cqa_site.runs.actions.endpoints import (
     archive_endpoint,
     change_endpoint,
     new_offers,
-    offers,
     set_offered,
 )
 from cqa_site.runs.actions.runs import RunRefused, resume_run
@@ -134,20 +133,6 @@ def test_only_a_site_administrator_offers(giver, boss):
     assert {"endpoint_offered", "endpoint_withdrawn"} <= set(verbs)
 
 
-def test_ids_of_other_studies_do_not_exist(lab, giver, boss, offered, added):
-    private = make_endpoint(giver, boss, "Private")
-    client = sign_in(lab.researcher)
-    post = reverse("endpoint_add", args=[lab.study.public_id])
-    # Neither what is not offered, nor what the study has of its own, nor nonsense.
-    for wanted in (private.public_id, added.public_id, "nonsense", ""):
-        assert client.post(post, {"offer": wanted}).status_code == 404
-    for name in ("endpoint", "endpoint_offer", "endpoint_archive", "endpoint_probe"):
-        url = reverse(name, args=[lab.study.public_id, offered.public_id])
-        assert client.post(url, {"is_offered": "false"}).status_code == 404
-    assert fresh(offered).is_offered
-    assert not offers(giver).exists()
-
-
 def test_what_is_shared_cannot_be_changed_or_offered_on(lab, boss, added, offered):
     make = {"name": "Ours", "max_in_flight": "2", "base_url": "https://evil.example/v1"}
     url = reverse("endpoint", args=[lab.study.public_id, added.public_id])
@@ -244,6 +229,7 @@ def test_a_batch_that_was_not_sent_is_given_back(lab, added, offered, boss):
     assert run.calls.filter(state="ready").count() == 6
 
 
+@pytest.mark.long
 def test_offering_it_again_lets_its_runs_go_on(lab, added, offered, boss, monkeypatch):
     run = planned(lab)
     withdraw(fresh(offered), boss)
@@ -312,6 +298,7 @@ def test_all_studies_together_keep_the_limit_and_each_its_own(lab, added, offere
     assert len(take_turn(added, "a", Turn(), 512).outgoing) == 3
 
 
+@pytest.mark.long
 def test_stored_replies_stay_in_each_study(lab, added, offered, boss, monkeypatch):
     sent = let_answer(monkeypatch)
     other = Lab(items=6)

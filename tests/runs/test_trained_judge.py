@@ -7,7 +7,6 @@ from functools import cached_property
 import numpy as np
 import pytest
 from django.core.cache import cache
-from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.consensus.models import FinalLabel
@@ -139,6 +138,7 @@ def test_a_version_holds_labels_figures_and_model(shop):
     assert shop.study.audit_events.filter(verb="judge_trained").count() == 1
 
 
+@pytest.mark.long
 def test_a_pair_nobody_labelled_counts_as_held_back(shop):
     of_pair = {}
     for item in shop.label_round.items.select_related("argument"):
@@ -152,6 +152,7 @@ def test_a_pair_nobody_labelled_counts_as_held_back(shop):
     assert seen.filter(is_out_of_fold=True).count() == 0
 
 
+@pytest.mark.long
 def test_labels_of_another_label_round_can_be_lent(shop):
     guideline = shop.label_round.guideline
     pilot = LabelRound.objects.create(study=shop.study, name="Pilot", guideline=guideline)
@@ -212,6 +213,7 @@ def letters(monkeypatch):
     return embedder
 
 
+@pytest.mark.long
 def test_cold_start_labels_everything_and_claims_nothing(shop, letters):
     job = shop.train()
     assert job.state == "done", job.error
@@ -320,12 +322,6 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     assert "It rained" not in reply.text
 
 
-@pytest.mark.parametrize("given", ["nonsense", "00000000-0000-0000-0000-000000000007"])
-def test_the_command_names_an_unknown_label_round(given):
-    with pytest.raises(CommandError, match="no round"):
-        call_command("train_judge", label_round=given)
-
-
 # -- order of the queue ------------------------------------------------------------------------
 
 
@@ -399,6 +395,7 @@ def test_opening_needs_a_judge_if_it_is_to_order():
         Draft(is_ordered=True).open()
 
 
+@pytest.mark.long
 def test_payloads_look_the_same_with_and_without_the_order():
     keys = []
     for draft in (Draft(is_ordered=False).open(), Draft(is_ordered=True).predict().open()):

@@ -17,7 +17,6 @@ from django.urls import reverse
 from cqa_site.web.charts.vega import WIDTHS
 from tests.cast import sign_in
 from tests.people.test_menu import ELSEWHERE, WORK
-from tests.web.test_words import doubles
 
 from .matrix import STUDY_ROUTES
 
@@ -206,24 +205,6 @@ def test_every_page_has_crumbs_that_lead_to_its_place_in_the_menu(pages):
             assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
         seen += 1
     assert seen > (100 if pages.role == "d" else 5)
-
-
-def test_every_crumb_can_be_opened_and_none_is_the_page_itself(pages):
-    ways = {}
-    for name, address, text in pages.in_study():
-        for url, _text in LINK.findall(NAV.search(text)[0]):
-            assert unescape(url).partition("?")[0] != address, name
-            ways.setdefault(unescape(url), name)
-    assert len(ways) > (60 if pages.role == "d" else 1)
-    for url, name in ways.items():
-        assert pages.client.get(url).status_code == 200, (name, url)
-
-
-def test_no_page_says_a_second_word(pages):
-    for name, (_address, text) in pages.by_name.items():
-        # Addresses and fields of the REST interface keep the names that programs know.
-        words = unescape(UNSEEN.sub(" ", re.sub(r"<code.*?</code>", " ", text, flags=re.S)))
-        assert not doubles(name, words)
 
 
 def test_pages_of_the_menu_have_titles_and_headings_of_their_own(pages):

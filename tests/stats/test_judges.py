@@ -161,11 +161,6 @@ def test_concatenated_alpha_is_alpha_of_all_cells(level):
     assert concatenated_alpha(a, b, level) == pytest.approx(expected)
 
 
-def test_alpha_of_one_value():
-    assert np.isnan(concatenated_alpha(np.ones((2, 2)), np.ones((2, 2))))
-    assert np.isnan(concatenated_alpha(np.full(2, np.nan), np.ones(2)))
-
-
 def test_ranges_alone_make_unrelated_sheets_agree():
     a, b = sheets()
     found = shuffled_baseline(concatenated_alpha, a, b)
@@ -193,15 +188,6 @@ def test_the_mean_is_that_of_all_permutations():
     found = shuffled_baseline(product, a, b, n_repeats=4000)
     assert found.mean == pytest.approx(np.mean(every), abs=0.5)
     assert found.sd == pytest.approx(np.std(every), abs=0.3)
-
-
-def test_the_baseline_is_its_seed():
-    a, b = sheets()
-    first, again, other = (
-        shuffled_baseline(concatenated_alpha, a, b, n_repeats=5, seed=seed) for seed in (1, 1, 2)
-    )
-    assert first == again
-    assert first.mean != other.mean
 
 
 def test_an_undefined_baseline_says_why_and_an_impossible_one_is_refused():

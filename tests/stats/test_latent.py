@@ -112,13 +112,6 @@ def test_probabilities_are_probabilities_and_runs_repeat():
     assert found.confusions.loc["r7"].to_numpy().argmax(axis=1).tolist() == [3, 3, 3, 3]
 
 
-def test_the_order_of_the_rows_does_not_matter():
-    table, _ = knowing_crowd()
-    found = dawid_skene(Ratings.from_frame(table))
-    shuffled = dawid_skene(Ratings.from_frame(table.sample(frac=1, random_state=1)))
-    assert shuffled.labels[found.labels.index].equals(found.labels)
-
-
 def test_one_value_and_unused_categories():
     assert dawid_skene(ratings_of([[2, 2], [2, 2]])).labels.tolist() == [2, 2]
     found = dawid_skene(ratings_of([[2, 2], [0, 0]]), categories=[0, 1, 2])

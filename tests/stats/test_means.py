@@ -74,12 +74,6 @@ def test_the_jackknife_of_a_mean_is_its_t_interval_and_wider_where_values_are_sk
     assert high >= stats.t.interval(0.95, n - 1, 0, error)[1]
 
 
-def test_an_interval_always_holds_its_own_estimate():
-    value, left_out = -1.539, np.array([-1.2, -1.5, -2.4, -1.1, -1.3, -1.4])
-    low, high = jackknife_t_interval(value, left_out, np.ones(6, dtype=int), least=6)
-    assert low <= value <= high
-
-
 @pytest.mark.parametrize(
     ("interval", "reason"),
     [
@@ -315,16 +309,6 @@ def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
 def test_a_mean_that_nothing_vouches_for_is_refused(human, probabilities, options, match):
     with pytest.raises(ValueError, match=match):
         calibrated_mean([1.0, 2.0], human, probabilities, **options)
-
-
-def test_clusters_of_one_item_change_nothing():
-    human = np.array(HUMAN, dtype=float)
-    for recipe in ("corrected", "published"):
-        alone = calibrated_mean(JUDGE, human, 0.5, recipe=recipe).estimate
-        found = calibrated_mean(JUDGE, human, 0.5, clusters=range(20), recipe=recipe)
-        assert found.estimate.value == alone.value
-        assert (found.estimate.low, found.estimate.high) == pytest.approx((alone.low, alone.high))
-        assert found.labels_to_halve is None
 
 
 def test_a_cluster_counts_once_however_many_items_it_has():

@@ -339,6 +339,7 @@ def test_processor_time_is_limited(tmp_path):
     assert "more processor time or memory" in error.reason
 
 
+@pytest.mark.long
 def test_memory_of_the_child_is_limited(tmp_path):
     path = saved(tmp_path, workbook(row_of(2, TEXT * 400)))
     error, growth = growth_when_refused(path, "a.xlsx", Limits(child_memory_bytes=70 * MEGABYTE))
@@ -346,6 +347,7 @@ def test_memory_of_the_child_is_limited(tmp_path):
     assert growth <= MOST_GROWTH
 
 
+@pytest.mark.long
 def test_a_large_honest_workbook_does_not_grow_this_process(tmp_path):
     row = f"<row>{cell('A', TEXT[:24_000])}</row>".replace(' r="A"', "")
     path = saved(tmp_path, workbook(HEADER + row * 1_000))

@@ -170,15 +170,6 @@ def test_a_flipped_bit_is_refused_with_the_name_of_its_part(backup, tmp_path, su
             assert refused.value.part == part
 
 
-@pytest.mark.parametrize("step", [7_919, pytest.param(499, marks=pytest.mark.long)])
-def test_every_bit_counts(backup, tmp_path, step):
-    """Bytes all over the file, whatever they belong to."""
-    for at in range(0, backup.stat().st_size, step):
-        damaged = flipped(backup, tmp_path / "flipped.zip", at)
-        with pytest.raises(BackupRefused), Archive(damaged) as archive:
-            archive.check()
-
-
 def test_a_file_that_is_cut_off_or_no_backup_is_refused(backup, tmp_path):
     whole = backup.read_bytes()
     for content in (whole[:-1], whole[: len(whole) // 2], b"", b"not a backup" * 99):
@@ -225,6 +216,7 @@ def with_column(table, name):
     return change
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "words"),
     first(
@@ -357,6 +349,7 @@ def test_secrets_within_json_are_encrypted_anew():
     assert taken["plain"] == stored["plain"]
 
 
+@pytest.mark.long
 def test_what_belongs_to_nobody_is_no_data_and_what_is_not_ours_stays(backup, fresh):
     """What a worker leaves where nobody works, and files whose names only look like ours."""
     config, folder = fresh

@@ -199,6 +199,7 @@ def doctor(folder, *arguments, **environment):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("environment", "words", "remedy"),
     [

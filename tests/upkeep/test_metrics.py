@@ -50,6 +50,7 @@ def samples(content=None):
 # -- who may ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_who_may_read_it(alone, settings):
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     cases = [
@@ -220,6 +221,7 @@ def test_replies_add_their_tokens_to_the_run(django_capture_on_commit_callbacks)
     assert (budget.tokens_in, budget.tokens_out) == (200, 20)
 
 
+@pytest.mark.long
 def test_calls_of_a_run_that_ended_are_counted_once_until_it_goes_on(ran):
     lab, run = ran
     endpoint = f"endpoint={lab.endpoint.public_id}"
@@ -238,6 +240,7 @@ def test_calls_of_a_run_that_ended_are_counted_once_until_it_goes_on(ran):
     assert found["counterpoint_calls", endpoint, "state=unscored"] == 1
 
 
+@pytest.mark.long
 def test_jobs_leases_and_workers():
     study = make_study()
     waiting, running, failed, _later = [
@@ -264,6 +267,7 @@ def test_jobs_leases_and_workers():
     assert 4 <= found[("counterpoint_worker_beat_age_seconds",)] < 60
 
 
+@pytest.mark.long
 def test_what_is_asked_does_not_grow_with_what_is_there(ran):
     """The statements are counted, and each that could read a long table goes by an index."""
     lab, _run = ran

@@ -28,6 +28,7 @@ def new(tmp_path, settings, django_db_blocker):
         yield connections[alias]
 
 
+@pytest.mark.long
 def test_a_new_database_is_like_a_migrated_one(new, tmp_path):
     assert migrating.make_all_tables(new)
     with registered("old", with_file(tmp_path / "old.sqlite3")) as alias:

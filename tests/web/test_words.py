@@ -39,6 +39,7 @@ def test_nothing_has_two_words(texts):
     assert not [each for where, text in read for each in doubles(where, text)]
 
 
+@pytest.mark.long
 def test_the_description_of_the_interface_has_no_second_word():
     def said(part: object) -> list[str]:
         if isinstance(part, list):

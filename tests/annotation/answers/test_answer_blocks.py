@@ -105,6 +105,7 @@ def test_citations_keep_their_links_inside_lists_and_bold_text():
     assert '<strong><a class="cited" href="#argument-1-1"' in html
 
 
+@pytest.mark.long
 @given(st.one_of(answers, marked))
 def test_not_a_letter_is_lost_or_moved(text):
     pieces = split_citations(text, {1, 2})

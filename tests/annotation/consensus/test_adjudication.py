@@ -71,6 +71,7 @@ def steps(rows):
     return len(done)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="counts the instructions of SQLite")
 def test_twice_the_arguments_are_about_twice_the_work(study):
     crowd = make_raters(study, 3)
@@ -106,6 +107,7 @@ def test_control_items_and_expert_overrides_are_left_out_but_tied_controls_are_n
     assert [row.argument for row in disputed(label_round)] == arguments(label_round)[1:3]
 
 
+@pytest.mark.long
 def test_in_a_running_round_a_sentence_waits_for_all_its_labels(study):
     label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=3)
     for value in (0, 3):
@@ -154,6 +156,7 @@ def test_a_changed_mind_supersedes_and_keeps_history(label_round, expert):
     assert in_force.comment == "clearer"
 
 
+@pytest.mark.long
 def test_several_experts_are_one_majority_with_the_higher_label_on_a_tie(label_round):
     argument = arguments(label_round)[0]
     one, two, three = make_raters(label_round.study, 3, kind="expert")
@@ -194,6 +197,7 @@ def test_an_expert_decides_one_sentence_after_the_other(label_round, expert):
     assert rater_of(expert).kind == "expert"
 
 
+@pytest.mark.long
 def test_an_own_decision_can_be_reopened_and_changed(label_round, expert):
     client = sign_in(expert)
     argument = arguments(label_round)[0]
@@ -364,6 +368,7 @@ def test_the_last_decision_can_be_taken_back_and_nothing_is_deleted(label_round,
     assert rows.filter(superseded_at=None).count() == 1
 
 
+@pytest.mark.long
 def test_an_undo_that_is_sent_twice_takes_back_one_decision(label_round, expert):
     client = sign_in(expert)
     argument, other = arguments(label_round)[:2]
@@ -400,6 +405,7 @@ def make_tied():
 tied = built_once(make_tied)
 
 
+@pytest.mark.long
 def test_closing_a_round_fills_the_queue(tied, django_capture_on_commit_callbacks):
     client = sign_in(tied.boss)
     address = f"/s/{tied.round.study.public_id}/label-rounds/{tied.round.public_id}/"
@@ -411,6 +417,7 @@ def test_closing_a_round_fills_the_queue(tied, django_capture_on_commit_callback
     assert judges.context["figures"].people.final == 2
 
 
+@pytest.mark.long
 def test_while_labels_are_being_computed_once_the_queue_says_so(tied):
     page = sign_in(tied.expert).get(here(tied.round)).content.decode()
     assert "Labels are being aggregated" in page

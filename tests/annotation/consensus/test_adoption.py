@@ -71,6 +71,7 @@ def test_labels_adopted_once_or_twice_say_so_once(label_round, release, research
     assert Adoption.objects.filter(withdrawn_at=None).count() == 1
 
 
+@pytest.mark.long
 def test_what_an_expert_decides_in_the_queue_is_stronger_than_anybodys_label(
     label_round, release, researcher
 ):
@@ -120,6 +121,7 @@ def test_ties_that_come_later_are_decided_too(label_round, release, researcher):
     assert labels(label_round)[1] == (0, "adopted")
 
 
+@pytest.mark.long
 def test_a_preview_counts_and_stores_nothing(label_round, release, researcher):
     source, rater = release
     asked = {"label_round": label_round, "source": source, "rater": rater}
@@ -150,6 +152,7 @@ def test_withdrawing_gives_the_labels_back_to_the_votes(label_round, release, re
     assert list(verbs) == ["labels_adopted", "adoption_withdrawn"]
 
 
+@pytest.mark.long
 def test_changed_labels_of_the_source_reach_who_adopted_them(label_round, release, researcher):
     source, rater = release
     adopt_labels(label_round=label_round, source=source, rater=rater, actor=researcher)
@@ -229,6 +232,7 @@ def test_the_page_shows_sources_in_a_bounded_number_of_queries(
     assert "The strongest source decides" in text
 
 
+@pytest.mark.long
 def test_labels_are_filtered(sixty, client):
     argument = sixty.label_round.final_labels.filter(is_tied=True).first().argument
     (expert,) = make_raters(sixty.label_round.study, 1, kind="expert")

@@ -42,6 +42,7 @@ def test_without_a_demo_or_in_production_it_says_what_to_do_instead(settings):
         call_command("demo", password=True)
 
 
+@pytest.mark.long
 def test_two_systems_answer_three_questions_under_three_scenarios():
     study = cast.make_study()
     demo._arguments(study)

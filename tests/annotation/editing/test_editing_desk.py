@@ -150,6 +150,7 @@ def test_a_plain_form_saves_and_submits_the_same_text(client, sheet):
     assert Revision.objects.get().text == "One\ntwo  \n"
 
 
+@pytest.mark.long
 def test_a_plain_form_with_a_mistake_brings_the_text_back(client, sheet):
     reply = submit(client, sheet, "Changed here.", reasons=[], comment="No reason", **PLAIN)
     assert reply.status_code == 422

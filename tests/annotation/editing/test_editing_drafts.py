@@ -111,17 +111,6 @@ def settle(sheet, kept, choice, base, merged=""):
     settle_text(sheet=again(sheet), kept=kept, choice=choice, base_version=base, merged=merged)
 
 
-@pytest.mark.parametrize(
-    ("choice", "text"), [("mine", "arrived"), ("theirs", "stored"), ("merged", "both")]
-)
-def test_one_text_goes_on_and_the_other_stays_in_the_history(sheet, kept, choice, text):
-    settle(sheet, kept, choice, 1, merged="both")
-    assert again(sheet).text == text
-    assert not sheet.kept.exists()
-    there = {again(sheet).text, *sheet.earlier_drafts.values_list("text", flat=True)}
-    assert {"stored", "arrived"} <= there
-
-
 def test_a_choice_made_from_an_old_view_asks_again(sheet, kept):
     save(sheet, "stored and more", 1, client="a", sequence=2)
     with pytest.raises(StaleDraft) as stale:

@@ -1,6 +1,5 @@
 """Rounds: the split that is seen opens; calibration answers are discussed when a round is over."""
 
-import re
 from collections import Counter
 
 import pytest
@@ -14,7 +13,7 @@ from annotation.editing.actions.rounds import NotDiscussed, add_comment
 from annotation.editing.models import EditingRound, EditingSheet
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.drafts import save_draft
-from cqa_site.rounds.lifecycle import close_round, open_round, reopen_round
+from cqa_site.rounds.lifecycle import close_round, reopen_round
 from tests.annotation.editing_cast import hand_in, make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
@@ -85,6 +84,7 @@ def test_drawing_again_with_the_same_values_gives_the_same_split(study, client, 
     assert EditingRound.objects.count() == 1
 
 
+@pytest.mark.long
 def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
     """Names that are taken are tested in tests/rounds/test_round_states.py."""
     make_answers(study, questions=3)
@@ -123,23 +123,7 @@ def test_a_round_does_not_open_with_somebody_who_left(study, client):
     assert row.state == "draft"
 
 
-def test_experts_see_their_answers_once_the_round_is_open(study, researcher):
-    make_answers(study, questions=8)
-    row = make_round(study, experts=2, calibration=2, individual=2, is_open=False)
-    own = sheets_of(row, rater_id=row.places.order_by("rater").first().rater_id)
-    client = sign_in(own[0].rater.user)
-    here = reverse("editing", args=[study.public_id])
-    assert "No answers to edit yet" in client.get(here).content.decode()
-    assert (
-        client.get(reverse("desk_form", args=[study.public_id, own[0].public_id])).status_code
-        == 404
-    )
-    open_round(round_=row, actor=researcher)
-    text = client.get(here).content.decode()
-    shown = set(re.findall(r"/editing/([0-9a-f-]{36})/\"", text))
-    assert shown == {str(sheet.public_id) for sheet in own}
-
-
+@pytest.mark.long
 def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, client):
     make_answers(study, questions=8)
     row = make_round(study, experts=2, calibration=0, individual=3)

@@ -207,6 +207,7 @@ def test_pseudonyms_agree_within_a_set_and_nowhere_else(label_round, researcher)
     assert not names[0] & {row["rater_id"] for row in second}
 
 
+@pytest.mark.long
 def test_crowdkit_holds_the_counted_votes(label_round, researcher):
     rows = rows_of(export(label_round, researcher, ["crowdkit"], "parquet"))
     excluded = label_round.places.get(excluded_at__isnull=False).rater
@@ -225,6 +226,7 @@ def test_final_labels_are_those_of_the_page(label_round, researcher):
     assert len(rows) == 12
 
 
+@pytest.mark.long
 def test_figures_are_those_of_the_snapshot(label_round, researcher):
     file = export(label_round, researcher, ["figures"], "jsonl")
     found = {row["figure"]: row["number"] for row in rows_of(file)}
@@ -283,6 +285,7 @@ def test_files_lie_alone_under_our_names_and_leave_under_names_of_any_script(
     assert "\n" not in header
 
 
+@pytest.mark.long
 def test_a_live_snapshot_is_brought_up_to_date_first(label_round, researcher):
     stale = snapshots.refresh(LABEL_ROUNDS, label_round)
     late = Item.objects.create(
@@ -294,6 +297,7 @@ def test_a_live_snapshot_is_brought_up_to_date_first(label_round, researcher):
     assert "late" in {row["item_id"] for row in rows_of(file)}
 
 
+@pytest.mark.long
 def test_a_frozen_snapshot_keeps_giving_its_votes(label_round, researcher):
     snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
     snapshots.freeze(

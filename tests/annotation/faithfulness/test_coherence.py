@@ -86,6 +86,7 @@ def cited(lab, **target):
     return list(chosen_citations(lab.study, target_of(**target), 1))
 
 
+@pytest.mark.long
 def test_one_request_a_citation_that_exists(lab):
     found = cited(lab)
     assert len(found) == 9
@@ -95,6 +96,7 @@ def test_one_request_a_citation_that_exists(lab):
     assert len({each[:4] for each in one}) == 2
 
 
+@pytest.mark.long
 def test_texts_are_chosen_by_kind_system_and_scenario(lab):
     other = make_system(lab.study, "Model B")
     listed = lab.answers[0].argument_list
@@ -111,6 +113,7 @@ def test_texts_are_chosen_by_kind_system_and_scenario(lab):
     assert len(cited(lab)) == 10
 
 
+@pytest.mark.long
 def test_a_sample_draws_texts_and_repeats_itself(lab):
     one = cited(lab, sample=1)
     assert len({each.answer for each in one}) == 1
@@ -222,6 +225,7 @@ def test_a_run_judges_plain_answers_unless_others_are_chosen(lab, probe):
     assert {each.answer for each in chosen_citations(lab.study, old, 1)} == {first, odd, last}
 
 
+@pytest.mark.long
 def test_experts_versions_are_chosen_by_the_condition_of_what_they_edited(lab):
     edited = lab.revision.sheet.answer
     assert cited(lab, texts="edited")
@@ -256,14 +260,7 @@ def test_the_page_offers_conditions_and_says_what_they_leave_out(lab, client, pr
         assert client.post(start, post(lab, **wrong)).status_code == 422
 
 
-def test_the_page_of_a_run(lab, client):
-    run = lab.run(target={"systems": [lab.answers[0].system.public_id], "scenarios": [4]})
-    text = " ".join(client.get(url(lab, "run", run)).text.split())
-    for words in ("66.7 %", "answers as written", "Model A"):
-        assert words in text
-    assert "not coherent" in client.get(url(lab, "run_calls", run)).text
-
-
+@pytest.mark.long
 def test_verdicts_with_segment_and_argument(judged, django_assert_max_num_queries):
     run, client = judged.done, sign_in(judged.researcher)
     address = url(judged, "coherence_verdicts", run)

@@ -146,6 +146,7 @@ def test_a_worker_that_lost_its_lease_stops(study):
         faithfulness.make_figures(jobs.JobContext(job))
 
 
+@pytest.mark.long
 def test_one_job_at_a_time_takes_the_newest_choice_and_another_model_is_another_similarity(
     study, vectors
 ):
@@ -226,6 +227,7 @@ def test_groups_are_means_of_their_texts(study, researcher):
     assert groups[2].measures["precision"].reason
 
 
+@pytest.mark.long
 def test_intervals_are_over_questions(study):
     for number in range(6):
         (answer,) = make_faithful(make_study(f"Other {number}"), 1)

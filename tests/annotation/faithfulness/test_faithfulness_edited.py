@@ -57,6 +57,7 @@ class Lab:
 lab = built_once(Lab)
 
 
+@pytest.mark.long
 def test_a_revision_stands_beside_its_answer(lab):
     compute(lab.study)
     row = EditedText.objects.get(before__study=lab.study)
@@ -86,6 +87,7 @@ def test_a_gold_text_stands_beside_the_nearest_machine_answer(lab):
     assert (row.before, row.edit_distance) == (near, 1)
 
 
+@pytest.mark.long
 def test_a_gold_text_without_machine_answers_is_counted_in_its_study_alone(lab):
     compute(lab.study)
     other = make_faithful(make_study("Study B"), 1)[0]
@@ -98,6 +100,7 @@ def test_a_gold_text_without_machine_answers_is_counted_in_its_study_alone(lab):
     assert freshness(other.study).stale_pairs == 0
 
 
+@pytest.mark.long
 def test_only_what_changed_is_compared_again(lab):
     assert len(stale_pairs(lab.study)) == 1
     compute(lab.study)
@@ -249,6 +252,7 @@ def agreement_page(user, shared, *file):
     return sign_in(user).get(reverse(name, args=[*ids, *file]))
 
 
+@pytest.mark.long
 def test_experts_of_the_round_look_when_it_is_over(shared):
     assert agreement_page(shared.experts[0], shared).status_code == 200
     assert agreement_page(make_member(shared.study, Role.EXPERT), shared).status_code == 404
@@ -259,6 +263,7 @@ def test_experts_of_the_round_look_when_it_is_over(shared):
         assert agreement_page(shared.researcher, shared, *file).status_code == 200
 
 
+@pytest.mark.long
 def test_experts_know_each_other_by_number(shared):
     shown = agreement_page(shared.experts[0], shared).content.decode()
     assert "Person B" not in shown

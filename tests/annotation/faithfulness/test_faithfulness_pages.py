@@ -116,21 +116,6 @@ def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choic
     assert all(one != other for one, other in zip(stored, before, strict=True))
 
 
-def test_both_modes_and_files_agree_with_the_page(lab, study, client, page):
-    found = {}
-    for mode in ("sound", "paper"):
-        query = f"?mode={mode}"
-        shown = text_of(page("faithfulness", query=query))
-        measures = page("faithfulness_figure", "measures", "csv", query=query)
-        found[mode] = dict(zip(*rows_in(measures), strict=True))
-        assert f"{float(found[mode]['Precision']):.3f}" in shown
-        assert found[mode]["Precision, answers n"] == "3"
-    assert found["sound"]["Segments n"] != found["paper"]["Segments n"]
-    assert "intervals over whole questions" in page("faithfulness_figure", "measures", "md").text
-    unknown = reverse("faithfulness_figure", args=[study.public_id, "measures", "exe"])
-    assert client.get(unknown).status_code == 404
-
-
 @pytest.mark.long
 def test_single_texts_are_filtered_and_sorted(lab, study, page):
     first = lab.answers[0]
@@ -169,6 +154,7 @@ def test_pages_take_as_many_queries_for_many_texts(study, page, django_assert_ma
         page("faithfulness")
 
 
+@pytest.mark.long
 def test_a_text_without_figures_or_arguments_has_its_page(study, page):
     answers = make_faithful(study, 1)
     lone = make_answer(answers[0].question, text="Tea.", scenario=1)

@@ -23,7 +23,7 @@ from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed
 from annotation.labelling.models.rounds import Guideline, VoteEvent
 from cqa_site.results import snapshots
 from cqa_site.runs.models import Job
-from cqa_site.stats.agreement import krippendorff_alpha, pairwise_agreement, percent_agreement
+from cqa_site.stats.agreement import krippendorff_alpha, percent_agreement
 from cqa_site.stats.estimate import FIRM, from_json, to_json
 from cqa_site.web.tables import estimate_text, text_of
 from tests.annotation.voting import make_raters, vote
@@ -176,13 +176,6 @@ def test_annotators_are_compared_with_the_others_only():
     assert [row["rater"] for row in figures_of()["annotators"]] == ["a", "b", "c"]
 
 
-def test_the_most_disputed_item_comes_first():
-    hardest = figures_of()["hardest"]
-    assert [row["item"] for row in hardest] == ["i2", "i4"]
-    assert (hardest[1]["votes"], hardest[1]["majority"]) == ([2, 3, 3], 3)
-    assert hardest[0]["spread"] == 1
-
-
 def test_pairs_have_no_value_below_the_shared_minimum():
     pairs = figures_of()["pairs"]
     assert pairs["raters"] == ["a", "b", "c"]
@@ -283,14 +276,6 @@ def test_the_units_of_alpha_give_the_same_alpha(figure, scope):
         assert [again.value, again.low, again.high] == [entry[x] for x in ("value", "low", "high")]
     assert percent_agreement(ratings_of(rows)).value == stored[3]["value"]
     assert recomputed(rows, figure).value == stored[0]["value"]
-
-
-def test_the_units_of_a_pair_give_the_same_pair():
-    rows = units(votes_table(), "pair:a:b")
-    assert set(rows["rater_id"]) == {"a", "b"}
-    again = pairwise_agreement(ratings_of(rows), "alpha_ordinal", 2)["value"][0]
-    assert again == figures_of()["pairs"]["values"][0][1]
-    assert recomputed(rows, "pair:a:b").value == pytest.approx(again)
 
 
 @pytest.mark.parametrize(
@@ -410,6 +395,7 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
         assert len(callbacks) == count
 
 
+@pytest.mark.long
 def test_the_finding_says_how_many_items_have_each_majority_label(filled):
     page = page_of(filled, "figures")
     names = filled.label_round.guideline.level_names
@@ -446,17 +432,6 @@ def test_a_low_alpha_beside_one_frequent_label_names_what_to_read():
     assert "98 % of the votes are label 3: alpha is then low even where" in finding.sure
     percent, ac2 = (estimate_text(figures.agreement["all"][at]) for at in (3, 6))
     assert f"percent agreement {percent} and Gwet's AC2 {ac2}." in finding.sure
-
-
-def test_a_statistic_says_how_many_items_it_used():
-    (fleiss,) = [
-        row
-        for row in TABLES["agreement"]
-        .table(compute_figures(votes_table(), SCALE, RECIPE), {}, where="", name="")
-        .rows
-        if row[:2] == ["all items", "Fleiss' kappa"]
-    ]
-    assert (fleiss[7], fleiss[8]) == (6, 4)
 
 
 def test_the_page_is_bounded(filled, django_assert_max_num_queries):
@@ -504,6 +479,7 @@ def test_a_failed_computation_is_shown(label_round, client, monkeypatch):
     assert "every 5s" not in page
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("raters", [0, 1])
 def test_undefined_figures_say_why_on_the_page(label_round, client, raters):
     fill(label_round, raters)
@@ -517,6 +493,7 @@ def test_undefined_figures_say_why_on_the_page(label_round, client, raters):
             assert reason in page.lower()
 
 
+@pytest.mark.long
 def test_every_figure_downloads_in_every_form(filled):
     client, snapshot = sign_in(filled.boss), filled.snapshot
     for slug, form in itertools.product(TABLES, ("csv", "tex", "md")):
@@ -529,6 +506,7 @@ def test_every_figure_downloads_in_every_form(filled):
             assert snapshot.sha256[:12] in text
 
 
+@pytest.mark.long
 def test_a_chart_is_drawn_once_and_kept(filled, monkeypatch):
     cache.clear()
     client = sign_in(filled.boss)

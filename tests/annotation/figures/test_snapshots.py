@@ -87,6 +87,7 @@ def test_texts_come_back_exactly(label_round, text):
     assert row["comment"] == text
 
 
+@pytest.mark.long
 def test_the_table_takes_one_query_and_its_marker_few(
     label_round, django_assert_num_queries, django_assert_max_num_queries
 ):
@@ -187,6 +188,7 @@ def url(name, label_round, *more):
     return reverse(name, args=[label_round.study.public_id, label_round.public_id, *more])
 
 
+@pytest.mark.long
 def test_what_moved_between_two_snapshots(label_round, client):
     first, second = make_raters(label_round.study, 2)
     items = list(label_round.items.all())
@@ -208,6 +210,7 @@ def test_what_moved_between_two_snapshots(label_round, client):
         assert client.get(url("snapshots", label_round), bad).status_code == 404
 
 
+@pytest.mark.long
 def test_intervals_of_earlier_versions_are_not_computed_again(label_round):
     first, second = make_raters(label_round.study, 2)
     for at, item in enumerate(label_round.items.all()):
@@ -230,6 +233,7 @@ def test_intervals_of_earlier_versions_are_not_computed_again(label_round):
     assert found.startswith("agreement.all[0].value")
 
 
+@pytest.mark.long
 def test_what_still_moves_is_not_called_a_snapshot_until_it_is_frozen(label_round, client):
     vote(label_round.items.first(), *make_raters(label_round.study, 1), 2)
     refresh(label_round)

@@ -71,6 +71,7 @@ def test_every_choice_of_every_question_becomes_one_answer(lab, carry, monkeypat
         )  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_sample_is_drawn_from_questions_that_can_be_asked(lab, carry, monkeypatch):
     script(monkeypatch, echo)
     without = Argument.objects.filter(comparison__in=[q.comparison for q in lab.questions[:3]])
@@ -163,6 +164,7 @@ def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(carry, mon
     assert Reply.objects.count() == len(client.requests) == 15 + 2
 
 
+@pytest.mark.long
 def test_one_system_stands_for_an_endpoint_s_model_whatever_it_is_called(lab, carry, monkeypatch):
     script(monkeypatch, write_by_text)
     first = carry(lab)
@@ -220,6 +222,7 @@ def numbers(lab, run):
     return list(rows.values_list("choice", flat=True))
 
 
+@pytest.mark.long
 def test_a_second_run_counts_on_where_the_first_ended(lab, carry, monkeypatch):
     script(monkeypatch, echo)
     runs = [carry(lab, replicates=n, reuse=False) for n in (2, 1, 3)]

@@ -191,12 +191,6 @@ def written(question, number, arguments=None, **chosen):
     return write_request(parts_of(prompt), question, target_of(**chosen), arguments)
 
 
-def test_the_first_scenario_says_nothing_but_what_to_compare(study):
-    request = written(make_question(study), 1)
-    assert request.messages == ({"role": "user", "content": 'Compare "tea" and "coffee".'},)
-    assert request.schema is None
-
-
 @pytest.mark.parametrize(
     ("number", "facts"),
     [

@@ -138,6 +138,7 @@ def test_all_runs_that_wait_go_on_at_one_click(lab, client):
     assert made.budget.cap_micro == 2_500_000
 
 
+@pytest.mark.long
 def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab, client):
     Endpoint.objects.update(price_in=0, price_out=0)
     data = fields(lab, relevance=["any", "0-1"])
@@ -154,6 +155,7 @@ def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab, client)
     assert page.count("Scenario 4 · v1 · labels 0–1") == 2
 
 
+@pytest.mark.long
 def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     own = str(lab.labels.public_id)
     by_study = matrix(lab, numbers=(4,), endpoints=1, relevance=["any", "2-3"])
@@ -180,31 +182,6 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     assert "labels" in MatrixForm(theirs, study=lab.study, actor=lab.researcher).errors
 
 
-@pytest.mark.long
-def test_the_api_launches_the_same_matrix(lab):
-    client = client_of(lab.researcher)
-    base = f"/api/v1/studies/{lab.study.public_id}/generation-launches/"
-    body = {
-        "endpoints": [str(each.public_id) for each in lab.others],
-        "prompts": [str(lab.prompt(number).public_id) for number in (1, 4)],
-        "relevance": ["any", "0-1"],
-        "cap_micro": 5_000_000,
-        "replicates": 1,
-    }
-    estimate = client.post(f"{base}estimate/", body, "json").json()
-    assert (estimate["runs"], estimate["folded"], estimate["requests"]) == (6, 2, 24)
-    reply = client.post(base, body, "json")
-    assert reply.status_code == 201, reply.json()
-    made = reply.json()
-    assert (len(made["runs"]), made["folded"], made["cap_micro"]) == (6, 2, 5_000_000)
-    assert client.post(base, body, "json").json()["id"] == made["id"]
-    changed = client.patch(f"{base}{made['id']}/", {"move": "cancel", "cap_micro": None}, "json")
-    assert changed.json()["cap_micro"] is None
-    assert {run["state"] for run in changed.json()["runs"]} == {"cancelled"}
-    body["endpoints"] = ["00000000-0000-0000-0000-000000000000"]
-    assert client.post(base, body, "json").status_code == 400
-
-
 @pytest.fixture
 def ask(lab, inline):
     """Send a request and let the work it asked for be done."""
@@ -226,6 +203,7 @@ def plan(lab):
     return ids | {"kind": "answers", "preflight": "off"}
 
 
+@pytest.mark.long
 def test_a_run_from_the_estimate_to_its_answers(lab, ask, plan, monkeypatch):
     client = script(monkeypatch, write_by_text)
     wanted = plan | {"relevance": "2-3", "most_arguments": 3, "replicates": 2}

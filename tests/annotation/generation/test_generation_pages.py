@@ -41,6 +41,7 @@ def wrote(lab, answer=write_by_text, **chosen) -> Run:
     return make_generation(lab.study, lab.endpoint, lab.researcher, answer, **chosen)
 
 
+@pytest.mark.long
 def test_a_scenario_is_proposed_that_has_what_it_shows(client, lab):
     def field():
         return client.get(url(lab, "generation_new")).context["form"].fields["prompt"]
@@ -75,6 +76,7 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     assert not Run.objects.exists()
 
 
+@pytest.mark.long
 def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
     Endpoint.objects.update(price_in=0, price_out=0)
     for number, favoured in ((3, "any"), (2, "object1")):
@@ -163,6 +165,7 @@ def test_the_page_of_a_run_lists_its_answers_with_links(
     )
 
 
+@pytest.mark.long
 def test_lengths_and_choices_of_a_run(client, lab):
     texts = iter(["Summary: a b.\nBest option: thing 0", "Nothing.", "Best option: depends"] * 4)
     target = {"questions": "sample", "sample": 3}

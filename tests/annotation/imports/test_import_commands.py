@@ -241,6 +241,7 @@ def test_a_list_means_exactly_what_it_says(study, tmp_path):
     assert (numbers(outcome, "questions"), outcome.flags) == ((3, 0, 0, 0), [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("cells", "column", "words"),
     [

@@ -96,6 +96,7 @@ def here(label_round, tail=""):
     return f"{base}/labels/compare/{tail}"
 
 
+@pytest.mark.long
 def test_the_page_and_its_files(settled, release, django_assert_max_num_queries):
     source, rater = release
     client = sign_in(make_member(settled.study, "researcher"))
@@ -115,6 +116,7 @@ def test_the_page_and_its_files(settled, release, django_assert_max_num_queries)
     assert client.get(here(settled)).status_code == 200
 
 
+@pytest.mark.long
 def test_a_run_without_a_single_label_is_not_offered(settled, study):
     boss = make_member(study, "researcher")
     run = make_run(settled, make_endpoint(study, boss), boss, lambda request: "?", preflight="off")

@@ -12,6 +12,7 @@ from tests.cast import make_member, make_study, sign_in
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.long
 def test_a_label_takes_nine_statements(django_assert_num_queries):
     study = make_study()
     label_round = opened(study, ordinary=200, controls=30)

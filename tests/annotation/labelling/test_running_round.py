@@ -91,6 +91,7 @@ def is_full(label_round):
     return set(counted) == {label_round.votes_per_item}
 
 
+@pytest.mark.long
 def test_four_people_work_while_everything_changes(study, label_round, people, boss):
     label(people, 12)
     on_screen = work(people[0]).assignments[0]
@@ -123,6 +124,7 @@ def test_four_people_work_while_everything_changes(study, label_round, people, b
     assert {"item_retired", "item_taken_back", "label_round_corrected"} <= set(verbs)
 
 
+@pytest.mark.long
 def test_each_vote_says_which_wording_its_annotator_had(study, label_round, people, boss):
     given = label(people, 5)
     first = label_round.guideline

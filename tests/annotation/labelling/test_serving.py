@@ -71,6 +71,7 @@ def test_a_block_holds_its_share_of_controls_at_varying_places(study):
     assert set(places) == {0, 1, 2, 3, 4}
 
 
+@pytest.mark.long
 def test_where_a_round_has_plenty_twenty_items_are_held_ahead_in_whole_blocks(study):
     """So long somebody can go on without a connection; near the end others are left theirs."""
     label_round = opened(study, ordinary=80, controls=30, votes_per_item=3)

@@ -78,14 +78,6 @@ def test_sentences_are_shown_before_they_are_kept(ask, comparison):
     assert comparison.arguments.count() == 1
 
 
-def test_the_path_of_a_service_can_hold_the_objects(ask, study, researcher):
-    with JsonStub({"firstObjectArguments": [], "secondObjectArguments": []}) as stub:
-        stub.address += "/{objectA},{objectB}/{aspects}/{most}/false"
-        _asked, page = ask(stub)
-        assert stub.asked == [("/cam/tea,coffee/price,taste%20of%20it/2/false", {})]
-    assert "The service found no such sentences" in page
-
-
 @pytest.mark.parametrize(
     ("stub", "words"),
     [

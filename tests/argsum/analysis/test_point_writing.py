@@ -187,6 +187,7 @@ def test_a_merge_under_a_new_name_is_a_persons(written):
     assert (written.quiet.text, written.quiet.writer) == ("Quiet parking", None)
 
 
+@pytest.mark.long
 def test_hidden_ones_and_those_by_hand_are_left_alone(lab):
     set_state(**lab.usual, points=[lab.quiet], verb="hidden")
     FoundPoint.objects.filter(pk=lab.parking.pk).update(origin="person")
@@ -241,6 +242,7 @@ def test_two_key_points_never_say_the_same(lab):
     assert counts(again) == (0, 3, 0, 0)
 
 
+@pytest.mark.long
 def test_a_text_that_is_there_already_is_asked_for_again(lab):
     lab.rename(lab.parking, "People speak of quiet")
     run = lab.write()
@@ -256,6 +258,7 @@ def test_the_same_again_costs_nothing_and_changes_nothing(written):
     assert written.analysis.changes.count() == 3
 
 
+@pytest.mark.long
 def test_run_again_asks_anew_and_writes_over_what_a_model_wrote(written):
     with scripted(on_theme):
         again = run_again(run=written.run, actor=written.boss)
@@ -277,6 +280,7 @@ def test_who_changes_a_key_point_meanwhile_wins(lab):
     assert "“By Ben” was changed in the meantime (renamed, Ben)" in note
 
 
+@pytest.mark.long
 def test_a_key_point_from_which_all_statements_went_is_left_alone(lab):
     run = lab.begin()
     lab.analysis.placements.filter(point=lab.parking).update(point=lab.quiet)
@@ -399,6 +403,7 @@ def test_what_is_asked_again_needs_no_second_decision(lab, preflight):
     assert run.preflight["n"] == 3
 
 
+@pytest.mark.long
 def test_a_check_that_comes_before_the_preflights_end_asks_all_the_same(lab):
     run = lab.begin(near_at_first, preflight="ask")
     Run.objects.filter(pk=run.pk).update(state="checking", preflight={}, ended_at=None)

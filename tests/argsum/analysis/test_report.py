@@ -198,6 +198,7 @@ def test_statements_go_away_with_their_comments(lab):
     assert first["comment"].startswith("The canteen")
 
 
+@pytest.mark.long
 def test_statements_go_out_piece_by_piece(lab, monkeypatch, django_assert_num_queries):
     place(lab.analysis, None, "A statement without a comment.")
     names = ["department"]

@@ -281,6 +281,7 @@ def test_one_switch_counts_voices_everywhere(lab):
         assert lab.get("analysis_report_file", asked, name=name).status_code == 200
 
 
+@pytest.mark.long
 def test_files_count_both(lab):
     group = lab.find()
     sent = lab.get("analysis_report_file", name="key-points.csv")
@@ -332,6 +333,7 @@ def test_groups_are_read_and_changed_on_their_pages(lab, django_assert_max_num_q
     assert "Restore group" in lab.text("near_duplicate_group", **ids)
 
 
+@pytest.mark.long
 def test_pages_of_long_letters_stay_small(lab):
     words = " ".join(f"word{number}" for number in range(2_000))
     for letter in range(6):
@@ -349,6 +351,7 @@ def test_pages_of_long_letters_stay_small(lab):
     assert len(page.content) < 200_000
 
 
+@pytest.mark.long
 def test_programs_read_and_change_the_same(lab):
     group = lab.find()
     (row,) = lab.told("near_duplicates")["results"]

@@ -132,17 +132,6 @@ def test_a_count_that_is_none_keeps_nothing_else_from_being_stored(annotator, sh
     assert not CountSheet.objects.filter(draft__isnull=False).exists()
 
 
-def test_without_script_a_count_that_is_none_comes_back(annotator, sheet):
-    fields = marked_form(covered="<2.3>", comment="Close call.")
-    reply = annotator.post(address("count_save", sheet), fields)
-    page = reply.text
-    assert (reply.status_code, 'value="&lt;2.3&gt;"' in page) == (422, True)
-    # What comes next is based on what was stored.
-    assert 'name="base_version" value="1"' in page
-    sheet.refresh_from_db()
-    assert sheet.draft["comment"] == "Close call."
-
-
 def test_every_reference_and_summary_has_to_be_decided(annotator, sheet):
     reply = submit(annotator, sheet, **{"level-1": "", "group-2": ""})
     assert (reply.status_code, reply.json()["missing"]) == (422, ["reference-1", "summary-2"])

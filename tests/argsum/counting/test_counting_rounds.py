@@ -72,6 +72,7 @@ def test_the_same_seed_draws_the_same_sets(study, researcher):
     assert len(set(orders[0])) == 4
 
 
+@pytest.mark.long
 def test_filters_and_used_sets(study, researcher):
     test, train = make_dataset(study), make_dataset(study, name="Train", split="train")
     for dataset in (test, train):

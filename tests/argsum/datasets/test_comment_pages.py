@@ -32,17 +32,6 @@ def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_m
     assert "can still add comments" in shown
 
 
-def test_the_cell_lists_statements_with_how_often_they_are_said(
-    client, cell, django_assert_max_num_queries
-):
-    with django_assert_max_num_queries(17):
-        context = page(client, "cell", cell).context
-    counts = [(each.text, number) for each, number in context["statements"]]
-    assert counts == [("The queue is too long.", 1), ("The food is good.", 2), ("n/a", 1)]
-    left = page(client, "cell", cell, show="nothing_said").context["statements"]
-    assert [each.text for each, _number in left] == ["n/a"]
-
-
 def test_comments_are_listed_searched_and_filtered_in_few_queries(
     client, cell, django_assert_max_num_queries
 ):

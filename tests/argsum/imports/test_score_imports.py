@@ -60,10 +60,6 @@ def ids_of(rows):
     return [-1 if at % 9 == 0 else REASONS.index(reason) for at, (_, reason) in enumerate(rows)]
 
 
-def sorted_rows(rows):
-    return sorted(rows, key=lambda row: (row[1], row[0]))
-
-
 @pytest.fixture
 def rows(command, tmp_path):
     """A dataset of one cell, imported from pairs without labels."""
@@ -103,12 +99,6 @@ def placed():
 
 def texts_of(rows):
     return [text for text, _reason in rows]
-
-
-def test_ids_sorted_by_key_point_need_no_word_about_their_order(cluster, rows):
-    inside = sorted_rows(rows)
-    cluster(ids_of(inside))
-    assert placed() == dict(zip(texts_of(inside), ids_of(inside), strict=True))
 
 
 @pytest.mark.parametrize("asked", [{}, {"order": "key_points"}, {"order": "texts"}])

@@ -79,17 +79,6 @@ def test_a_table_with_arguments_makes_a_set_of_clusters(bring, study):
     assert scorable_sets(study, SetSelection()).count() == 1
 
 
-def test_the_same_file_again_adds_nothing_whatever_its_name(bring):
-    rows = [(TOPIC, "pro", SAFE), (TOPIC, "con", "They cost a lot")]
-    bring(table(*rows), system="Mine")
-    again = bring(table(*rows), name="other.csv", system="Mine")
-    assert re.findall(r"sets of key points +(\d) +(\d)", again) == [("0", "2")]
-    changed = bring(table((TOPIC, "pro", "Something else")), system="Mine")
-    assert "Use another setting" in changed
-    assert SummarySet.objects.count() == 2
-    assert "1           0" in bring(table((TOPIC, "pro", "New")), system="Other")
-
-
 @pytest.mark.parametrize(
     ("row", "reason"),
     [

@@ -88,6 +88,7 @@ def test_a_run_is_started_from_the_form(lab):
     assert "Best (oracle)" in page
 
 
+@pytest.mark.long
 def test_the_setting_that_dev_chose_is_one_choice(lab):
     given = initial_of(lab.get("system_run_new"))
     given |= {"dataset": lab.dataset.pk, "split": "test", "settings": "chosen"}
@@ -197,6 +198,7 @@ def test_the_curve_of_the_parameter_that_varies(lab):
         assert lab.get("system_run_figure", **ids, figure="curve", format="svg").status_code == 404
 
 
+@pytest.mark.long
 def test_stop_and_go_on_from_the_page(lab):
     run = lab.run(variant="global")
     lab.post("system_run_cancel", system_run_id=run.public_id)
@@ -286,6 +288,7 @@ def test_files_hold_every_argument_of_both_stances(ran):
     assert chart["Content-Type"] == "image/svg+xml"
 
 
+@pytest.mark.long
 def test_a_set_shows_the_first_arguments_and_a_page_of_its_own_has_all(lab):
     cell = lab.dataset.cells.first()
     CellArgument.objects.bulk_create(

@@ -150,6 +150,7 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
     assert anybody.get(public).status_code == 404
 
 
+@pytest.mark.long
 def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
     live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     client, page = sign_in(lab.boss), url(lab.study, "key_point_board", 1)
@@ -164,6 +165,7 @@ def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab)
     assert (found.sha256, found.is_frozen) == (live.sha256, False)
 
 
+@pytest.mark.long
 def test_the_overview_names_key_points_that_nobody_kept(lab):
     make_dataset(lab.study, name="No key points yet")
     dataset = board_choice(lab.study, {}).chosen
@@ -251,6 +253,7 @@ def test_a_snapshot_keeps_what_was_chosen(left_out):
         assert len(snapshot.figures["board"]["rows"]) == rows
 
 
+@pytest.mark.long
 def test_programs_get_the_same(left_out):
     program = client_of(make_member(left_out, "researcher"))
     base = f"/api/v1/studies/{left_out.public_id}/key-points"

@@ -167,26 +167,6 @@ def test_a_source_without_redundancy_gives_no_weighted_score(study):
     assert found.rows[0].figures["coverage"].value == 0.5
 
 
-def test_files_and_pictures(study, client, raters):
-    sets = list(make_system_run(make_dataset(study)).sets.all())
-    for each in sets:
-        make_count(each, raters[0])
-    url = reverse("key_points_figure", args=[study.public_id, "systems", "csv"])
-    lines = client.get(url).content.decode("utf-8-sig").splitlines()
-    assert lines[0].startswith('System,Setting,How chosen,Weighted score,"Weighted score, low"')
-    assert lines[1].startswith("MCArgSum 1,threshold=0.5,the only setting,0.5")
-    cells = reverse("key_points_figure", args=[study.public_id, "cells", "md"])
-    assert client.get(cells).text.count("MCArgSum 1") == 2
-    for name in ("weighted", "tradeoff"):
-        chart = reverse("key_points_figure", args=[study.public_id, name, "svg"])
-        response = client.get(chart)
-        assert response.status_code == 200
-        assert b"MCArgSum" in response.content
-    nothing = reverse("key_points_figure", args=[study.public_id, "nothing", "svg"])
-    assert client.get(nothing).status_code == 404
-    assert client.get(url.replace("systems", "people")).status_code == 404
-
-
 def test_files_for_print_hold_what_has_values_and_fit_a_page(study, client, raters):
     for each in make_system_run(make_dataset(study)).sets.all():
         make_count(each, raters[0])

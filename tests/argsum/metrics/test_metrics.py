@@ -28,7 +28,6 @@ from tests.argsum.made_cells import (
     make_dataset,
     make_scorer,
     make_set,
-    make_system_run,
 )
 from tests.cast import make_study
 from tests.worlds import built_once
@@ -188,27 +187,3 @@ def test_people_agree_and_are_unsure(study):
     assert coverage.alpha.n_pairable_items == 3
     assert [each.unsure["coverage"] for each in found.raters] == [1, 0]
     assert [each.missing["coverage"] for each in found.raters] == [0, 0]
-
-
-def test_pages_show_and_send_them(study, client):
-    a, b = (Rater.objects.create(study=study, name=name) for name in "AB")
-    dataset = make_dataset(study)
-    sets = [each for n in (1, 2) for each in make_system_run(dataset, number=n).sets.all()]
-    for k, each in enumerate(sets):
-        make_count(each, a, covered=k / 2)
-        make_count(each, b, covered=k / 2)
-        MetricScore.objects.create(summary_set=each, metric="rouge_1:recall", value=k / 10)
-
-    def page(name, *args, **query):
-        return client.get(reverse(name, args=[study.public_id, *args]), query)
-
-    assert "ROUGE-1, soft recall" in page("summary_metrics").text
-    one = {"metric": "rouge_1:recall"}
-    assert "MCArgSum 1" in page("summary_metric", **one, setting="").text
-    assert page("summary_metric", metric="bleu").status_code == 404
-    assert "Krippendorff" in page("summary_people").text
-    for kind in ("svg", "csv"):
-        assert page("summary_metrics_figure", "points", kind, **one).status_code == 200, kind
-    assert page("summary_people_figure", "raters", "tex").status_code == 200
-    compute = reverse("summary_metrics_compute", args=[study.public_id])
-    assert client.post(compute, {"functions": ["bleu"]}).status_code == 422

@@ -224,6 +224,7 @@ FILLER = ["Hello from the allotments!", "nothing more to say", "Warm regards", "
 SOMETHING = ["The queue is far too long.", "Rude staff.", "They repaired the lift.", "No parking!"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("texts", "expected"), [(FILLER, True), (SOMETHING, False)])
 def test_the_shipped_classifier_tells_filler(texts, expected):
     folder = SHIPPED[SHIPPED_MATCH]

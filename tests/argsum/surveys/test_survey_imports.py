@@ -249,6 +249,7 @@ def test_a_table_with_one_text_column_stays_a_file_of_comments(tmp_path):
     assert list(recognised(look_at(path, name=path.name))) == ["comments"]
 
 
+@pytest.mark.long
 def test_the_command_imports_the_same(command, tmp_path):
     path = tmp_path / "staff.csv"
     path.write_bytes(form())

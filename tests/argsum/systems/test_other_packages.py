@@ -120,6 +120,7 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
     assert api("system-runs/?system=shortest").status_code == 400
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("points", "code", "said"),
     first(
@@ -238,6 +239,7 @@ def test_a_run_goes_on_only_with_the_version_that_began_it(lab):
     assert again.label != done.label
 
 
+@pytest.mark.long
 def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
     run = lab.run("Summary([KeyPoint('x')])")
     lab.packages.remove("odd-one")

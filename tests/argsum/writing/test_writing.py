@@ -196,6 +196,7 @@ def test_a_cluster_without_a_reply_has_none_and_a_later_one_is_taken(lab, monkey
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_candidates_are_picked_from_by_the_system(lab):
     run = lab.run(system="barh", variant="candidates", grid={"threshold": [0.4, 0.6]})
     assert (run.state, run.sets.count(), run.job) == (State.WRITING, 0, None)
@@ -209,6 +210,7 @@ def test_candidates_are_picked_from_by_the_system(lab):
     assert sorted(made.summaries.values_list("text", flat=True)) == sorted(texts[:2])
 
 
+@pytest.mark.long
 def test_written_key_points_are_the_result(lab):
     run = lab.run(system="smatchtopr", variant="summaries", grid={})
     lab.write(run, lambda request: '{"key_points": ["One", "Two", "one"]}')

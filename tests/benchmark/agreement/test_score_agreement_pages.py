@@ -150,6 +150,7 @@ def test_agreement_comes_in_parts_that_keep_the_choice(client, study, raters):
     assert leading in pairs
 
 
+@pytest.mark.long
 def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, study, raters):
     odd = "?column=C39&measure=x&pair=a~b&judge=nobody"
     assert page(client, study, "score_agreement", odd).status_code == 200
@@ -169,15 +170,6 @@ TABLES = [
 ]  # fmt: skip
 
 
-def test_tables_as_files(client, study, raters):
-    files = [(name, "csv") for name in TABLES] + [("pairs", "tex"), ("pairs", "md")]
-    for figure, form in files:
-        response = page(client, study, "score_agreement_figure", figure=figure, format=form)
-        assert response.status_code == 200, figure
-        assert f"scores-{figure}.{form}" in response["Content-Disposition"]
-        assert len(response.content) > 50, figure
-
-
 def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study, raters):
     query = f"?rater={raters['gpt-4o'].public_id}&other={raters['Ada'].public_id}"
     response = page(client, study, "score_rows", query)
@@ -190,6 +182,7 @@ def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study
     assert len(list(csv.reader(io.StringIO(file)))) == 19
 
 
+@pytest.mark.long
 def test_a_cell_of_the_confusion_leads_to_its_answers(client, study, raters):
     agreement = BoardSnapshot.objects.get(study=study).figures["agreement"]
     pair = agreement["pairs"][0]
@@ -221,6 +214,7 @@ def test_a_sheet_beside_the_others_of_its_answer(
     assert raters["Ada"].pseudonym in text
 
 
+@pytest.mark.long
 def test_a_page_is_told_when_newer_figures_are_there(client, study, django_assert_max_num_queries):
     answers = make_scored_answers(study)
     make_sheets(study, answers, [make_rater(study, "Ada"), make_rater(study, "Bo")])

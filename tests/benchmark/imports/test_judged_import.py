@@ -65,6 +65,7 @@ def test_the_raw_answers_are_the_same_answers(study, tmp_path):
     assert ScoreSheet.objects.get().answer == Answer.objects.get()
 
 
+@pytest.mark.long
 def test_a_copy_of_the_file_adds_nothing_and_another_judge_only_sheets(study, tmp_path):
     record = judged_record("One.", ALL_ONES)
     take(study, "judged", judged_file(tmp_path, record), rater="gpt4")
@@ -134,6 +135,7 @@ def test_queries_do_not_grow_with_the_rows(study, tmp_path, django_assert_max_nu
     assert ScoreSheet.objects.count() == 300
 
 
+@pytest.mark.long
 def test_a_folder_is_taken_file_by_file(study, tmp_path, settings):
     settings.MEDIA_ROOT = tmp_path / "media"
     folder = tmp_path / "judged_gpt4"

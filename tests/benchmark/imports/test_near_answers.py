@@ -145,6 +145,7 @@ def near_file(study, answer, settings, tmp_path):
     return path, guess_columns(list(rows[0]), COMPQA)
 
 
+@pytest.mark.long
 def test_near_texts_on_the_page(study, answer, near_file, client, inline):
     path, mapping = near_file
     data = {"kind": "score_sheets", "file": SimpleUploadedFile("t.csv", path.read_bytes())}
@@ -192,6 +193,7 @@ def test_near_texts_by_the_api(study, answer, near_file, researcher, inline):
     assert client.get(address, {"decision": "same"}).json()["count"] == 2
 
 
+@pytest.mark.long
 def test_near_texts_by_the_command(study, answer, near_file, capsys):
     path, _mapping = near_file
     asked = ("import_score_sheets", str(path), "--study", study.name)

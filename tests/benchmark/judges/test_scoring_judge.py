@@ -200,6 +200,7 @@ def test_group_by_group_the_parts_make_one_sheet(lab):
     assert lab.run(obedient, by_group=True, reuse=False).scoring.trust == "untrusted"
 
 
+@pytest.mark.long
 def test_a_group_without_points_leaves_the_sheet_unscored(lab):
     def answer(request):
         return "{}" if "C8" in request.schema["properties"] else fair(request)
@@ -326,6 +327,7 @@ def test_examples_to_be_judged_a_hidden_rubric_and_another_text_of_it_are_refuse
 # -- choices ------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_choices_narrow_what_is_judged(lab):
     def judged(**target):
         subjects = ScoringKind().subjects(lab.draft(target={"canaries": 2} | target))
@@ -365,6 +367,7 @@ def test_tampering_is_found(judged):
     assert "the run is untrusted, its canaries say otherwise" in said
 
 
+@pytest.mark.long
 def test_a_judge_that_likes_everything_is_decided_by_the_order_for_nothing(lab):
     run = lab.run(lambda request: say(request, lambda key, maximum: maximum))
     assert set(run.score_sheets.values_list("total", flat=True)) == {19.0}
@@ -384,6 +387,7 @@ def test_what_tries_to_talk_to_the_judge_is_noticed_but_not_what_we_planted(judg
     assert run.flags["texts"] == {"addresses_judge": 1}
 
 
+@pytest.mark.long
 def test_a_run_counts_once_its_canaries_are_over(judged):
     run = judged.done
     for trust, state, counts in (

@@ -98,6 +98,7 @@ def test_what_does_not_fit_is_an_error_of_the_form(lab, changed, complaint):
     assert complaint in str(form.errors)
 
 
+@pytest.mark.long
 def test_examples_are_chosen_or_drawn_and_held_out(lab, client):
     make_sheets(lab.study, lab.answers, [make_rater(lab.study, "Person")])
     estimate = reverse("scoring_run_estimate", args=[lab.study.public_id])
@@ -133,6 +134,7 @@ def test_an_untrusted_run_says_so_everywhere(lab, client, django_assert_max_num_
     assert trusted.context["page"].paginator.count == 2
 
 
+@pytest.mark.long
 def test_sheets_of_a_run(lab, client):
     def answer(request):
         if '"Which is better: kayak 0' in str(request.messages):

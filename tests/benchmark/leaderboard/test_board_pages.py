@@ -73,6 +73,7 @@ def page(client, *args, **kwargs):
     return response.text
 
 
+@pytest.mark.long
 def test_without_sheets_the_page_says_what_to_do(study, client):
     said = page(client, "scores", study)
     assert "No score sheets yet" in said
@@ -107,6 +108,7 @@ def test_the_page_shows_everybody_in_few_queries(
     assert "UTC.." not in flat(said)
 
 
+@pytest.mark.long
 def test_new_sheets_make_the_page_stale_and_the_board_follows(study, live, client, rubric, inline):
     seen = f"?seen={live.recipe['figures_sha256'][:12]}-board-live-fresh"
     assert client.get(address("scores_fragment", study, query=seen)).status_code == 204
@@ -143,15 +145,7 @@ def test_a_part_is_computed_when_first_asked_for_and_follows_the_sheets(
     assert live.slices.get().figures["counts"]["sheets"] == 95
 
 
-def test_what_nobody_knows_narrows_nothing_and_another_judge_is_chosen(study, live, client):
-    said = page(client, "scores", study, query="?column=C99&scenario=x&dataset=none&judge=no")
-    assert "Up to date" in said
-    assert client.get(address("scores", study, query="?rubric=x")).status_code == 404
-    judge = next(each for each in live.figures["board"]["judges"] if each["name"])
-    said = page(client, "scores", study, query=f"?judge={judge['key']}")
-    assert f'value="{judge["key"]}" selected' in said
-
-
+@pytest.mark.long
 def test_two_systems_side_by_side_differ_by_their_means(
     study, live, client, django_assert_max_num_queries
 ):
@@ -179,6 +173,7 @@ def test_two_systems_side_by_side_differ_by_their_means(
     assert client.get(unknown).status_code == 404
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("questions", "is_said"), [(9, True), (10, False)])
 def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
     study, client, questions, is_said
@@ -320,6 +315,7 @@ def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, re
     )
 
 
+@pytest.mark.long
 def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
     answers = make_scored_answers(study, systems=NAMES[:1], questions=1, scenarios=(4,))
     make_sheets(study, answers, list(study.raters.filter(kind="person")))
@@ -339,6 +335,7 @@ def test_freezing_and_publishing_say_what_is_thin(study, rubric, client):
     assert "1 thin cell is left out of every mean" in file
 
 
+@pytest.mark.long
 def test_a_board_of_an_earlier_version_is_shown_and_says_what_it_is(
     study, live, researcher, client
 ):
@@ -359,6 +356,7 @@ def test_a_board_of_an_earlier_version_is_shown_and_says_what_it_is(
     assert client.get(address("board_file", study, 1, "board.html")).status_code == 200
 
 
+@pytest.mark.long
 def test_cells_name_their_condition_and_another_can_be_chosen(study, rubric, client, inline):
     plain = condition(study, scenario=1)
     warm = condition(study, scenario=1, filters={"relevance": "2-3"})
@@ -388,6 +386,7 @@ def test_cells_name_their_condition_and_another_can_be_chosen(study, rubric, cli
     assert part["counts"]["answers"] == 6
 
 
+@pytest.mark.long
 def test_a_frozen_page_says_what_moved(study, public, researcher, client, rubric):
     ScoreSheet.objects.filter(rater__kind="person").update(state="void")
     snapshots.refresh(BOARDS, rubric)

@@ -94,6 +94,7 @@ def test_agreement_of_one_condition_is_made_once_in_the_background(
     assert NAME in client.get(file, asked).text
 
 
+@pytest.mark.long
 def test_a_part_of_a_board_and_its_agreement_are_two_things(study, client, probe, board):
     client.get(address(study, "score_agreement"), {"condition": probe})
     client.get(address(study, "board", board.number), {"condition": probe})
@@ -121,6 +122,7 @@ def test_newer_sheets_make_the_figures_of_a_condition_anew(study, client, probe,
     assert study.jobs.filter(kind=SLICE_JOB).count() == 2
 
 
+@pytest.mark.long
 def test_rows_behind_a_figure_by_condition(study, client, probe, board):
     rows = address(study, "score_rows")
     page = client.get(rows, {"condition": probe})
@@ -175,6 +177,7 @@ def test_training_pairs_are_of_plain_answers_unless_others_are_chosen(study, pro
     assert choose(default_rubric(empty), rules(empty)).chosen.pairs.empty
 
 
+@pytest.mark.long
 def test_the_api_has_agreement_sheets_and_training_data_of_a_condition(study, probe, board):
     Answer.objects.update(text="A kayak is faster.")
     client = client_of(make_member(study, "researcher"))

@@ -46,6 +46,7 @@ def test_a_clear_leader_is_named_with_its_lead():
     assert "This is based on the 12 questions that all ranked systems share" in said.sure
 
 
+@pytest.mark.long
 def test_systems_that_are_alike_are_not_told_apart():
     for points, who in (
         ({"Alpha": 5, "Beta": 5}, "Alpha and Beta"),

@@ -103,6 +103,7 @@ def test_given_pairs_are_controls_whatever_their_points_and_part_of_the_share(la
     assert (worse_of(given), made.items.filter(pair=given.pair).count()) == ("Alpha", 1)
 
 
+@pytest.mark.long
 def test_answers_that_never_meet_are_no_control(lab):
     alpha, _ = lab.two("Alpha", "Beta", question=0)
     _, beta = lab.two("Alpha", "Beta", question=1)
@@ -124,6 +125,7 @@ def meet(lab, round_, *, is_met):
     compare_all(round_, make_comparer(lab.study, make_member(lab.study, "annotator")), verdict)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("is_met", "met"), [(True, 2), (False, 0)])
 def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met, met):
     made = lab.round(control_share=0.25, control_gap=10)
@@ -149,6 +151,7 @@ def test_controls_rank_no_system(lab):
     assert set(results.merged.frame["outcome"]) == {"tie"}
 
 
+@pytest.mark.long
 def test_a_judge_meets_controls_too(lab):
     lab.round(control_share=0.25, control_gap=10)
     run = make_preferring_run(

@@ -77,6 +77,7 @@ def test_the_same_answer_wins_wherever_it_stands(lab):
     assert totals(lab.judge(says("both_bad")))["contradictions"] == 0
 
 
+@pytest.mark.long
 def test_who_always_says_a_contradicts_itself_on_every_pair(lab):
     run = lab.judge(says("A"))
     found = totals(run)
@@ -195,6 +196,7 @@ def test_people_and_judges_are_ranked_apart(lab):
     assert sorted(set(kinds)) == ["model", "person"]
 
 
+@pytest.mark.long
 def test_the_page_of_a_run_and_the_list(lab, django_assert_max_num_queries):
     run = lab.judge(says("A", "B", "A", "A"))
     page = lab.page("run", run.public_id)
@@ -212,6 +214,7 @@ def test_the_page_of_a_run_and_the_list(lab, django_assert_max_num_queries):
     assert Rater.objects.filter(study=lab.study, kind="model").count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -93,6 +93,7 @@ def test_the_ranking_says_what_people_said_and_leads_to_their_rows(
     assert client.get(address("preferences_figure", study, "nothing", "csv")).status_code == 404
 
 
+@pytest.mark.long
 def test_points_stand_beside_preferences_and_contradict_them(lab, client):
     study = lab.study
     rubric = default_rubric(study)
@@ -135,6 +136,7 @@ def test_who_is_left_out_does_not_count(lab, client):
     assert rows_of(client, study, "verdicts") == []
 
 
+@pytest.mark.long
 def test_repeats_are_read_together_and_a_pair_of_two_rounds_has_its_last_verdict(
     study, researcher
 ):

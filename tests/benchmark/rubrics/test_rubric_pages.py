@@ -131,13 +131,6 @@ def test_every_criterion_says_its_own_error_and_odd_bodies_are_no_server_errors(
     assert read_draft({"criteria": "999999"}).criteria == []
 
 
-def test_a_base_elsewhere_is_not_found(client, study):
-    other = default_rubric(cast.make_study("B"))
-    for unknown in (other.public_id, "x"):
-        response = client.get(address("rubric_new", study), {"from": unknown})
-        assert response.status_code == 404
-
-
 # -- JSON -------------------------------------------------------------------------------------
 
 

@@ -107,6 +107,7 @@ def test_silver_becomes_gold_becomes_scored(lab):
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_asked_again_nothing_is_made_twice(lab):
     assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 4
     assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 0
@@ -223,6 +224,7 @@ def test_sheets_of_learned_questions_count_on_no_board(study):
     assert count_learned(study, target) == 3
 
 
+@pytest.mark.long
 def test_a_system_that_asks_for_the_same_model_has_learned_it_too(study):
     make_scored_answers(study, questions=2)
     System.objects.filter(study=study).update(model="adapter")

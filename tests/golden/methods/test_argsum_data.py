@@ -2,7 +2,7 @@
 
 import pytest
 
-from argsum.datasets.methods.argument_files import read_argkp, read_argument_pairs
+from argsum.datasets.methods.argument_files import read_argkp
 from argsum.datasets.methods.preprocessing import prepare, summed
 from tests.golden.places import ARGSUM, needs
 
@@ -34,27 +34,6 @@ def test_the_steps_leave_the_published_numbers(cells, split):
     assert list(funnel.values()) == COUNTS[split]
 
 
-def test_the_kept_arguments_are_those_of_the_processed_file(cells):
-    processed = read_argument_pairs(FOLDER / "processed_with_quality.csv", name="processed.csv")
-    assert processed.problems == []
-    theirs = {
-        (cell.split, cell.topic, cell.stance, cell.arguments[one].text, cell.key_points[two].text)
-        for cell in processed.cells
-        for one, two in cell.matches
-    }
-    ours = set()
-    for cell in cells:
-        kept = set(prepared(cell).kept)
-        place = (cell.split, cell.topic, cell.stance)
-        ours |= {
-            (*place, cell.arguments[one].text, cell.key_points[two].text)
-            for (one, two), is_match in cell.matches.items()
-            if is_match and one in kept
-        }
-    assert len(ours) == 4252
-    assert ours == theirs
-
-
 def test_the_splits_have_the_published_size(cells):
     sizes = {
         split: (
@@ -70,20 +49,3 @@ def test_the_splits_have_the_published_size(cells):
 
 
 DEBATE = FOLDER.parent / "debate"
-
-
-@pytest.mark.parametrize(
-    ("name", "rows", "arguments", "key_points"),
-    [
-        ("dataset_scores", 3228, 3180, 48),
-        ("dataset_scores_processed", 2321, 2321, 48),
-        ("dataset_scores_processed_test", 1165, 1165, 48),
-    ],
-)
-def test_debate_has_pairs_without_labels(name, rows, arguments, key_points):
-    found = read_argument_pairs(DEBATE / f"{name}.csv", name=name)
-    assert (found.problems, found.has_label) == ([], False)
-    texts = sum(len(cell.arguments) for cell in found.cells)
-    assert (texts, texts + sum(cell.repeats for cell in found.cells)) == (arguments, rows)
-    assert (len(found.cells), sum(len(cell.key_points) for cell in found.cells)) == (8, key_points)
-    assert all(is_match for cell in found.cells for is_match in cell.matches.values())

@@ -9,8 +9,8 @@ import json
 import pytest
 
 from annotation.faithfulness.methods.faithfulness import cited_in_paper_segments, measure, pool
-from annotation.imports.methods.releases import read_final_labels, read_gold, read_silver
-from tests.annotation.released import FINAL, FOLDER, GOLD, SILVER_50, SILVER_112
+from annotation.imports.methods.releases import read_final_labels, read_silver
+from tests.annotation.released import FINAL, FOLDER, SILVER_50, SILVER_112
 from tests.golden.places import needs, reads
 
 FILES = {"silver_112x3": SILVER_112, "silver_50x3": SILVER_50}
@@ -79,10 +79,3 @@ def test_the_edited_answers_have_the_figures_of_the_papers_table(released):
     assert found.n_answers == 80
     assert (round(found.jaccard_text, 2), round(found.jaccard_sentence, 2)) == (0.14, 0.18)
     assert found.levenshtein == pytest.approx(20.54, abs=0.01)
-
-
-@reads(GOLD)
-def test_the_released_gold_answers_have_lost_their_line_breaks():
-    texts = [text for each in read_gold(GOLD) for text in each.texts]
-    assert len(texts) == 80
-    assert not any("\n" in text for text in texts)

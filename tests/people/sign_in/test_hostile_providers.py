@@ -137,6 +137,7 @@ def test_an_address_is_not_verified_by_what_is_said_of_another(
     assert_refused(client, sign_in_there(client, provider), before)
 
 
+@pytest.mark.long
 def test_coming_back_without_having_been_asked_is_no_proof(provider, trust, alone):
     """A provider where somebody is signed in lets everybody at their screen through."""
     trust(new_people="anyone")
@@ -160,6 +161,7 @@ def test_coming_back_without_having_been_asked_is_no_proof(provider, trust, alon
             assert as_it_was() == before
 
 
+@pytest.mark.long
 def test_providers_that_answer_wrongly(provider, member, alone):
     before = as_it_was()
     for place in ("/token", "/keys", "/userinfo", "/.well-known/openid-configuration"):
@@ -232,6 +234,7 @@ def test_right_answers_that_cost_too_much_or_come_from_elsewhere(
         assert sign_in_there(Client(), provider).status_code == 302
 
 
+@pytest.mark.long
 def test_providers_that_describe_themselves_wrongly(provider, member, alone):
     before = as_it_was()
     for description in (
@@ -249,6 +252,7 @@ def test_providers_that_describe_themselves_wrongly(provider, member, alone):
             assert_refused(client, client.post(BEGIN), before)
 
 
+@pytest.mark.long
 def test_people_who_may_not_come_in(provider, trust, people, alone):
     """Although anyone with a right address gets an account."""
     trust(new_people="anyone", joins_by_email=True)
@@ -350,6 +354,7 @@ def test_nobody_begins_or_returns_by_the_wrong_method_or_at_an_unknown_provider(
     assert Client().get("/accounts/oidc/other/login/callback/").status_code == 404
 
 
+@pytest.mark.long
 def test_a_verified_address_opens_no_account_of_somebody_else(provider, trust, ada, alone):
     """The provider is not trusted for that; whatever the case of the address."""
     trust(new_people="anyone")

@@ -100,6 +100,7 @@ def test_a_password_does_not_pass_the_provider_by(provider, groups, ada):
     assert not is_in(client)
 
 
+@pytest.mark.long
 def test_a_passkey_is_enough_for_what_a_person_gave_by_hand(member, study):
     """And for an account without any role."""
     GroupRole.objects.all().delete()
@@ -109,6 +110,7 @@ def test_a_passkey_is_enough_for_what_a_person_gave_by_hand(member, study):
     assert standing(member) == ("admin", True)
 
 
+@pytest.mark.long
 def test_who_is_in_no_group_any_more_needs_no_provider(provider, member):
     provider.claims = {"groups": []}
     sign_in_there(Client(), provider)
@@ -131,6 +133,7 @@ def test_a_provider_that_is_gone_or_disconnected_locks_nobody_out_and_gives_noth
     assert standing(member) == (None, False)
 
 
+@pytest.mark.long
 def test_housekeeping_takes_roles_of_providers_that_are_gone(member, settings, people):
     User.objects.filter(pk=people["expert"].pk).update(is_staff=True)
     assert CHORES[GONE]() == 0
@@ -143,6 +146,7 @@ def test_housekeeping_takes_roles_of_providers_that_are_gone(member, settings, p
     assert CHORES[GONE]() == 0
 
 
+@pytest.mark.long
 def test_unlock_takes_roles_of_groups_from_whoever_cannot_go_to_the_provider(member):
     out = StringIO()
     call_command("unlock", member.email, stdout=out)
@@ -170,6 +174,7 @@ def both(groups, settings, ada):
     return sign_in
 
 
+@pytest.mark.long
 def test_one_provider_does_not_vouch_for_what_another_gave(both, provider, ada, settings):
     """Nor does going to both of them lead round in a circle."""
     apps = [each.as_app() for each in settings.OIDC_PROVIDERS.values()]

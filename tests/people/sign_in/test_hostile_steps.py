@@ -98,15 +98,6 @@ def test_a_new_password_does_not_pass_the_second_step_by(ada):
     assert not is_in(client)
 
 
-def test_no_box_remembers_the_second_step(ada):
-    client = Client()
-    give_password(client, ada, remember="on")
-    client.post(STEP, {"code": code()})
-    assert is_in(client)
-    client.post("/accounts/logout/")
-    assert give_password(client, ada, remember="on").url.startswith(STEP)
-
-
 def test_wrong_codes(half, ada, people, alone):
     other = people["expert"]
     totp.TOTP.activate(other, "NBSWY3DPEHPK3PXQ")
@@ -203,6 +194,7 @@ def other_keys(ada, settings):
     settings.SECRETS_KEYS = [Fernet.generate_key().decode()]
 
 
+@pytest.mark.long
 def test_codes_that_cannot_be_read_are_wrong(half, ada, other_keys, alone):
     before = as_it_was()
     for name, given in {"right once": code(), "of an empty key": code("")}.items():
@@ -217,6 +209,7 @@ def test_codes_that_cannot_be_read_are_wrong(half, ada, other_keys, alone):
     assert is_in(half)
 
 
+@pytest.mark.long
 def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings):
     person = people["expert"]
     passkey, _made = add_passkey(person)
@@ -262,6 +255,7 @@ def test_whoever_needs_a_second_step_makes_one_before_anything_else(required, pe
             assert client.get(WAYS).status_code == 200
 
 
+@pytest.mark.long
 def test_the_administrator_is_asked_and_let_on_with_an_app(required, db):
     boss = User.objects.create_superuser("boss@uni.example", PASSWORD)
     client = signed_in(boss)
@@ -288,6 +282,7 @@ def test_the_last_second_step_stays_where_it_is_needed(required, people, alone):
     assert Authenticator.objects.filter(user=boss).exists()
 
 
+@pytest.mark.long
 def test_sessions_from_before_the_second_step_end_with_it(ada, people):
     person = people["expert"]
     thief = cast.sign_in(person)
@@ -368,6 +363,7 @@ def test_passkeys_that_must_not_sign_in(passkey, people, ada, alone):
             assert_still_out(client, before)
 
 
+@pytest.mark.long
 def test_an_answer_of_a_passkey_counts_once(passkey):
     client = secure()
     answer = passkey.use(options_for(client))
@@ -381,6 +377,7 @@ def test_an_answer_of_a_passkey_counts_once(passkey):
         assert_still_out(second, before)
 
 
+@pytest.mark.long
 def test_a_copied_passkey_gives_itself_away(passkey):
     client = secure()
     try_passkey(client, passkey.use(options_for(client)))
@@ -398,6 +395,7 @@ def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
     assert not is_in(client)
 
 
+@pytest.mark.long
 def test_the_last_way_in_stays(people):
     person = people["expert"]
     client = sure(person, secure())
@@ -418,6 +416,7 @@ def test_the_last_way_in_stays(people):
     assert not Authenticator.objects.filter(pk=kept.pk).exists()
 
 
+@pytest.mark.long
 def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
     client = signed_in(ada, secure())
     before = as_it_was()
@@ -439,6 +438,7 @@ def test_a_passkey_is_a_second_step_only_with_a_finger_a_face_or_a_pin(passkey, 
     assert is_in(client)
 
 
+@pytest.mark.long
 def test_passkeys_that_must_not_be_made(people, alone):
     before = as_it_was()
     for name, changed in {

@@ -1,6 +1,5 @@
 """Figures of papers: the status follows from the numbers alone."""
 
-import json
 import math
 
 import numpy as np
@@ -142,17 +141,6 @@ def test_a_reason_of_this_time_goes_before_the_usual_one():
     assert figure.why == "workers from 0.7"
 
 
-def test_what_nobody_printed_stands_behind_its_table():
-    found = {
-        ("b", "new"): ReproducedValue(measured(1)),
-        ("a", "new"): ReproducedValue(measured(2)),
-    }
-    figures = compare(found, [PrintedFigure("a", "x", "1"), PrintedFigure("b", "y", "1")])
-    assert [each.name for each in figures] == ["a: x", "a: new", "b: y", "b: new"]
-    with pytest.raises(ValueError, match="twice"):
-        compare({}, [PrintedFigure("a", "x", "1"), PrintedFigure("a", "x", "1")])
-
-
 def test_numbers_are_shown_with_two_digits_more_than_printed():
     figure = one(
         "1.2 ± 3.45",
@@ -170,26 +158,3 @@ def test_unprinted_numbers_have_four_digits_and_counts_none():
     assert MeasuredFigure((0.1, 0.2, 0.3), signs="/±").text([2, 2, 1]) == "0.10 / 0.20 ± 0.3"
     assert MeasuredFigure((0.1, 0.2, 0.3), signs="/±").part(1, 3).text([2, 2]) == "0.20 ± 0.30"
     assert MeasuredFigure((math.nan,)).text() == "–"
-
-
-def test_json_is_plain():
-    figure = one(
-        ".5",
-        ReproducedValue(
-            MeasuredFigure((np.int64(3), np.float64(0.5)), 7), MeasuredFigure((math.nan,))
-        ),
-        why="why",
-    )
-    assert json.loads(json.dumps(figure.as_dict())) == {
-        "table": "t",
-        "cell": "c",
-        "printed": ".5",
-        "stated": None,
-        "place": "t",
-        "released": {"numbers": [3, 0.5], "n": 7},
-        "ours": {"numbers": [None], "n": None},
-        "recipe": "",
-        "status": "differs",
-        "off": [],
-        "why": "why",
-    }

@@ -1,6 +1,5 @@
 """A paper's tables as text, Markdown and LaTeX that can be printed."""
 
-import re
 import shutil
 import subprocess
 
@@ -132,25 +131,6 @@ def wide(n=12):
         for at, each in enumerate(judges)
     }
     return fill(layout(judges), compare(found))
-
-
-def test_a_wide_table_gets_small_type_and_then_panels():
-    assert "\\begin{table*}" in wide(7).to_latex()
-    assert wide(7).to_latex().count("\\begin{tabular}") == 1
-    assert "\\footnotesize" in wide(7).to_latex()
-    text = wide(20).to_latex()
-    panels = re.findall(r"\\begin\{tabular\}.*?\\end\{tabular\}", text, re.DOTALL)
-    assert len(panels) == 3
-    assert all("Model & Scenario" in each for each in panels)
-    assert all(text.count(f"{{Judge {at}}}") == 1 for at in range(20))
-    assert wide(2).to_latex().count("\\begin{table}") == 1
-
-
-def test_a_layout_that_does_not_add_up_is_refused():
-    with pytest.raises(ValueError, match="one cell for each heading"):
-        TableLayout("t", "", ("a", "b"), (TableLine(("x",), ()),))
-    with pytest.raises(ValueError, match="spans"):
-        TableLayout("t", "", ("a", "b"), (TableLine(("x",), (None,)),), spans=(("over", 2),))
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

@@ -204,19 +204,6 @@ def test_names_headings_and_the_closing_list_are_no_statements():
 
 
 @given(answers)
-def test_segments_are_ordered_parts_of_the_text(text):
-    found = sound_segments(text)
-    assert all(0 <= each.start < each.end <= len(text) for each in found)
-    for first, second in itertools.pairwise(found):
-        assert first.end <= second.start
-    for each in found:
-        assert each.text
-        assert text[each.start : each.end].strip() == text[each.start : each.end]
-        for citation in each.citations:
-            assert each.start <= citation.start < citation.end <= each.end
-
-
-@given(answers)
 def test_sections_and_blocks_are_ordered_parts_of_the_text(text):
     sections = find_sections(text)
     assert all(each.start <= each.text_start <= each.end for each in sections)

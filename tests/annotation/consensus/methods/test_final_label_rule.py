@@ -51,11 +51,6 @@ def test_votes_of_all_items_of_a_unit_are_pooled_even_by_the_same_rater():
         final_labels(doubled, NOTHING, NOTHING)
 
 
-def test_a_unit_may_be_named_by_a_tuple():
-    votes = labels_of("a 1 1").assign(unit=[("x", "y", "s")] * 2)
-    assert final_labels(votes, NOTHING, NOTHING)["label"].tolist() == [1]
-
-
 def test_methods_that_differ_are_flagged_and_the_aggregator_is_obeyed():
     # Two raters answer 3 whatever is shown; three careful ones agree with each other.
     careful = "".join(f"| u{at} {at % 3} {at % 3} {at % 3} 3 3" for at in range(30))

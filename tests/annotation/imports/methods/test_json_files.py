@@ -78,13 +78,6 @@ def test_a_gold_comparison_in_full(tmp_path):
     assert found == ReleasedComparison(1, "oak", "elm", None, texts, question="Oak or elm?")
 
 
-def test_the_question_of_a_gold_comparison_may_be_absent(tmp_path):
-    record = gold(aspect=" height ")
-    del record["question"]
-    (found,) = read_gold(file_of(tmp_path, [record]))
-    assert (found.aspect, found.question) == ("height", None)
-
-
 @pytest.mark.parametrize("read", [read_gold, read_raw_answers])
 def test_other_files_are_refused_as_a_whole(tmp_path, read):
     path = tmp_path / "table.csv"
@@ -170,12 +163,6 @@ def test_bad_final_labels_are_named(tmp_path, bad, column):
     _, problem = read_final_labels(file_of(tmp_path, [comparison]))
     assert isinstance(problem, Problem)
     assert (problem.file, problem.row, problem.column) == ("file.json", 2, column)
-
-
-def test_final_labels_without_objects_are_named(tmp_path):
-    comparisons = [{"obj1": "oak", "arguments": []}, {"obj1": "a", "obj2": "b", "arguments": None}]
-    problems = list(read_final_labels(file_of(tmp_path, comparisons)))
-    assert [problem.reason.split()[1] for problem in problems] == ["1", "2"]
 
 
 def test_broken_json_is_refused(tmp_path):

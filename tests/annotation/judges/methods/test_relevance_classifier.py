@@ -83,6 +83,7 @@ def test_any_ordinal_scale(features, levels, code):
     assert (model.predict(features) == labels).mean() > 0.9
 
 
+@pytest.mark.long
 def test_the_smallest_training_set(features):
     # Five pairs, two labels of which one is rare: some training parts have a single label.
     few = np.flatnonzero(np.isin(GROUPS, sorted(set(GROUPS))[:5]))[::2][:30]
@@ -126,14 +127,6 @@ def test_too_little_to_learn_from(features, n, labels, n_groups, message):
 def test_input_that_does_not_fit(features, labels, groups, levels, message):
     with pytest.raises(ValueError, match=message):
         fit(features, labels, groups, levels=levels)
-
-
-def test_progress():
-    features, steps = describe_sentences(SENTENCES, OBJECTS), []
-    grouped_out_of_fold(
-        features, LABELS, GROUPS, n_folds=3, progress=lambda *step: steps.append(step)
-    )
-    assert steps == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_other_features_than_those_trained_with_are_refused():

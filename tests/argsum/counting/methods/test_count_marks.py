@@ -148,12 +148,6 @@ def test_the_order_of_summaries_and_references_changes_nothing(made, seed):
     assert count_unique(moved) == count_unique(marks)
 
 
-@given(any_marks())
-def test_stored_marks_come_back(made):
-    marks, _references, _summaries = made
-    assert marks_from_json(marks_to_json(marks)) == marks
-
-
 @pytest.mark.parametrize(
     ("text", "count"),
     [

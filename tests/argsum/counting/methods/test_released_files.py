@@ -112,12 +112,6 @@ def test_numbered_texts(cell, texts):
     assert numbered_texts(cell) == texts
 
 
-@pytest.mark.parametrize("cell", ["", "a", "0: a", "1: ", "a\n1: b", "1: a\n2:\n3: c"])
-def test_no_numbered_texts(cell):
-    with pytest.raises(ValueError, match="numbered from 1"):
-        numbered_texts(cell)
-
-
 def stored(tmp_path, content, name="stored.json"):
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))

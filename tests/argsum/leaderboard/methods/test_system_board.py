@@ -74,13 +74,6 @@ def test_one_dev_cell_of_many_chooses_nothing():
     assert (row.selection, row.setting) == ("fixed", "a")
 
 
-def test_without_any_score_there_is_no_oracle():
-    sets = [scored(n, name, "1", None, None, seconds=2.0) for n, name in enumerate("ab")]
-    row = only(board(sets, [], ["1"], Terms(selection="oracle")))
-    assert (row.selection, row.setting) == ("fixed", "a")
-    assert row.figures["seconds"].value == 2
-
-
 def test_a_setting_that_was_judged_stands_before_one_that_was_not():
     sets = [
         scored(1, "a", "1", None, None, including=0.9, share=1.0),
@@ -89,11 +82,6 @@ def test_a_setting_that_was_judged_stands_before_one_that_was_not():
     ]
     row = only(board(sets, [], CELLS, Terms()))
     assert (row.selection, row.setting) == ("fixed", "b")
-
-
-def test_one_setting_needs_no_choice():
-    row = only(board(GRID[:2], [], CELLS, Terms(selection="oracle")))
-    assert (row.selection, row.setting) == ("only", "a")
 
 
 def test_the_weight_decides_who_is_first():

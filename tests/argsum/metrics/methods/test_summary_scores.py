@@ -100,14 +100,6 @@ def test_constant_and_small_cells_are_named_and_left_out():
     assert (found.n, found.within_mean, found.within_sd) == (9, pytest.approx(1), 0)
 
 
-def test_without_values_there_is_no_correlation():
-    found = across_within([None, 1], [1, None], ["a", "a"])
-    assert (found.across, found.n, found.within_mean, found.within_sd) == (None, 0, None, None)
-    assert found.small_cells == ("a",)
-    with pytest.raises(ValueError, match="differ in length"):
-        across_within([1, 2], [1, 2], ["a"])
-
-
 def test_pairs_of_raters_over_what_both_judged():
     judged = {"A": [1, 2, 3, None], "B": [2, 4, 6, 9], "C": [3, 2, 1, 0], "D": [1, 1, 1, 1]}
     found = pairwise_pearson(judged)

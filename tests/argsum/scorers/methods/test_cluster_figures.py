@@ -10,7 +10,6 @@ from argsum.scorers.methods.figures import (
     adjusted_rand,
     best_per_cell,
     cluster_figure,
-    share_clustered,
 )
 
 
@@ -38,13 +37,6 @@ def test_the_worked_example():
 def test_index(reference, ids, excluding, including):
     assert adjusted_rand(reference, ids, noise="exclude") == excluding
     assert adjusted_rand(reference, ids, noise="include") == including
-
-
-def test_share_clustered_and_lengths_that_must_agree():
-    assert share_clustered([0, 1, -1, 0]) == 0.75
-    assert share_clustered([]) == 0.0
-    with pytest.raises(ValueError, match="zip"):
-        adjusted_rand("aab", [0, 0], noise="include")
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(-1, 3)), min_size=2, max_size=30))

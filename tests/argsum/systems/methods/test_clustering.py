@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from argsum.systems.methods import clusters as profiles
 from argsum.systems.methods.clusters import (
-    THRESHOLDS,
     TooManyArguments,
     accuracy,
     assign,
@@ -17,7 +16,6 @@ from argsum.systems.methods.clusters import (
     is_summarizable,
     members,
     merge_clusters,
-    numbered,
     prevalence,
     profile_scores,
 )
@@ -28,11 +26,6 @@ MATCH[:3, :3] = 0.8
 MATCH[3:6, 3:6] = 0.6
 MATCH[6, :] = MATCH[:, 6] = 0.3
 np.fill_diagonal(MATCH, 1)
-
-
-def test_the_published_grid():
-    assert len(THRESHOLDS) == 37
-    assert (THRESHOLDS[0], THRESHOLDS[1], THRESHOLDS[-1]) == (0.05, 0.075, 0.95)
 
 
 def test_clusters_at_each_threshold():
@@ -118,11 +111,6 @@ def test_it_is_the_merge_that_one_would_write_down(seed, n, threshold):
 )
 def test_when_a_cell_is_summarised(ids, expected):
     assert is_summarizable(ids) is expected
-
-
-def test_ids_and_members():
-    assert numbered([-1, 3, 3, 0, 3, 0], min_size=3) == [-1, 0, 0, -1, 0, -1]
-    assert members([1, -1, 0, 1]) == {0: [2], 1: [0, 3]}
 
 
 def made(n=7):

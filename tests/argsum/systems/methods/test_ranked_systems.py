@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.systems import ranking as barh_system
-from argsum.systems.contract import CandidateRule, pick_candidates, word_tokens
+from argsum.systems.contract import CandidateRule, pick_candidates
 from argsum.systems.ranking import barh, page_rank, smatchtopr
 
 
@@ -182,12 +182,6 @@ def pick(arguments, quality, fill_up=0.0, rule=barh_system.SMATCHTOPR_RULE):
 def test_one_argument(text, quality, barh, smatchtopr):
     assert pick([text], [quality], rule=barh_system.BARH_RULE) == ([0] if barh else [])
     assert pick([text], [quality], rule=barh_system.SMATCHTOPR_RULE) == ([0] if smatchtopr else [])
-
-
-def test_words_are_counted_without_punctuation():
-    assert word_tokens("«Well», it isn't over-rated: 3.5%!") == [
-        "Well", "it", "isn", "t", "over", "rated", "3", "5",
-    ]  # fmt: skip
 
 
 def test_quality_alone_fills_up_first_then_form_and_several_sentences_never():

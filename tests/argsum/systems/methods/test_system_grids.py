@@ -8,10 +8,8 @@ from argsum.systems.methods.inputs import (
     MOST_VALUES,
     GridNotValid,
     Parameter,
-    combinations,
     count_combinations,
     read_values,
-    setting_of,
     write_values,
 )
 from argsum.systems.registry import OWN, UnknownSystem, find_system
@@ -65,11 +63,6 @@ def test_what_is_written_reads_the_same(values):
     assert read_values(write_values(shares), SHARE) == pytest.approx(shares)
 
 
-def test_a_setting_has_one_spelling():
-    assert setting_of({"iterative": True, "min_distance": 0.0}) == "iterative=on min_distance=0"
-    assert setting_of({}) == ""
-
-
 @pytest.mark.parametrize(
     "typed",
     [
@@ -83,17 +76,6 @@ def test_hostile_ranges_are_refused_at_once(typed):
     """The first text once took minutes of searching, the others ended in an overflow."""
     with pytest.raises(GridNotValid):
         read_values(typed, SHARE)
-
-
-def test_the_published_grids():
-    sizes = {each.name: count_combinations(each.published_grid("plain")) for each in OWN}
-    # 9 thresholds × 2 shares; 4 × 4 × 3 of UMAP, each with and without iterative clustering.
-    assert sizes == {"barh": 18, "smatchtopr": 18, "uskpm": 96, "mcargsum": 37}
-    thresholds = find_system("mcargsum").published_grid("global")["threshold"]
-    assert thresholds[:3] == [0.05, 0.075, 0.1]
-    barh = find_system("barh")
-    assert count_combinations(barh.published_grid("candidates")) == 9
-    assert combinations(barh.published_grid("summaries")) == [{}]
 
 
 def test_the_usual_setting_is_one_and_grids_come_back_in_order():

@@ -58,6 +58,7 @@ def three_people(points):
     ]
 
 
+@pytest.mark.long
 def test_consolidated_sheets_are_no_second_person(points):
     settled = sheets_of(BRIEF, "settled", points, kind="reference")
     again = sheets_of(BRIEF, "again", noisy(points, BRIEF, 0.1, 3), kind="reference")
@@ -77,6 +78,7 @@ def test_consolidated_sheets_are_no_second_person(points):
     assert found["judges"][0]["agreement"]["value"] > 0.5
 
 
+@pytest.mark.long
 def test_persons_beside_consolidated_sheets_are_compared_with_each_other_only(
     three_people, points
 ):
@@ -201,6 +203,7 @@ def test_unscored_sheets_are_counted_and_enter_no_mean(points):
     assert found["verdict"]["id-gpt-x"]["total"]["rules"]["unscored"]["result"] == "no"
 
 
+@pytest.mark.long
 def test_a_judge_that_favours_its_own_family(points):
     base = np.array(points)
     base[:, :2] = 0
@@ -230,6 +233,7 @@ def test_a_judge_that_favours_its_own_family(points):
     assert other.against_people.value == pytest.approx(-2 / 3)
 
 
+@pytest.mark.long
 def test_longer_answers_get_more_points_and_price_and_time_are_kept(points):
     judge = sheets_of(BRIEF, "gpt-x", points * 0, kind="model")
     judge["total"] = judge["characters"] / 100
@@ -271,6 +275,7 @@ def test_variance_of_replicates_by_hand():
     assert (found.replicates, found.each) == (2, 1.14)
 
 
+@pytest.mark.long
 def test_code_as_a_further_rater(points):
     counted = {place + 1: points[place, 3] for place in range(N)}
     judge = sheets_of(BRIEF, "gpt-x", 1 - points, kind="model")
@@ -281,6 +286,7 @@ def test_code_as_a_further_rater(points):
     assert figures(sheets_of(BRIEF, "Ada", points))["by_code"] is None
 
 
+@pytest.mark.long
 def test_ranks_are_ranges_where_no_difference_is_shown(points, three_people):
     near, far = noisy(points, BRIEF, 0.1, 1), noisy(points, BRIEF, 1, 2)
     found = figures(

@@ -137,6 +137,7 @@ def test_both_bad_counts_as_a_tie_and_is_counted_apart():
     assert found.n_ties + found.n_both_bad == plain.n_ties
 
 
+@pytest.mark.long
 @given(
     seed=st.integers(0, 10_000),
     renamed=st.permutations(range(5)),

@@ -98,12 +98,6 @@ def test_differences_are_of_log_strengths_and_tie_groups_follow_from_them(rankin
     assert ranking.standings[0].tie_group == 1 < ranking.standings[4].tie_group
 
 
-def test_equal_systems_share_a_group():
-    found = rank_by_preference(drawn(spread=0.0, n=600, seed=4))
-    assert {each.tie_group for each in found.standings} == {1}
-    assert not any(pair.is_separable for pair in found.pairs)
-
-
 def test_more_verdicts_on_the_same_questions_do_not_pretend_to_be_more_questions():
     """Repeating every verdict four times doubles no evidence: the intervals stay."""
     table = drawn_table(n=300, n_questions=30)

@@ -8,7 +8,6 @@ import pytest
 
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import (
-    HINTS,
     RubricError,
     canonical_json,
     rubric_from_dict,
@@ -149,20 +148,3 @@ def test_every_word_changes_the_hash_and_the_order_of_fields_does_not():
 
 
 # -- the paper's ------------------------------------------------------------------------------
-
-
-def test_the_papers_groups_points_and_levels():
-    groups = {each.key: each.maximum for each in COMPQA.groups}
-    assert groups == {"structure": 7, "relevance": 5, "quality": 7}
-    assert COMPQA.maximum == 19
-    assert [each.key for each in COMPQA.of_group("relevance")] == ["C8", "C9", "C10"]
-    two = [each.key for each in COMPQA.criteria if each.maximum == 2]
-    assert two == ["C9", "C10", "C11", "C12"]
-    assert not COMPQA.allows_halves
-    levels = [level for each in COMPQA.criteria for level in each.levels]
-    assert len(levels) == 34
-    assert all(level.text and level.example for level in levels)
-    assert len({level.example for level in levels}) == len({level.text for level in levels}) == 34
-    counted = {each.key: each.counted_by for each in COMPQA.criteria if each.counted_by}
-    assert counted == {"C13": "repeats", "C15": "sentences"}
-    assert set(counted.values()) <= set(HINTS)

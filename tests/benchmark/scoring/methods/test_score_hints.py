@@ -87,14 +87,6 @@ def test_a_repeated_part_of_two_statements_is_a_repetition():
     assert (found.counted, shown(text, found.places)) == (1, [part, part])
 
 
-def test_a_statement_made_twice_is_one_repetition():
-    text = "Oak floors last longer than elm floors. Ash. Oak floors last longer than elm floors."
-    found = hint(text, "repeats")
-    assert (found.counted, found.shown, found.points) == (1, "1 repetition", None)
-    assert len(found.places) == 2
-    assert hint("Oak lasts. Elm bends.", "repeats").shown == "no repetition"
-
-
 def test_citations_and_words():
     text = "Oak lasts [1-3, generated]. Elm bends [2] in Paris [Paris]."
     found = hint(text, "citations")
