@@ -11,7 +11,9 @@ theme (chatter) under a key point counts against its purity. ``contradict`` is t
 statements that say the opposite of what their key point's commonest theme says; ``worst`` is the
 largest such share of one key point with at least ten statements. ``sure`` is the share of all
 statements that are surely placed, without those that stand for a key point, and ``right`` the
-share of these whose theme is that of the statement that stands for their key point.
+share of these whose theme is that of the statement that stands for their key point. ``proposed``
+are the themes above the key points, ``of true`` their number divided by that of the aspects, and
+the last two figures compare the aspects of statements with these themes.
 
 ``--surveys`` takes the six hand-written ones of `benchmarks.comments.survey_files` instead, whose
 authors knew nothing of the software: three, or with ``--held-back`` the other three.
@@ -38,8 +40,9 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 
 Placed = Sequence[int]
-# Where each statement was put, and with which score and certainty, if the way has any.
-Groups = tuple[Placed, Sequence[float], Sequence[bool]]
+# Where each statement was put, with which score and certainty, and the theme of each key point, if
+# the way has any.
+Groups = tuple[Placed, Sequence[float], Sequence[bool], Sequence[str]]
 Place = Callable[[Sequence[str], Sequence[int]], Groups]
 LEAST = 10
 NOISE = ("exclude", "include")
@@ -107,7 +110,7 @@ def ours(weights: str, encoder: str = "shipped") -> Place:
 
     def place(texts: Sequence[str], counts: Sequence[int]) -> Groups:
         result = find_points(texts, tools, counts=counts)
-        return result.placed, result.scores, result.sure
+        return result.placed, result.scores, result.sure, result.themes
 
     return place
 
@@ -122,7 +125,7 @@ def bertopic() -> Place:
 
     def place(texts: Sequence[str], _counts: Sequence[int]) -> Groups:
         topics, _shares = BERTopic().fit_transform(list(texts), embedder.encode(texts))
-        return [int(topic) for topic in topics], [], []
+        return [int(topic) for topic in topics], [], [], []
 
     return place
 
@@ -152,7 +155,7 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
 
 def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
     """Share of statements that are surely placed, and of these with their key point's theme."""
-    placed, scores, sure = groups
+    placed, scores, sure, _themes = groups
     if not any(sure):
         return [0.0, float("nan")]
     best = {
@@ -166,6 +169,28 @@ def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
     ]
     right = sum(bool(theme) and theme == wanted for theme, wanted in own)
     return [len(own) / len(placed), right / max(1, len(own))]
+
+
+def of_themes(groups: Groups, aspects: Sequence[str | None]) -> list[float]:
+    """Themes, their number divided by that of the aspects, and purity and ARI of statements."""
+    from argsum.scorers.methods.figures import adjusted_rand
+
+    placed, _scores, _sure, themes = groups
+    if not themes:
+        return [float("nan")] * 4
+    own = [
+        (aspect, themes[point])
+        for aspect, point in zip(aspects, placed, strict=True)
+        if aspect and point != -1
+    ]
+    commonest: dict[str, Counter[str]] = {}
+    for aspect, theme in own:
+        commonest.setdefault(theme, Counter())[aspect] += 1
+    right = sum(counts.most_common(1)[0][1] for counts in commonest.values())
+    number = len(set(themes))
+    names = list(commonest)
+    index = adjusted_rand([aspect for aspect, _theme in own], [names.index(t) for _a, t in own])
+    return [number, number / len({each for each in aspects if each}), right / len(own), index or 0]
 
 
 def released(data: Path, weights: str, encoder: str = "shipped") -> None:
@@ -275,6 +300,10 @@ def main() -> None:
         "worst",
         "sure",
         "right",
+        "proposed",
+        "of true",
+        "purity",
+        "ARI",
         "s",
     )
     print(f"{'set':<10}{'texts':>7} {'way':<13}" + "".join(f"{head:>11}" for head in heads))
@@ -293,6 +322,7 @@ def main() -> None:
             seconds = time.perf_counter() - begun
             themes = [theme[text] for text in texts]
             row = figures(groups[0], themes, world.contradicts) + first_band(groups, themes)
+            row += of_themes(groups, [each and world.themes[each].aspect for each in themes])
             rows[way].append(row)
             shown = [len(world.themes), *row, seconds]
             line = "".join(
