@@ -9,6 +9,7 @@ class ArgsumConfig(AppConfig):
         from annotation.demo.actions.demo import add_part
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
         from argsum.analysis.reports.corrections import correct_with
+        from argsum.analysis.reports.summaries import summarize_with
         from argsum.auditing.actions import AUDITING
         from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
         from argsum.counting.actions.rounds import COUNTING
@@ -17,6 +18,7 @@ class ArgsumConfig(AppConfig):
         from argsum.imports.formats import register_summary_score_imports
         from argsum.leaderboard.actions import KEY_POINTS
         from argsum.navigation import COMMENTS, DATASETS, SURVEYS, key_point_entries
+        from argsum.prose.reports import printed_summary
         from argsum.run_kinds import register_kinds
         from argsum.surveys.imports.formats import register_survey_imports
         from cqa_site.results import snapshots as results
@@ -31,6 +33,7 @@ class ArgsumConfig(AppConfig):
         register(COUNTING)
         register(AUDITING)
         correct_with(AUDIT_CORRECTIONS)
+        summarize_with(printed_summary)
         register_argument_imports()
         register_survey_imports()
         add_part("argsum.demo.actions.arguments.add_arguments")

@@ -9,5 +9,6 @@ import argsum.datasets.models
 import argsum.keypoints.models
 import argsum.leaderboard.models
 import argsum.metrics.models
+import argsum.prose.models
 import argsum.scorers.models
 import argsum.surveys.models

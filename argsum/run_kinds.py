@@ -6,6 +6,8 @@ from argsum.analysis.actions import point_writing
 from argsum.analysis.reports import analyses as written_points
 from argsum.counting import reports as counting
 from argsum.counting.actions import judge as counting_judge
+from argsum.prose import actions as prose
+from argsum.prose import reports as summaries
 from argsum.writing import reports as written_calls
 from argsum.writing.actions import prompts as writing_prompts
 from argsum.writing.actions import runs as writing
@@ -17,6 +19,7 @@ def register_kinds() -> None:
     """Register the run kinds."""
     register(WritingRunKind())
     register(PointWriting())
+    register(AnalysisProse())
     register(CountingRunKind())
 
 
@@ -53,6 +56,24 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
 
     def about(self, run: Run) -> str:
         return written_points.about(run)
+
+
+class AnalysisProse(prose.AnalysisProseKind, RunKind):
+    """Run kind in which a language model summarizes an analysis in prose."""
+
+    name = prose.KIND
+    title = lazy("Summary of an analysis")
+    unusable = lazy("Unusable")
+    home = Home("key_points", "analyses", lazy("Key point analysis"))
+    prompts = prose.PROMPTS
+    tried_on = prose.SUMMARIZING
+    call_subjects = summaries.PARAGRAPH_CALLS
+    view_path = "argsum.prose.views.run_page"
+    start_path = "argsum.prose.api.ANALYSIS_PROSE"
+
+    def about(self, run: Run) -> str:
+        """Return the analysis that the run summarizes."""
+        return summaries.about(run)
 
 
 class CountingRunKind(counting_judge.CountingKind, RunKind):

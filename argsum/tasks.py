@@ -5,6 +5,7 @@ from argsum.analysis.actions import jobs as analysis_jobs
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import metrics as metric_making
+from argsum.prose import actions as prose
 from argsum.scorers.actions import encoders
 from argsum.scorers.actions import models as actions
 from argsum.scorers.actions import scorers as scorer_trying
@@ -25,6 +26,7 @@ handles(analyses.PLACE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.
 handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     point_writing.check_written
 )
+handles(prose.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(prose.check_sentences)
 handles(voices.JOB, is_long=True)(voices.find_groups)
 handles(analysis_jobs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.read_share)
 handles(analyses.SPLIT, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)

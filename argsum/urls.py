@@ -7,6 +7,7 @@ from argsum.datasets import views as datasets
 from argsum.keypoints import views as summary_sets
 from argsum.leaderboard.views import agreement as summary_metrics
 from argsum.leaderboard.views import leaderboard
+from argsum.prose import views as prose
 from argsum.scorers import views as scorers
 from argsum.surveys import views as surveys
 from argsum.writing import views as writing
@@ -18,6 +19,7 @@ urlpatterns: list = [
     *report.urlpatterns,
     *voices.urlpatterns,
     *auditing.urlpatterns,
+    *prose.urlpatterns,
     *counting.urlpatterns,
     *leaderboard.urlpatterns,
     *scorers.urlpatterns,

@@ -208,32 +208,11 @@ class PointForm(forms.Form):
     seen = forms.IntegerField(min_value=0)
 
 
-class PointWritingForm(RunPlanForm):
-    """Language model and prompt that write the key points of an analysis."""
-
-    kind = KIND
-    prompt_kinds = tuple(PROMPTS)
+class AnalysisRunForm(RunPlanForm):
+    """A run of a language model for one analysis that is done; one reply per request."""
 
     analysis: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Analysis"), queryset=None, empty_label=None, widget=forms.HiddenInput
-    )
-    words = forms.IntegerField(
-        label=_("Maximum words per key point"), initial=WORDS, min_value=3, max_value=60
-    )
-    most_statements = forms.IntegerField(
-        label=_("Maximum statements shown"),
-        initial=STATEMENTS,
-        min_value=3,
-        max_value=100,
-        help_text=_("Per key point, best matches first."),
-    )
-    max_tokens = differing(
-        "max_tokens",
-        initial=300,
-        help_text=_(
-            "Enough for one sentence; allow more for models that reason first. A truncated reply "
-            "is requested once more with twice as many tokens."
-        ),
     )
 
     def __init__(
@@ -256,6 +235,32 @@ class PointWritingForm(RunPlanForm):
         if data.get("replicates") != 1:
             self.complain("replicates", gettext("Only one reply per request is possible."))
         return data
+
+
+class PointWritingForm(AnalysisRunForm):
+    """Language model and prompt that write the key points of an analysis."""
+
+    kind = KIND
+    prompt_kinds = tuple(PROMPTS)
+
+    words = forms.IntegerField(
+        label=_("Maximum words per key point"), initial=WORDS, min_value=3, max_value=60
+    )
+    most_statements = forms.IntegerField(
+        label=_("Maximum statements shown"),
+        initial=STATEMENTS,
+        min_value=3,
+        max_value=100,
+        help_text=_("Per key point, best matches first."),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=300,
+        help_text=_(
+            "Enough for one sentence; allow more for models that reason first. A truncated reply "
+            "is requested once more with twice as many tokens."
+        ),
+    )
 
     @property
     def target(self) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from tests.argsum import made_runs
 from tests.argsum.analysis.made_comments import analyse, fill, found_by_word, make_cell
 from tests.argsum.analysis.made_writing import on_theme, plan_for, word_vectors
 from tests.argsum.made_cells import make_dataset, make_system_run
+from tests.argsum.prose import made_prose
 from tests.benchmark.made_judges import fair
 from tests.benchmark.made_judges import plan_of as plan_of_scoring
 from tests.benchmark.made_scores import make_scored_answers
@@ -165,6 +166,17 @@ def point_writing() -> World:
     return World(study, researcher, endpoint, plan, "point_writing", [analysis.public_id], body)
 
 
+def analysis_prose() -> World:
+    """An analysis with three key points, each a paragraph."""
+    world = point_writing()
+    analysis = world.study.analyses.get()
+    plan = made_prose.plan_for(analysis, world.endpoint, world.researcher)
+    ids = [analysis.public_id]
+    return World(
+        world.study, world.researcher, world.endpoint, plan, "analysis_prose", ids, world.body
+    )
+
+
 def counting() -> World:
     """Two sets of key points."""
     study, researcher, endpoint = people()
@@ -206,6 +218,9 @@ CASES = {
     "preferring": Case(preferring, says_later, ("preference_sheets",), {"verdict": "both_bad"}),
     "writing": Case(writing, made_runs.in_order, ("written_parts",), {"texts": {"0": "Other"}}),
     "point_writing": Case(point_writing, on_theme, ("written_points",), {"text": "Changed"}),
+    "analysis_prose": Case(
+        analysis_prose, made_prose.on_theme, ("prose_paragraphs",), {"sentences": []}
+    ),
     "counting": Case(counting, lambda _request: "Count: 1", ("count_replies",), {"count": 0.5}),
 }
 

@@ -416,9 +416,9 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     """Delete an analysis with its key points and edits; raises AnalysisRefused while active."""
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
-    if run := writing_now(analysis):
+    if run := _run_of(analysis):
         raise AnalysisRefused(
-            _("Stop run #%d first: it is writing key points for this analysis.") % run.number
+            _("Stop run #%d first: a language model works on this analysis.") % run.number
         )
     record(
         study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
@@ -452,6 +452,16 @@ def writing_now(analysis: Analysis) -> Run | None:
     """Return the active run in which a language model writes for an analysis, or None."""
     run = analysis.writing
     return run if run and (run.is_active or run.state == Run.State.DRAFT) else None
+
+
+def _run_of(analysis: Analysis) -> Run | None:
+    """Return an active run of any kind that is about an analysis, or None."""
+    runs = Run.objects.filter(
+        study=analysis.study_id,
+        spec__target__analysis=str(analysis.public_id),
+        state__in=[*Run.ACTIVE, Run.State.DRAFT],
+    )
+    return runs.first()
 
 
 def statements_of(cell: Cell) -> Any:

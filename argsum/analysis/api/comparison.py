@@ -151,6 +151,46 @@ class EditsSerializer(serializers.Serializer):
     edits = FactSerializer(many=True)
 
 
+class CitedStatementSerializer(serializers.Serializer):
+    """A statement that sentences of a summary cite, and the number of comments with it."""
+
+    number = serializers.IntegerField()
+    statement = public_id("statement")
+    text = serializers.CharField()
+    comments = serializers.IntegerField()
+
+
+class PrintedSentenceSerializer(serializers.Serializer):
+    """A sentence and the numbers of the statements that support it."""
+
+    text = serializers.CharField()
+    cites = serializers.ListField(child=serializers.IntegerField())
+
+
+class PrintedParagraphSerializer(serializers.Serializer):
+    """A theme and its sentences."""
+
+    theme = serializers.CharField()
+    sentences = PrintedSentenceSerializer(many=True)
+
+
+class PrintedSummarySerializer(serializers.Serializer):
+    """A summary in prose by a language model, without the sentences that lack support.
+
+    ``edits`` counts edits of the analysis since its run began.
+    """
+
+    run = public_id("run")
+    model = serializers.CharField(source="run.spec.model")
+    prompt = public_id("run.prompt")
+    prompt_number = serializers.IntegerField(source="run.prompt.number")
+    checked_at = serializers.DateTimeField()
+    paragraphs = PrintedParagraphSerializer(many=True)
+    citations = CitedStatementSerializer(many=True)
+    left_out = serializers.IntegerField()
+    edits = serializers.IntegerField()
+
+
 class ReportSerializer(serializers.Serializer):
     """The report of an analysis; groups and time have addresses of their own."""
 
@@ -168,6 +208,7 @@ class ReportSerializer(serializers.Serializer):
     edits = EditsSerializer(many=True)
     undone = serializers.IntegerField()
     caveats = serializers.ListField(child=serializers.CharField())
+    summary = PrintedSummarySerializer(allow_null=True)
 
 
 # Groups of comments, key points over time, and the report of an analysis.

@@ -272,6 +272,13 @@ def different(texts: Sequence[str], most: int) -> list[int]:
     >>> different(["The bus is late.", "The bus is late!", "Trains are loud."], 2)
     [0, 2]
     """
+    picks = unlike(texts, most)
+    rest = (at for at in range(len(texts)) if at not in set(picks))
+    return sorted([*picks, *(at for at, _n in zip(rest, range(most - len(picks)), strict=False))])
+
+
+def unlike(texts: Sequence[str], most: int) -> list[int]:
+    """Return positions of up to ``most`` texts, each unlike the earlier ones; see `different`."""
     words = [frozenset(_WORD.findall(text.casefold())) for text in texts]
     picks: list[int] = []
     for at in range(len(texts)):
@@ -279,8 +286,7 @@ def different(texts: Sequence[str], most: int) -> list[int]:
             _likeness(words[at], words[place]) < ALIKE for place in picks
         ):
             picks.append(at)
-    rest = (at for at in range(len(texts)) if at not in set(picks))
-    return sorted([*picks, *(at for at, _n in zip(rest, range(most - len(picks)), strict=False))])
+    return picks
 
 
 def _likeness(words: frozenset[str], other: frozenset[str]) -> float:

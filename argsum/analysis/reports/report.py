@@ -23,6 +23,7 @@ from .counts import CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .points import BEST_FIRST, overview_of
+from .summaries import PrintedSummary, summary_of
 from .themes import MOST_RARE, said_by_few, theme_counts
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of
@@ -111,6 +112,8 @@ class Report:
         Statements that fit no key point, of all; and some of them.
     groups, time
         Comparison and trend where they were asked for.
+    summary
+        In prose by a language model, if one was asked for it.
     """
 
     analysis: Analysis
@@ -128,10 +131,11 @@ class Report:
     edits: Sequence[Edits]
     undone: int
     caveats: Sequence[str]
+    summary: PrintedSummary | None
 
 
 def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportRequest) -> Report:
-    """Build the report; some fifteen queries, however many comments there are.
+    """Build the report; some twenty queries, however many comments there are.
 
     ``counts`` may be None where nothing is compared.
     """
@@ -190,6 +194,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
             is_written=bool(writers),
             is_audited=bool(corrected),
         ),
+        summary=summary_of(analysis),
     )
 
 

@@ -34,6 +34,7 @@ from .groups import (
     points_of,
 )
 from .report import Report, ReportedPoint, note_of, theme_note
+from .summaries import CitedStatement, PrintedParagraph, notes_of
 from .trends import CHARTED, PointTrends, trends_figures, trends_finding
 from .voices import COMMENTS, VOICES, VOICES_RECIPE, sure_of
 
@@ -57,7 +58,8 @@ class ReportPart:
     Attributes
     ----------
     kind
-        heading, theme, point, text, finding, facts, quotations, table or chart.
+        heading, theme, point, text, finding, facts, quotations, table, chart, paragraph or
+        citations.
     text
         Of a heading, a text, a finding; the key point of a point.
     note
@@ -74,6 +76,8 @@ class ReportPart:
     table: PageTable | None = None
     chart: Figure | None = None
     level: int = 3
+    paragraph: PrintedParagraph | None = None
+    citations: Sequence[CitedStatement] = ()
 
     @property
     def draw(self) -> Callable[[str], Spec] | None:
@@ -85,6 +89,7 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
     """Return all parts of the document except its title."""
     return [
         ReportPart("finding", report.says),
+        *_summary(report),
         ReportPart("heading", _("Comments and method")),
         ReportPart("facts", facts=report.facts),
         *_points(report),
@@ -94,6 +99,21 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
         *_edits(report),
         ReportPart("heading", _("Limitations")),
         *(ReportPart("text", caveat) for caveat in report.caveats),
+    ]
+
+
+def _summary(report: Report) -> list[ReportPart]:
+    """Return the summary in prose with what it cites; empty without one."""
+    if report.summary is None:
+        return []
+    return [
+        ReportPart("heading", _("Summary in prose")),
+        *(ReportPart("text", note) for note in notes_of(report.summary)),
+        *(
+            ReportPart("paragraph", paragraph.theme, paragraph=paragraph)
+            for paragraph in report.summary.paragraphs
+        ),
+        ReportPart("citations", _("Comments cited"), citations=report.summary.citations),
     ]
 
 
@@ -450,6 +470,22 @@ def _quotations(document: Document, part: ReportPart) -> None:
         document.add_paragraph(plain(f"“{quotation}”"), style="List Bullet")
 
 
+def _paragraph(document: Document, part: ReportPart) -> None:
+    document.add_heading(plain(part.text), 2)
+    if part.paragraph is not None:
+        sentences = (
+            f"{sentence.text} [{', '.join(map(str, sentence.cites))}]"
+            for sentence in part.paragraph.sentences
+        )
+        document.add_paragraph(plain(" ".join(sentences)))
+
+
+def _citations(document: Document, part: ReportPart) -> None:
+    document.add_heading(plain(part.text), 2)
+    for citation in part.citations:
+        _small(document, f"[{citation.number}] “{citation.text}” ({citation.mentions})")
+
+
 def _table(document: Document, part: ReportPart) -> None:
     if part.table is None:
         return
@@ -489,4 +525,6 @@ WRITERS = {
     "quotations": _quotations,
     "table": _table,
     "chart": _chart,
+    "paragraph": _paragraph,
+    "citations": _citations,
 }

@@ -1,0 +1,64 @@
+"""The form of a run in which a language model summarizes an analysis in prose."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from argsum.analysis.forms import AnalysisRunForm
+from cqa_site.runs.forms.plan import differing
+
+from .actions import KIND, PARAGRAPHS, PROMPTS, SENTENCES, STATEMENTS, WORDS, target_of
+
+# Tokens of one sentence in a reply, with its citations.
+TOKENS = 90
+
+
+class ProseForm(AnalysisRunForm):
+    """Language model, prompt and sizes of a summary in prose."""
+
+    kind = KIND
+    prompt_kinds = tuple(PROMPTS)
+
+    paragraphs = forms.IntegerField(
+        label=_("Maximum paragraphs"),
+        initial=PARAGRAPHS,
+        min_value=1,
+        max_value=50,
+        help_text=_("One for each theme, the most frequent first."),
+    )
+    sentences = forms.IntegerField(
+        label=_("Maximum sentences per paragraph"), initial=SENTENCES, min_value=1, max_value=12
+    )
+    words = forms.IntegerField(
+        label=_("Maximum words per sentence"), initial=WORDS, min_value=8, max_value=60
+    )
+    statements = forms.IntegerField(
+        label=_("Maximum statements shown"),
+        initial=STATEMENTS,
+        min_value=3,
+        max_value=100,
+        help_text=_("Per paragraph, in different words and spread over its key points."),
+    )
+    max_tokens = differing(
+        "max_tokens",
+        initial=900,
+        help_text=_(
+            "About 90 for each sentence; allow more for models that reason first. A truncated "
+            "reply is requested once more with twice as many tokens."
+        ),
+    )
+
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A sufficient token limit if the chosen one is tight; else None."""
+        wanted = TOKENS * self.cleaned_data["sentences"]
+        limit = self.cleaned_data.get("max_tokens")
+        return wanted if limit and limit < wanted else None
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """Target of the run, as stored in its spec."""
+        data = self.cleaned_data
+        sizes = ("paragraphs", "sentences", "words", "statements")
+        return target_of(data["analysis"], **{name: data[name] for name in sizes})

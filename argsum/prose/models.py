@@ -1,0 +1,72 @@
+"""Summaries of an analysis in prose by a language model, paragraph by paragraph."""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from ..analysis.models import Analysis
+from .methods import replies
+
+
+class ProseSummary(models.Model):
+    """The summary of an analysis that one run writes.
+
+    ``revision`` is that of the analysis when the run began. ``printed`` sentences have support by
+    what they cite, ``left_out`` do not; both are known once every reply is checked.
+    """
+
+    run = models.OneToOneField("runs.Run", models.CASCADE, related_name="prose_summary")
+    # None once the analysis is deleted; the requests stay in the ledger.
+    analysis = models.ForeignKey(
+        Analysis, models.SET_NULL, null=True, related_name="prose_summaries"
+    )
+    revision = models.PositiveIntegerField(default=0)
+    printed = models.PositiveIntegerField(default=0)
+    left_out = models.PositiveIntegerField(default=0)
+    checked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+
+class ProseParagraph(models.Model):
+    """Sentences that a language model wrote about a theme in one reply.
+
+    ``group`` is the primary key of the theme's first key point, by which attempts belong together.
+    ``sentences`` are ``[{"text": …, "cites": [number of a statement in the request, …], "fault":
+    …}, …]``. ``outcomes`` say of each what the check makes of it: ``{"verdict": …, "cites":
+    [citations that stay], "scores": {measure: number}}``; None as long as it is not checked.
+    """
+
+    class Verdict(models.TextChoices):
+        """Result of checking a sentence."""
+
+        SUPPORTED = replies.SUPPORTED, _("Printed")
+        UNSUPPORTED = replies.UNSUPPORTED, _("Not supported by what it cites")
+        PART = replies.PART, _("Supported only in part")
+        FIGURE = replies.FIGURE, _("A number that no cited statement has")
+        EMPTY = replies.EMPTY, _("Empty")
+        TOO_LONG = replies.TOO_LONG, _("Too long")
+        UNCITED = replies.UNCITED, _("No citation")
+        UNKNOWN = replies.UNKNOWN, _("Cites a statement that was not shown")
+        TOO_MANY = replies.TOO_MANY, _("Too many citations")
+        REPEATED = replies.REPEATED, _("Repeats an earlier sentence")
+
+    run = models.ForeignKey(
+        "runs.Run", models.CASCADE, related_name="prose_paragraphs", db_index=False
+    )
+    call = models.OneToOneField("runs.Call", models.CASCADE, related_name="prose_paragraph")
+    group = models.BigIntegerField()
+    attempt = models.PositiveSmallIntegerField(default=1)
+    # What stood above the statements; empty for key points without a theme.
+    theme = models.TextField(blank=True)
+    sentences = models.JSONField(default=list)
+    outcomes = models.JSONField(null=True)
+    # Why no reply could be used.
+    reason = models.CharField(max_length=40, blank=True)
+    fence = models.BigIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "group", "attempt"])]
+
+    def __str__(self) -> str:
+        return self.theme[:80]

@@ -1,0 +1,68 @@
+"""A scripted language model that summarizes an analysis in prose."""
+
+import json
+from collections.abc import Callable
+
+from argsum.analysis.models import Analysis
+from argsum.prose.actions import KIND, PROMPTS, target_of
+from cqa_site.judging.chat import ChatRequest
+from cqa_site.people.models import User
+from cqa_site.runs.actions.endpoints import first_prompts
+from cqa_site.runs.actions.runs import RunPlan
+from cqa_site.runs.models import Endpoint, Run
+from tests.argsum.analysis.made_writing import WORDS, blocks, go_on
+from tests.runs.made_runs import carry_run
+
+
+def statements_in(request: ChatRequest) -> list[str]:
+    """The statements of a request, in the order of their numbers."""
+    return [row["statement"] for row in blocks(request)[1]]
+
+
+def refused_in(request: ChatRequest) -> list[dict]:
+    """Sentences refused earlier that a request shows, with the reasons."""
+    shown = blocks(request)
+    return shown[2] if len(shown) > 2 else []
+
+
+def word_of(request: ChatRequest) -> str:
+    """What most statements of a request are about."""
+    said = " ".join(statements_in(request))
+    return max(WORDS, key=said.count)
+
+
+def writes(*sentences: tuple[str, list]) -> str:
+    """A reply of some sentences with what they cite."""
+    return json.dumps({"sentences": [{"text": text, "cites": cites} for text, cites in sentences]})
+
+
+def on_theme(request: ChatRequest) -> str:
+    """Two sentences about the statements of the request."""
+    word = word_of(request)
+    return writes(
+        (f"Visitors often speak of {word}.", [1, 2]), (f"There is more about {word}.", [2, 3])
+    )
+
+
+def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
+    """All at once, with the first prompt."""
+    plan = {
+        "kind": KIND,
+        "endpoint": endpoint,
+        "prompt": first_prompts(analysis.study, PROMPTS, actor)[0],
+        "target": target_of(analysis),
+        "params": {"temperature": 0, "max_tokens": 900},
+        "preflight": "off",
+    }
+    return RunPlan(**plan | chosen)
+
+
+def summarize(
+    analysis: Analysis, endpoint: Endpoint, actor: User, answer: Callable = on_theme, **chosen
+) -> Run:
+    """Have a scripted model summarize, and let workers do what follows from it."""
+    run = carry_run(analysis.study, actor, answer, plan_for(analysis, endpoint, actor, **chosen))
+    go_on(answer)
+    run.refresh_from_db()
+    analysis.refresh_from_db()
+    return run

@@ -1,0 +1,161 @@
+"""Pages, interface and files that show a summary in prose."""
+
+import io
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from argsum.prose.models import ProseParagraph
+from tests.argsum.analysis.made_comments import analyse, say
+from tests.argsum.analysis.made_comments import word_engine as word_engine
+from tests.argsum.analysis.made_writing import word_scorer as word_scorer
+from tests.argsum.signed_in import SignedIn
+
+from .made_prose import on_theme, statements_in, word_of, writes
+from .test_prose import Lab as Summarized
+from .test_prose import about_parking
+
+pytestmark = pytest.mark.django_db
+NASTY = "<script>alert(1)</script>"
+
+
+class Lab(Summarized, SignedIn):
+    """The same with a researcher who is signed in."""
+
+    def __init__(self):
+        super().__init__()
+        self.researcher = self.boss
+        self.ids = {"analysis_id": self.analysis.public_id}
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
+@pytest.fixture
+def lab(built, db, word_engine, word_scorer):
+    cache.clear()
+    return built.copy()
+
+
+def document(lab):
+    from docx import Document
+
+    sent = lab.get("analysis_report_file", name="report.docx")
+    return [each.text for each in Document(io.BytesIO(sent.content)).paragraphs]
+
+
+def test_only_an_analysis_that_is_done_has_the_form(lab):
+    assert "Summarize in prose" in lab.text("analysis_prose")
+    type(lab.analysis).objects.update(state="failed")
+    assert lab.get("analysis_prose").status_code == 404
+    assert lab.post("analysis_prose_estimate").status_code == 404
+
+
+def test_without_key_points_there_is_nothing_to_summarize(lab):
+    lab.analysis.points.update(state="hidden")
+    assert "Nothing to summarize" in lab.text("analysis_prose")
+
+
+def test_the_report_prints_sentences_with_links_to_what_they_cite(lab):
+    assert "Summary in prose" not in lab.text("analysis_report")
+    run = lab.summarize()
+    for page in (
+        lab.text("analysis_report"),
+        lab.get("analysis_report_file", name="report.html").content.decode(),
+    ):
+        assert f"stub-1, prompt v1, run #{run.number}" in page
+        assert "Visitors often speak of parking." in page
+        assert 'href="#cited-1"' in page
+        assert page.count('id="cited-1"') == 1
+        assert "does not show that a sentence is true" in page
+        assert "left out" not in page
+        assert "were edited" not in page
+    texts = document(lab)
+    assert "Summary in prose" in texts
+    assert lab.parking.text in texts
+    assert any(text.startswith("Visitors often speak of parking. [") for text in texts)
+    assert any(text.startswith("[1] “") and "comment" in text for text in texts)
+
+
+def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
+    lie = "The catalogue is what matters."
+    run = lab.summarize(about_parking((lie, [1]), ("Parking is hard.", [1])))
+    page = lab.text("run", run_id=run.public_id)
+    assert "1 sentence left out" in page
+    assert page.count(lie) == 1
+    assert "Not supported by what it cites" in page[page.index("<details") :]
+    assert lie not in lab.text("analysis_report")
+    assert "1 sentence was left out" in lab.text("analysis_report")
+    assert lie not in lab.get("analysis_report_file", name="report.html").content.decode()
+    assert lie not in "".join(document(lab))
+    told = lab.told("analysis_report")["summary"]
+    assert lie not in str(told)
+    assert told["left_out"] == 1
+
+
+def test_edits_since_are_said_in_words(lab):
+    lab.summarize()
+    type(lab.analysis).objects.update(revision=2)
+    assert "the key points were edited 2 times" in lab.text("analysis_report")
+    assert lab.told("analysis_report")["summary"]["edits"] == 2
+
+
+def test_a_program_reads_the_summary(lab):
+    assert lab.told("analysis_report")["summary"] is None
+    run = lab.summarize()
+    told = lab.told("analysis_report")["summary"]
+    assert (told["run"], told["model"], told["prompt_number"]) == (
+        str(run.public_id), "stub-1", 1,
+    )  # fmt: skip
+    (first, *_rest) = told["paragraphs"]
+    assert first["theme"] == lab.quiet.text
+    assert first["sentences"][0]["text"] == "Visitors often speak of quiet."
+    cited = {row["number"]: row for row in told["citations"]}
+    assert all("quiet" in cited[n]["text"] for each in first["sentences"] for n in each["cites"])
+    assert all(row["comments"] >= 1 for row in cited.values())
+
+
+def test_markup_in_comments_and_replies_is_text(lab):
+    say(lab.cell, f"{NASTY} is quiet.")
+    lab.analysis = analyse(lab.cell, lab.boss)
+    lab.ids = {"analysis_id": lab.analysis.public_id}
+    type(lab.analysis).objects.update(sure_from=None)
+
+    def answer(request):
+        if word_of(request) != "quiet":
+            return on_theme(request)
+        nasty = next(n for n, text in enumerate(statements_in(request), 1) if NASTY in text)
+        return writes((f"{NASTY} It is quiet.", [nasty]), (f"{NASTY} catalogue.", [nasty]))
+
+    run = lab.summarize(answer)
+    html = lab.get("analysis_report_file", name="report.html").content.decode()
+    for page in (lab.get("analysis_report").text, html, lab.get("run", run_id=run.public_id).text):
+        assert NASTY not in page
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert any(NASTY in text for text in document(lab))
+
+
+def test_the_run_has_a_page_when_its_analysis_is_gone(lab):
+    run = lab.summarize()
+    lab.analysis.delete()
+    assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
+    lab.text("run_calls", run_id=run.public_id)
+
+
+def test_more_paragraphs_cost_no_more_queries(lab):
+    run = lab.summarize()
+
+    def queries(name, **ids):
+        lab.text(name, **ids)
+        with CaptureQueriesContext(connection) as found:
+            lab.text(name, **ids)
+        return len(found)
+
+    pages = [("analysis_report", {}), ("run", {"run_id": run.public_id})]
+    every = [queries(name, **ids) for name, ids in pages]
+    ProseParagraph.objects.exclude(group=lab.quiet.pk).delete()
+    assert [queries(name, **ids) for name, ids in pages] == every
