@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test waiting computing test-all computing-long test-postgres \
+.PHONY: demo site worker test waiting computing alone test-all computing-long test-postgres \
   check lint style types pure web postgres dialect api-on-postgres browser faults browser-ready \
   packages models clean
 
@@ -27,16 +27,19 @@ worker: $(VENV)/.site packages
 # Everything a commit needs. What waits most of the time, for processes and browsers, goes beside what
 # computes; where clocks run, the processor goes first.
 test: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 2 waiting computing
+	@$(MAKE) --no-print-directory -j 3 waiting computing alone
 
 waiting:
 	@$(MAKE) --no-print-directory faults
 	@$(MAKE) --no-print-directory browser
 
 computing: style
-	@$(MAKE) --no-print-directory pure
 	@$(MAKE) --no-print-directory web
-	@$(MAKE) --no-print-directory postgres
+
+# Short lanes beside the long one: one process each loads everything once.
+alone:
+	@$(MAKE) --no-print-directory MORE="-n 0" pure
+	@$(MAKE) --no-print-directory MORE="-n 0" postgres
 
 # What `test` leaves out: types, long drills and simulations, whole releases, models that learn, every
 # page in every role with every value, and SQLite where `test` asked PostgreSQL. Both together are
@@ -76,7 +79,7 @@ LANE = $(BIN)/python -m tests.lanes
 
 # The lanes: tests/lanes.py says what each one runs. `make web LONG=--long` runs the rest of it.
 pure web postgres dialect api-on-postgres: $(VENV)/.dev $(MODELS)/.ready
-	$(LATER) $(LANE) $@ $(LONG)
+	$(LATER) $(LANE) $@ $(LONG) $(MORE)
 
 browser: $(VENV)/.dev browser-ready
 	$(LANE) $@ $(LONG)

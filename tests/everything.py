@@ -74,11 +74,22 @@ UNDER_WAY = ("checked", "running", "paused")
 
 def make_everything(name: str) -> SimpleNamespace:
     """A study of that name with one of everything, and a member of each role."""
+    parts = (
+        add_corpora, add_editing, add_faithfulness, add_generations, add_scores, add_summaries,
+        add_preferences,
+    )  # fmt: skip
+    return add_all(make_much(name), *parts)
+
+
+def make_much(name: str) -> SimpleNamespace:
+    """A study with people, labels, files, answers and runs."""
     world = SimpleNamespace(study=make_study(name))
-    for add in (
-        add_people, add_labels, add_files, add_answers, add_runs, add_corpora, add_editing,
-        add_faithfulness, add_generations, add_scores, add_summaries, add_preferences,
-    ):  # fmt: skip
+    return add_all(world, add_people, add_labels, add_files, add_answers, add_runs)
+
+
+def add_all(world, *parts):
+    """The world with all parts added."""
+    for add in parts:
         add(world)
     return world
 

@@ -20,6 +20,8 @@ NO_TESTS = 5
 # Where nothing needs Django; so is every folder called `methods`.
 PURE = ("tests/stats", "tests/judging", "tests/tabular")
 BY_FILE = ("-n", "2", "--dist", "loadscope")
+# Every process would load what only browsers need.
+LEAN = ("-p", "no:playwright", "-p", "no:anyio")
 WITHOUT_DJANGO = (
     *("-p", "no:django", "-o", "addopts=-q --strict-markers"),
     *("-W", "ignore::pytest.PytestConfigWarning"),
@@ -96,7 +98,7 @@ def dialect_places() -> list[str]:
 def everything_but(*places: str) -> list[str]:
     """All tests that are neither pure nor drive browsers or servers, without some files."""
     others = (*pure_places(), "tests/browser", "tests/faults", *places)
-    return [*BY_FILE, *(f"--ignore={place}" for place in others), "tests"]
+    return [*BY_FILE, *LEAN, *(f"--ignore={place}" for place in others), "tests"]
 
 
 def web_arguments() -> list[str]:
@@ -110,19 +112,19 @@ def postgres_url() -> dict[str, str]:
 
 
 LANES = {
-    "pure": Lane(lambda: ["-n", "2", *WITHOUT_DJANGO, *pure_places()]),
+    "pure": Lane(lambda: ["-n", "2", *LEAN, *WITHOUT_DJANGO, *pure_places()]),
     "web": Lane(web_arguments),
-    "postgres": Lane(lambda: [*BY_FILE, *dialect_places()], postgres_url),
+    "postgres": Lane(lambda: [*BY_FILE, *LEAN, *dialect_places()], postgres_url),
     # Every address of the interface with rows behind it: a dear world, asked of SQLite before.
     "api-on-postgres": Lane(
         lambda: ["tests/api/test_answered.py", "tests/api/test_behaviour.py"], postgres_url
     ),
     # What PostgreSQL was asked, of SQLite.
-    "dialect": Lane(lambda: [*BY_FILE, *dialect_places()]),
+    "dialect": Lane(lambda: [*BY_FILE, *LEAN, *dialect_places()]),
     "everything-on-postgres": Lane(everything_but, postgres_url),
     "browser": Lane(lambda: ["-n", "2", "--dist", "loadgroup", "tests/browser"]),
     # One after the other: two drills at once would make each other late.
-    "faults": Lane(lambda: ["tests/faults"]),
+    "faults": Lane(lambda: [*LEAN, "tests/faults"]),
 }
 
 

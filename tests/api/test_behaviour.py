@@ -159,6 +159,7 @@ def test_raters_are_shown_without_name_and_person(world, researcher):
     assert str(world.rater.user.public_id) not in text
 
 
+@pytest.mark.long
 def test_an_export_from_wish_to_file(world, researcher):
     url = f"{of_label_round(world)}exports/"
     wish = {"contents": ["crowdkit", "votes"], "format": "jsonl"}
@@ -180,6 +181,7 @@ def test_an_export_from_wish_to_file(world, researcher):
         assert described["sha256"] == told["sha256"]
 
 
+@pytest.mark.long
 def test_an_import_from_upload_to_arguments(world, researcher):
     lines = b"a,b,sentence\nsun,rain,Sun is warmer than rain.\nsun,rain,Rain is wet.\n"
     body = {

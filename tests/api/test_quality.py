@@ -40,6 +40,7 @@ def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, rese
     assert (last["median_seconds"], last["is_excluded"]) == (4, False)
 
 
+@pytest.mark.long
 def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):
     url = f"{of_label_round(world)}consensus/"
     assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
@@ -69,6 +70,7 @@ def test_a_label_round_is_not_overruled_by_itself_or_by_strangers(world, foreign
     assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
 
 
+@pytest.mark.long
 def test_adopting_an_experts_labels(world, researcher):
     url = f"{of_label_round(world)}adoptions/"
     source = {

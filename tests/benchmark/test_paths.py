@@ -47,6 +47,7 @@ def test_too_few_questions_make_no_step_done_that_a_ranking_needs(study, client)
     assert "distributions" in shown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("questions", "is_enough"), [(9, False), (10, True)])
 def test_steps_are_done_once_a_difference_can_be_shown(study, questions, is_enough):
     answers = make_scored_answers(study, questions=questions)

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import pytest
 from allauth.account.forms import default_token_generator
+from django.db import transaction
 from django.test import override_settings
 from django.urls import path, reverse
 from django.utils import timezone
@@ -36,7 +37,8 @@ from tests.security.test_matrix import OF_THE_ANNOTATOR, ROLES, World
 
 from .conftest import COLOURS, EVERY_RULE, NAMES, PLACES, OwnFile, Visitor
 
-pytestmark = pytest.mark.browser
+# One process makes the site.
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
 
 # The design page exists in debug mode only; its address is added for this module.
 urlpatterns = [*urls.urlpatterns, path("design/", home.design, name="design")]
@@ -65,8 +67,8 @@ REFUSED = {"no such page": 404, "another role's page": 403, "a full round": 410}
 # Admins see the researchers' pages as researchers do, but for these.
 OTHERWISE_FOR_ADMINS = {"study", "members"}
 NARROW, HEIGHT = 320, 900
-# `make test` opens one page in six; `tests.web.markup` reads every page of the study.
-ONE_IN = 6
+# `make test` opens one page in ten; `tests.web.markup` reads every page of the study.
+ONE_IN = 10
 SIZES = [
     pytest.param(1280, NAMES, id="made narrow, names and places"),
     pytest.param(1280, EVERY_RULE, marks=pytest.mark.long, id="wide, every rule"),
@@ -218,7 +220,8 @@ def site(empty_file, tmp_path_factory, django_db_blocker):
     shutil.copy(empty_file, file)
     changed = override_settings(ROOT_URLCONF=__name__, MEDIA_ROOT=folder / "media")
     with django_db_blocker.unblock(), OwnFile(file), changed:
-        content = FullSite()
+        with transaction.atomic():
+            content = FullSite()
         live = LiveServer("127.0.0.1")
         content.url = live.url
         yield content

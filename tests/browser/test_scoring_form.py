@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from benchmark.scoring.models import KeptScore, ScoreSheet
+from benchmark.scoring.models import ScoreSheet
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
@@ -255,20 +255,3 @@ def test_what_never_arrived_comes_back_on_the_next_visit(form):
     expect(page.locator("#total")).to_have_text("2")
     expect_saved(page)
     assert sheet().draft["points"] == {"C1": 1, "C2": 1}
-
-
-@pytest.mark.long
-def test_a_second_tab_cannot_overwrite_the_first(form, scoring_round):
-    page = form.page
-    other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.locator(".scripted .active")).to_have_count(1)
-    press(page, "1")
-    expect_saved(page)
-    press(other, "0")
-    expect(other.locator("#kept h2")).to_have_text("Two versions of this sheet")
-    assert KeptScore.objects.get().content["points"] == {"C1": 0}
-    other.get_by_role("button", name="Use the version set aside").click()
-    expect(other.locator("#C1 input[value='0']")).to_be_checked()
-    assert sheet().draft["points"] == {"C1": 0}
-    expect_console(form, "409")

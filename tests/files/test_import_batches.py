@@ -57,6 +57,7 @@ def states(batch) -> dict[str, str]:
     return dict(batch.files.values_list("name", "state"))
 
 
+@pytest.mark.long
 def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     batch = sent(client, study)
     assert [file.state for file in batch.files.order_by("pk")] == ["checked", "refused", "checked"]

@@ -144,6 +144,7 @@ def test_an_old_upload_somebody_looked_at_lately_is_kept(study, researcher):
     assert file.job.finished_at
 
 
+@pytest.mark.long
 def test_worker_and_command_do_the_same(study, researcher, capsys):
     """Sessions that ran out are deleted, too."""
     sign_in(researcher)

@@ -242,6 +242,7 @@ def test_a_figure_that_was_not_computed_is_never_a_match(light, monkeypatch):
     assert all("cannot be computed: its file is not in this folder" in line for line in people)
 
 
+@pytest.mark.long
 @on_release
 @pytest.mark.parametrize("form", ["text", "markdown", "latex"])
 def test_tables_have_the_rows_and_columns_of_the_paper(light, form):
@@ -292,6 +293,7 @@ def test_it_says_what_is_missing(tmp_path):
         run("--data", tmp_path / "nowhere")
 
 
+@pytest.mark.long
 @on_release
 def test_it_says_which_file_is_damaged(copied, light):
     stored = copied / "argsum" / "evaluation" / "soft_score.json"

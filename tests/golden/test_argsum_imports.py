@@ -117,6 +117,7 @@ def test_clusterings_of_other_parts_of_the_data_are_refused(tmp_path):
 # -- key points of other systems ------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_ids_of_released_summaries_are_recognised_and_clustered(study, tmp_path):
     """Clusterings in the layout of summaries: the same index on the board as from clusterings."""
     bring_argkp(tmp_path)
@@ -155,6 +156,7 @@ def reword(change):
         each.save()
 
 
+@pytest.mark.long
 def test_references_are_found_without_case_or_marks_but_not_those_of_another_topic():
     count("A2")
     texts = list(ReferenceKeyPoint.objects.order_by("pk").values_list("text", flat=True))

@@ -213,6 +213,7 @@ def test_every_cell_of_the_leaderboards_equals_the_files(stored, released, folde
     assert (both["n"] == both["n_file"]).all()
 
 
+@pytest.mark.long
 def test_the_papers_tables_of_the_study_are_those_of_the_files(imported, folder):
     """Scores by the paper's recipe, every sheet by itself; agreement about answers, as ours."""
     release = read_release(folder)

@@ -66,6 +66,7 @@ def test_stored_scores_correlate_with_people_as_published(judged):
     assert [round(each.within_mean, 3) for each in rouge] == [-0.072, 0.315, 0.127]
 
 
+@pytest.mark.long
 def test_people_agree_as_published(judged):
     found = people_agreement(judged)
     # All 144 sets are judged; three systems are left out in print.
@@ -140,6 +141,7 @@ def _reproduce(**options):
     return out.getvalue()
 
 
+@pytest.mark.long
 def test_the_tables_of_the_paper_from_the_study(judged):
     found = _tables()
     assert {key: found.get(key) for key in PEOPLE_AND_SCORES} == PEOPLE_AND_SCORES
@@ -155,6 +157,7 @@ def test_the_tables_with_clusters_from_the_study(study, debate):
     assert {key: found.get(key) for key in expected} == expected
 
 
+@pytest.mark.long
 def test_the_tables_of_the_study_are_for_print(judged):
     text = _reproduce(tables="latex")
     assert r"\toprule" in text

@@ -196,7 +196,10 @@ def skip(client, world, most=2):
         assert client.post(world.address("_submit", sheet), fields, **JSON).status_code == 200
 
 
-@pytest.mark.parametrize("end", ["all that was asked", "nothing left", "closed", "fault", "stop"])
+ENDS = ["all that was asked", "nothing left", "closed", "fault", "stop"]
+
+
+@pytest.mark.parametrize("end", mostly(ENDS, "all that was asked", "closed", "stop"))
 @pytest.mark.parametrize(
     "share", [None, *(pytest.param(each, marks=pytest.mark.long) for each in (0.2, 1))]
 )
@@ -388,6 +391,7 @@ def test_a_work_page_promises_no_more_than_that_entries_are_in_the_browser(world
     assert "Your work is saved" not in page
 
 
+@pytest.mark.long
 @SOME_KINDS
 def test_who_comes_back_reads_what_is_done_and_what_awaits(world):
     secret = create_link(world.round, world.researcher)[1]
@@ -513,6 +517,7 @@ def test_after_withdrawing_nothing_more_is_taken(world):
     assert world.kind.count_own([world.round], person_of().user) == {}
 
 
+@pytest.mark.long
 @SOME_KINDS
 def test_who_did_nothing_or_all_is_not_asked_what_to_keep(world):
     client = enter(world, required_items=1)
@@ -538,6 +543,7 @@ def test_stopping_is_for_participants(labels):
     assert client.post(STOP, {"choice": "withdraw"}).status_code == 403
 
 
+@pytest.mark.long
 @SOME_KINDS
 def test_one_press_leads_from_the_last_answer_to_the_code_and_back_to_the_platform(world):
     client = enter(world, required_items=1)

@@ -41,7 +41,7 @@ def shown(answer):
     return OWN.sub("", answer.text)
 
 
-@of_kinds(SERVED, "score", "prefer")
+@of_kinds(SERVED, "score")
 def test_it_is_the_page_that_a_visit_shows_for_whoever_asks(world, client):
     reply = submit(client, world, begin(client, world))
     there = reply["Content-Location"]
@@ -56,7 +56,7 @@ def test_it_is_the_page_that_a_visit_shows_for_whoever_asks(world, client):
     assert "Content-Location" not in told
 
 
-@of_kinds(SERVED, "score", "prefer")
+@of_kinds(SERVED, "score")
 def test_after_the_last_sheet_there_is_no_page(world, client):
     world.do(at_most=ITEMS - 1)
     reply = submit(client, world, begin(client, world))

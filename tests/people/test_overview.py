@@ -79,6 +79,7 @@ def test_empty_study_begins_with_an_import_then_comes_a_round(researcher, study)
     assert reverse("label_round", args=[study.public_id, label_round.public_id]) in card
 
 
+@pytest.mark.long
 def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
     admin = cast.make_member(study, Role.ADMIN)
     open_round(round_=cast.make_label_round(study), actor=admin)
@@ -162,6 +163,7 @@ def test_each_question_has_its_own_way(researcher, study):
             assert researcher.get(step.url).status_code == 200
 
 
+@pytest.mark.long
 def test_a_judge_is_compared_with_three_people_at_least(researcher, study, people):
     Study.objects.filter(pk=study.pk).update(goal="judge")
     label_round = opened(study, people)
@@ -263,6 +265,7 @@ def test_page_costs_the_same_for_many_label_rounds(
         overview(client, study)
 
 
+@pytest.mark.long
 def test_the_verdict_on_judges_of_labels_is_a_result(researcher, study, people):
     label_round = cast.make_label_round(study, name="Judged")
     cast.make_label_round(study, name="Not judged")

@@ -79,6 +79,7 @@ def test_a_plan_opens_as_it_comes_with_the_work_that_is_said(
     assert said.items > 0
 
 
+@pytest.mark.long
 @SOME_KINDS
 def test_enter_opens_the_round_and_counting_stores_nothing(kind, researcher, study, people):
     text = researcher.get(address(kind, "new", study)).text

@@ -78,6 +78,7 @@ def world(study, people, other_study, site_admin):
     return World(study, people, other_study, site_admin)
 
 
+@pytest.mark.long
 def test_whoever_has_no_role_here_gets_nowhere(world):
     before = fingerprint()
     for actor in ("participant", "stranger", "former", "site_admin"):
@@ -169,6 +170,7 @@ def fingerprint():
     return digest.hexdigest()
 
 
+@pytest.mark.long
 def test_pages_carry_the_safe_headers_and_no_inline_script_or_style(world):
     for actor in ("anonymous", "admin", "participant"):
         response = world.clients[actor].get(reverse("account"))

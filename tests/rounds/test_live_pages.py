@@ -64,6 +64,7 @@ def test_the_part_that_asks_again_says_what_the_page_says(world):
     assert len(seen) == len(kinds()) == 6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("state", ["paused", "closed"])
 def test_nothing_asks_again_in_a_round_that_is_not_open(world, state):
     client = sign_in(world.people.researcher)
@@ -75,6 +76,7 @@ def test_nothing_asks_again_in_a_round_that_is_not_open(world, state):
             assert not POLL.search(client.get(address, headers=headers).content.decode())
 
 
+@pytest.mark.long
 def test_what_is_under_way_asks_again(world):
     client = sign_in(world.people.researcher)
     address = reverse("study", args=[world.study.public_id])

@@ -151,6 +151,9 @@ def test_a_round_from_a_plan_to_its_end_on_pages(world, office):
     for move, state in ways.items():
         office.post(world.office(f"_{move.strip()}", made))
         assert state_of(made) == state
+        # Only what runs asks again.
+        asks = 'hx-trigger="every 10s"' in office.get(world.office("", made)).text
+        assert asks == (state == "open")
     assert office.get(edit).status_code == 302, "only drafts are changed"
     office.post(edit, plan | {"name": "Too late"})
     made.refresh_from_db()

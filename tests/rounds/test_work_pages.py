@@ -19,7 +19,7 @@ from tests.worlds import built_of
 from .made_work import JSON, SHEETS, Sitting
 
 built, world = built_of(Sitting, SHEETS, "score", "edit")
-SOME_KINDS = of_kinds(SHEETS, "score", "prefer")
+SOME_KINDS = of_kinds(SHEETS, "score")
 
 
 @pytest.fixture

@@ -76,6 +76,7 @@ def test_a_restored_run_says_why_it_waits_and_what_nobody_would_send_stays_as_it
         assert (run.state, run.pause_reason) == (state, reason)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("state", ["running", pytest.param("paused", marks=pytest.mark.long)])
 def test_a_batch_at_its_provider_is_asked_about_when_its_run_is_resumed(lab, stub, state):
     run = batched(lab)

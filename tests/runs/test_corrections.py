@@ -126,6 +126,7 @@ def test_replies_of_the_corrected_request_are_found_again(lab, monkeypatch, comm
     assert [one for one in client.requests[asked:] if "temperature" not in one.params] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("correction", "said"),
     first(

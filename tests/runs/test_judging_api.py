@@ -164,6 +164,7 @@ def test_a_prompt_is_one_version_a_text_and_can_be_changed_until_a_run_used_it(
 # -- runs -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_run_from_the_estimate_to_its_labels(program, lab, monkeypatch):
     client = script(monkeypatch, answer_by_text)
     run = program.start(cap_micro=5_000_000, name="By a program")
@@ -232,6 +233,7 @@ def test_unscored_requests_keep_their_replies_and_are_asked_again(program, monke
     assert program.get(f"{here}replies/?call={call['id']}")["count"] == 3
 
 
+@pytest.mark.long
 def test_a_refused_key_pauses_and_everything_can_be_steered(program, monkeypatch):
     script(monkeypatch, lambda request: CallFailed(Failure.DENIED, "HTTP 401.", status=401))
     run = program.start(preflight="off")
@@ -326,6 +328,7 @@ def test_a_receiver_that_stumbles_is_told_again(program, receiver, monkeypatch):
     assert program.get("jobs/?kind=run_webhook")["results"][0]["state"] == "done"
 
 
+@pytest.mark.long
 def test_a_cancelled_run_is_told_too(program, receiver, monkeypatch):
     script(monkeypatch, answer_by_text)
     run = program.start(webhook_url=receiver, webhook_secret=SECRET)

@@ -319,6 +319,7 @@ def test_pages_cost_the_same_queries_however_many_runs_and_calls(
         judged.get("run_new", judged.label_round.public_id)
 
 
+@pytest.mark.long
 def test_a_run_that_waits_is_on_the_first_page_of_researchers_only(lab):
     run = lab.run(lambda request: good(2), preflight="ask")
     link = lab.url("run", run.public_id)
@@ -418,6 +419,7 @@ def test_two_runs_are_compared_on_the_sentences_both_labelled(few):
         assert few.get("run_compare", few.label_round.public_id, query=query).status_code == 404
 
 
+@pytest.mark.long
 def test_replicates_count_with_their_most_frequent_label(few):
     one = few.run(replicates=4, params={"temperature": 1, "max_tokens": 200})
     label_as(few.run(), [2] * 5)

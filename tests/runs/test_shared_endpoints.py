@@ -175,7 +175,7 @@ def delete_study(offered, boss):
 ENDS = [withdraw, archive, move, other_model, delete_study]
 
 
-@pytest.mark.parametrize("end", mostly(ENDS, withdraw, delete_study))
+@pytest.mark.parametrize("end", mostly(ENDS, withdraw))
 def test_what_is_withdrawn_sends_nothing_more(lab, added, offered, boss, end, monkeypatch):
     run = planned(lab)
     first = take_turn(added, "a", Turn(), 2)

@@ -296,6 +296,7 @@ def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
 # -- pages -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_one_click_trains_and_the_page_shows_the_figures(
     shop, django_capture_on_commit_callbacks, django_assert_max_num_queries
 ):

@@ -54,6 +54,7 @@ def restored(path: Path, *, with_keys: bool) -> None:
     call_command("restore", path, without_keys=not with_keys, **more)
 
 
+@pytest.mark.long
 def test_a_draft_that_is_not_changed_is_restored(draft, place, tmp_path, capsys):
     path = tmp_path / "backup.zip"
     path.write_bytes(draft.copy().written())

@@ -192,6 +192,7 @@ def ran(django_capture_on_commit_callbacks):
     return lab, run
 
 
+@pytest.mark.long
 def test_runs_are_told_by_endpoint_and_study(ran):
     lab, _run = ran
     found = samples()

@@ -21,7 +21,8 @@ from cqa_site.upkeep.studies import deletion as deleting
 from cqa_site.web.limits import path_of
 from tests.api.conftest import client_of
 from tests.cast import make_label_round, make_member, make_study, sign_in
-from tests.everything import make_everything
+from tests.everything import make_everything, make_much
+from tests.lengths import mostly
 from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -119,7 +120,8 @@ def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     assert not client.get(at("study", study)).context["waiting"]
 
 
-def test_exports_are_made_in_an_archived_study(world):
+def test_exports_are_made_in_an_archived_study():
+    world = make_much("Tea")
     quiet(world.study)
     archive(world.study, world.people.admin)
     before = ExportFile.objects.count()
@@ -210,7 +212,7 @@ def test_no_row_and_no_file_of_a_deleted_study_remains(world):
 
 
 def test_another_study_loses_nothing(world):
-    other = make_everything("Coffee")
+    other = make_much("Coffee")
     before = {
         model: set(archiving.rows_of(model, other.study).values_list("pk", flat=True))
         for model in models_of_studies()
@@ -227,7 +229,7 @@ class Killed(BaseException):
     """As if the worker had died there."""
 
 
-@pytest.mark.parametrize("after", [1, 30, 70, 100])
+@pytest.mark.parametrize("after", mostly([1, 30, 70, 100], 30))
 def test_a_worker_that_dies_leaves_its_work_to_the_next(world, monkeypatch, after):
     study, admin = world.study, world.people.admin
     quiet(study)

@@ -3,6 +3,7 @@
 import pytest
 
 from cqa_site.web.charts import vega
+from tests.lengths import mostly
 from tests.web.chart_boxes import boxes_of
 from tests.web.chart_cases import CASES, NUMBERS, names
 
@@ -13,20 +14,11 @@ NARROWEST = 262
 LEAST = 10
 
 
-def few(size):
-    """Many where it is narrowest, some where it is widest."""
-    return {"narrow": NUMBERS[-1:], "wide": NUMBERS[1:2]}.get(size, ())
-
-
-def many(_size):
-    return NUMBERS
-
-
-@pytest.mark.parametrize("numbers", [few, pytest.param(many, marks=pytest.mark.long)])
-@pytest.mark.parametrize("size", vega.WIDTHS)
+@pytest.mark.parametrize("size", mostly(vega.WIDTHS, "narrow"))
 @pytest.mark.parametrize("kind", CASES)
-def test_every_word_of_a_chart_has_its_own_place(kind, size, numbers):
-    for n in numbers(size):
+def test_every_word_of_a_chart_has_its_own_place(kind, size):
+    """`make test` draws many where it is narrowest."""
+    for n in NUMBERS[-1:] if size == "narrow" else NUMBERS:
         found = boxes_of(CASES[kind](n, size))
         assert found.words, n
         assert found.width == vega.WIDTHS[size], n

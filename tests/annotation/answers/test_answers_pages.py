@@ -188,6 +188,7 @@ def test_the_blind_order_is_a_person_s_own_and_stays(study):
     assert len({tuple(each) for each in [*orders, list("0123456789")]}) == 4
 
 
+@pytest.mark.long
 def test_many_answers_come_page_by_page_with_constant_queries(client, study):
     question = make_question(study)
     make_answer(question, make_system(study, "S0"), listed=make_list(question))

@@ -176,6 +176,7 @@ def here(label_round, tail=""):
     return f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}/labels/{tail}"
 
 
+@pytest.mark.long
 def test_the_page_shows_what_would_change_then_adopts_then_withdraws(
     label_round, release, researcher, django_capture_on_commit_callbacks
 ):

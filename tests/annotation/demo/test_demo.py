@@ -63,6 +63,7 @@ def test_two_systems_answer_three_questions_under_three_scenarios():
     assert not study.answers.exclude(scenario=4).exclude(argument_list=None).exists()
 
 
+@pytest.mark.long
 def test_simulated_people_leave_sentences_for_those_who_try_the_demo():
     study = cast.make_study()
     boss = cast.make_member(study, Role.RESEARCHER)

@@ -343,5 +343,9 @@ class TestTwoTabs(TestCase):
     def test_no_text_is_lost_in_any_order(self):
         run_state_machine_as_test(
             TwoTabs,
-            settings=settings(stateful_step_count=25, suppress_health_check=list(HealthCheck)),
+            settings=settings(
+                max_examples=settings.default.max_examples // 3,
+                stateful_step_count=25,
+                suppress_health_check=list(HealthCheck),
+            ),
         )

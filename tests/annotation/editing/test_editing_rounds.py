@@ -67,6 +67,7 @@ def test_a_researcher_sees_the_split_and_opens_exactly_it(study, researcher, cli
     assert AuditEvent.objects.get(verb="editing_round_open").actor == researcher
 
 
+@pytest.mark.long
 def test_drawing_again_with_the_same_values_gives_the_same_split(study, client, draw):
     make_answers(study, questions=9)
     people = [make_member(study, "expert") for _ in range(2)]
@@ -102,6 +103,7 @@ def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
     assert not EditingRound.objects.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("leave", "left"), [("questions", 4 * 2), ("answers", 4 * 2 + 2), ("nothing", 6 * 2)]
 )

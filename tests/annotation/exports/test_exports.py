@@ -175,6 +175,7 @@ def test_further_columns_leave_with_votes_and_final_labels(label_round, research
                 assert row[f"attribute: {name}"] == kept[row["text"] or ""].get(name)
 
 
+@pytest.mark.long
 def test_comments_only_when_asked_for(label_round, researcher):
     without = export(label_round, researcher)
     assert "comment" not in rows_of(without)[0]

@@ -201,6 +201,7 @@ def test_times_and_dates_by_hand():
     assert over["bins"][-1]["total"] == 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("hours", "step"), [(50, "hour"), (73, "day"), (24 * 200, "week"), (24 * 900, "month")]
 )

@@ -59,6 +59,7 @@ def launched(lab, **chosen) -> GenerationLaunch:
     return start_launch(study=lab.study, actor=lab.researcher, matrix=matrix(lab, **chosen))
 
 
+@pytest.mark.long
 def test_every_combination_is_a_run_under_a_condition_of_its_own(lab):
     made = launched(lab, numbers=(1, 2, 3, 4), wordings=["both", "neither"])
     runs = [each.run for each in made.generations.select_related("run__generation__condition")]

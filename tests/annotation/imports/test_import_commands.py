@@ -105,6 +105,7 @@ def test_reproduce_says_which_file_is_missing_and_checks_its_control_labels(tmp_
             run("reproduce", "relevance", "--data", tmp_path, "--control-label", value)
 
 
+@pytest.mark.long
 def test_the_tables_of_a_study(tmp_path):
     """One answer that cites 1, 2, 3 and 9, of which 1 and 2 are relevant."""
     study = Study.objects.create(name="Mine")

@@ -365,6 +365,7 @@ def test_participants_get_what_their_link_asks_for_and_then_the_way_to_the_code(
     assert reverse("participation_end") in desk.open().text
 
 
+@pytest.mark.long
 def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     sizes = {"ordinary": 30, "controls": 20, "block_size": 2, "votes_per_item": 1}
     label_round = opened(study, low_accuracy=LabelRound.LowAccuracy.PAUSE, **sizes)

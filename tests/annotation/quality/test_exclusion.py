@@ -105,6 +105,7 @@ def test_who_was_let_in_and_excluded_again_stays_out(label_round, researcher):
     assert names(label_round) == [rater.pk]
 
 
+@pytest.mark.long
 def test_the_curve_agrees_with_the_previews(label_round):
     rows = exclusion_curve(label_round)
     assert [row["below"] for row in rows][::5] == [0, 0.25, 0.5, 0.75, 1]

@@ -123,6 +123,7 @@ WRONG = {
 }
 
 
+@pytest.mark.long
 def test_what_cannot_be_asked(client, study, comparison, researcher):
     retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
     url = reverse("find_cam", args=[study.public_id, comparison.public_id])
@@ -230,6 +231,7 @@ def upload(content, name="Forum", file="forum.txt"):
     return {"name": name, "file": SimpleUploadedFile(file, content)}
 
 
+@pytest.mark.long
 def test_from_a_file_to_arguments(call, inline):
     made = call("post", "comparisons/", {"object1": "tea", "object2": "coffee"}, 201)
     again = call("post", "comparisons/", {"object1": "tea", "object2": "coffee"}, 200)

@@ -204,6 +204,7 @@ def test_periods_without_comments_are_a_gap(lab):
 # -- the interface --
 
 
+@pytest.mark.long
 def test_a_program_gets_the_same_figures(lab):
     found = lab.told("analysis_groups")
     assert found["attribute"] == "department"

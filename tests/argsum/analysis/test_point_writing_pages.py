@@ -67,6 +67,7 @@ def test_the_run_has_a_page_when_its_analysis_is_gone(lab):
     lab.text("run_calls", run_id=run.public_id)
 
 
+@pytest.mark.long
 def test_a_program_reads_what_was_written(lab):
     assert lab.told("analysis", public_id=lab.analysis.public_id)["writing"] is None
     run = lab.write(never_parking)

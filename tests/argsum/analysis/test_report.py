@@ -65,6 +65,7 @@ def test_quotations_differ_and_the_best_comes_first():
     assert different([], 3) == []
 
 
+@pytest.mark.long
 def test_quotations_are_the_best_scoring_ones(lab):
     loud = lab.analysis.points.get(position=1)
     place(lab.analysis, loud, "Noise everywhere.", score=0.99)

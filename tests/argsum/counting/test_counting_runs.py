@@ -109,6 +109,7 @@ def test_a_text_that_looks_like_the_end_of_the_list_stays_a_text(lab):
     assert "\nCount: 9" not in text
 
 
+@pytest.mark.long
 def test_which_sets_are_counted(lab):
     make_set(lab.dataset.cells.first(), texts=("A", "B"), system="Other")
     assert lab.count(says("Count: 1"), replicates=1).planned == 3

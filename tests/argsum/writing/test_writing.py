@@ -174,6 +174,7 @@ def test_arguments_of_clusters_without_a_key_point_go_where_they_match(lab):
         assert [each.prevalence for each in made.summaries.all()] == [6]
 
 
+@pytest.mark.long
 def test_a_cluster_without_a_reply_has_none_and_a_later_one_is_taken(lab, monkeypatch):
     def some(request):
         text = shown(request)[0]["argument"]
@@ -222,6 +223,7 @@ def test_written_key_points_are_the_result(lab):
     assert WrittenPart.objects.filter(dropped=1).count() == 2
 
 
+@pytest.mark.long
 def test_a_cell_without_kept_arguments_holds_no_run_up(lab):
     lab.dataset.cells.get(stance=-1).arguments.update(left_out="sentences")
     run = lab.run(system="smatchtopr", variant="summaries", grid={})
@@ -250,6 +252,7 @@ def test_only_chosen_settings_are_written_and_the_rest_can_follow(lab):
     assert run.sets.filter(state=SummarySet.State.DONE).count() == 4
 
 
+@pytest.mark.long
 def test_the_model_that_writes_stands_in_the_name(lab):
     run = lab.run(variant="global")
     assert run.label == "MCArgSum (MiniLM, global)"
@@ -274,6 +277,7 @@ def test_a_run_that_does_not_wait_is_not_written_for(lab):
         lab.write(waiting, in_order, prompt=local)
 
 
+@pytest.mark.long
 def test_what_a_cancelled_writing_run_left_is_used_on_request(lab):
     run = lab.run(variant="global")
     done = lab.write(run, in_order)

@@ -187,6 +187,7 @@ def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
     assert ("80 % power, these questions can" in page(client, "scores", study)) is not is_said
 
 
+@pytest.mark.long
 def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, client):
     machine = make_scored_answers(study, systems=("Alpha",), questions=6, scenarios=(1, 2))
     people = [
@@ -213,6 +214,7 @@ def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, c
     assert "that all ranked systems share." not in said
 
 
+@pytest.mark.long
 def test_tables_rows_manifest_archive_and_page_are_files_that_name_the_snapshot(
     study, live, client
 ):

@@ -83,6 +83,7 @@ def test_a_cell_is_about_one_condition_as_on_the_leaderboard(scored):
     assert run(scored, "--table", "compqa-5") == before
 
 
+@pytest.mark.long
 def test_judges_of_one_name_are_told_apart(scored):
     answers = list(scored.answers.all())
     twin = Rater.objects.create(

@@ -116,6 +116,7 @@ def test_a_reply_without_a_verdict_is_unscored_with_its_reason(lab, reply, reaso
     assert list(find_violations()) == []
 
 
+@pytest.mark.long
 def test_one_order_alone_keeps_its_verdict(lab):
     def answer(request):
         left, right = sides_of(request)
@@ -178,6 +179,7 @@ def test_several_replies_in_one_order_are_refused(lab):
         lab.judge(says("A"), replicates=2)
 
 
+@pytest.mark.long
 def test_people_and_judges_are_ranked_apart(lab):
     lab.compare("tie", at_most=4)
     run = lab.judge(says_later)

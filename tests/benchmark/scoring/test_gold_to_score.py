@@ -200,6 +200,7 @@ def test_a_text_that_somebody_changed_is_found(lab):
     assert make_answer(make_question(lab.study)).revision is None
 
 
+@pytest.mark.long
 def test_sheets_of_learned_questions_count_on_no_board(study):
     answers = make_scored_answers(study)
     make_sheets(study, answers, [make_rater(study, "Judge", "model")])
