@@ -27,13 +27,9 @@ def own_secret(path: Path, random_bytes: int = 64) -> str:
         with path.open("r+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             # Else somebody has put a written one in its place meanwhile.
-            if not file.read().strip() and _is_at(path, file.fileno()):
+            if not file.read().strip() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 _replace(path, secrets.token_urlsafe(random_bytes))
     return secret
-
-
-def _is_at(path: Path, handle: int) -> bool:
-    return os.path.samestat(os.fstat(handle), path.stat())
 
 
 def _replace(path: Path, text: str) -> None:

@@ -24,7 +24,8 @@ from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import label_source, labels_finding
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Study
@@ -46,7 +47,7 @@ def adjudication(request: StudyRequest, study: Study, label_round_id: uuid.UUID)
 
     ?unit= reopens a decision.
     """
-    label_round = _adjudicated_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     if "move" in request.POST:
         return _move(request, study, label_round)
     form = AdjudicationForm(request.POST or None, label_round=label_round)
@@ -174,12 +175,6 @@ def _adjudication_page(
     }
 
 
-def _adjudicated_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    return get_object_or_404(
-        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
-    )
-
-
 def _arguments(label_round: LabelRound) -> QuerySet[Argument]:
     return Argument.objects.filter(pk__in=label_round.items.values("argument")).select_related(
         "comparison"
@@ -243,7 +238,7 @@ FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
 @study_page(*RESEARCHERS)
 def final_labels(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List every argument with its final label and provenance."""
-    return _labels_page(request, study, _labelled_round(study, label_round_id))
+    return _labels_page(request, study, label_round_or_404(study, label_round_id))
 
 
 @study_page(*RESEARCHERS)
@@ -252,12 +247,12 @@ def final_labels_settings(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Change how votes become labels and whose labels overrule them."""
-    label_round = _labelled_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     form = ConsensusForm(request.POST, instance=label_round)
     if not form.is_valid():
         return _labels_page(request, study, label_round, settings_form=form, status=422)
     consensus.set_consensus(
-        label_round=_labelled_round(study, label_round_id),
+        label_round=label_round_or_404(study, label_round_id),
         aggregator=form.cleaned_data["aggregator"],
         overridden_by=form.cleaned_data["overridden_by"],
         actor=request.user,
@@ -272,14 +267,14 @@ def final_labels_adopt(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Preview the adoption of another round's labels as decisions; then adopt them."""
-    label_round = _labelled_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     form = AdoptForm(request.POST, label_round=label_round)
     if not form.is_valid():
         return _labels_page(request, study, label_round, adopt_form=form, status=422)
     source, rater = form.chosen
     adoption = {
         "label_round": label_round,
-        "source": get_object_or_404(label_rounds_of(study), public_id=source),
+        "source": label_round_or_404(study, source),
         "rater": get_object_or_404(study.raters, public_id=rater),
         "only_tied": form.cleaned_data["only_tied"],
     }
@@ -296,7 +291,7 @@ def final_labels_adopt(
 def final_labels_withdraw(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, adoption_id: uuid.UUID
 ) -> HttpResponse:
-    label_round = _labelled_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     row = get_object_or_404(label_round.adoptions.all(), public_id=adoption_id)
     if actions.withdraw_adoption(adoption=row, actor=request.user):
         messages.success(request, _("Withdrawn. The labels are being recomputed."))
@@ -308,7 +303,7 @@ def final_labels_withdraw(
 def final_labels_recompute(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    label_round = _labelled_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     consensus.request_final_labels(label_round=label_round, actor=request.user)
     return redirect("final_labels", study.public_id, label_round.public_id)
 
@@ -319,7 +314,7 @@ def labels_preferred(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Use this round's final labels wherever the study needs one, or each sentence's newest."""
-    label_round = _labelled_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     chosen = label_round if request.POST.get("use") == "this" else None
     prefer_labels(study=study, label_round=chosen, actor=request.user)
     messages.success(request, _("Saved. Figures computed from other labels are now out of date."))
@@ -355,12 +350,6 @@ def _labels_page(
         "preferred": label_source(study),
     }
     return render(request, "annotation/consensus/final_labels.html", context, status=status)
-
-
-def _labelled_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    return get_object_or_404(
-        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
-    )
 
 
 def _filtered(label_round: LabelRound, request: StudyRequest) -> QuerySet[FinalLabel]:

@@ -17,7 +17,8 @@ from annotation.exports import actions
 from annotation.exports.forms import AnswersFileForm, ExportForm
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import TABLES, ExportRequest, plain_cells
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.files.actions.exports import FileTable, sent_file, sent_manifest, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
@@ -32,7 +33,7 @@ PER_PAGE = 25
 @study_page(*RESEARCHERS, in_archive=True)
 def exports(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the existing files, and accept requests for new ones."""
-    label_round = get_object_or_404(label_rounds_of(study), public_id=label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     form = ExportForm(request.POST or None, label_round=label_round, initial=_asked_for(request))
     if request.method == "POST" and form.is_valid():
         return _request(request, study, label_round, form)
@@ -45,7 +46,7 @@ def exports(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 @study_page(*RESEARCHERS)
 def export_list(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return only the list, for a page that waits for a file."""
-    label_round = get_object_or_404(label_rounds_of(study), public_id=label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     return render(request, "annotation/exports/_list.html", _listed(request, study, label_round))
 
 

@@ -18,7 +18,8 @@ from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS, figures_finding
 from annotation.figures.reports.snapshots import RoundFigures, marker, snapshot_votes
 from annotation.figures.reports.tables import TABLES, compare, figure_table, n_used
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
@@ -74,7 +75,7 @@ class DashboardState:
 @study_page(*RESEARCHERS)
 def figures(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Show the stored figures; newer ones are computed in the background."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     state = _current(label_round, request)
     return render(request, "annotation/figures/figures.html", _context(study, label_round, state))
 
@@ -84,7 +85,7 @@ def figures_fragment(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Return the dashboard's content if it differs from the page's current version."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     state = _current(label_round, request)
     seen = request.GET.get("seen", "")
     if seen == state.version and state.is_polling:
@@ -155,12 +156,6 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
         "cards": cards(study, snapshot, figures),
         "arguments": dict(arguments.values_list("external_id", "argument__public_id")),
     }
-
-
-def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    return get_object_or_404(
-        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
-    )
 
 
 def _current(label_round: LabelRound, request: StudyRequest) -> DashboardState:
@@ -295,7 +290,7 @@ SNAPSHOTS_PER_PAGE = 25
 @study_page(*RESEARCHERS)
 def snapshots(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the snapshots of a round; with ``a`` and ``b``, compare two of them."""
-    label_round = _owner(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     rows = label_round.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     page = Paginator(rows.defer("rows"), SNAPSHOTS_PER_PAGE).get_page(request.GET.get("page"))
     for snapshot in page:
@@ -332,17 +327,13 @@ def _compared(label_round: LabelRound, a: str | None, b: str | None) -> TableDat
     return compare(*(pair[number] for number in numbers))
 
 
-def _owner(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    return get_object_or_404(label_rounds_of(study), public_id=label_round_id)
-
-
 SNAPSHOTS_PATH = "label-rounds/<uuid:label_round_id>/snapshots"
 FACE = SnapshotPages(
     LABEL_ROUNDS,
     f"{SNAPSHOTS_PATH}/<int:number>",
     "snapshot",
     "snapshots",
-    _owner,
+    label_round_or_404,
     is_publishable=False,
 )
 snapshot_urls = [

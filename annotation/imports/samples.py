@@ -174,7 +174,7 @@ def fits_questions(look: Look) -> str:
     if look.has("gpt_answers") or look.has_points or fits_final_labels(look):
         return ""
     is_list = len(columns) > 2 or look.bare == {"object1", "object2"}
-    if not is_list and not _sentence_columns(look):
+    if not is_list and not any(name.startswith(("argument", "sentence")) for name in look.bare):
         return ""
     return _("each row names two objects that can be compared, but no answer")
 
@@ -196,7 +196,3 @@ def fits_table(look: Look) -> str:
         return ""
     named = _("its columns %(object1)s and %(object2)s are the two objects, %(text)s the sentence")
     return named % mapping
-
-
-def _sentence_columns(look: Look) -> bool:
-    return any(name.startswith(("argument", "sentence")) for name in look.bare)

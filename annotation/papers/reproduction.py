@@ -88,7 +88,7 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
     import_all(study, files)
     again = import_all(study, files)
     embed = _embedder()
-    subset = subset_of(_paths(files, "silver")[-1])
+    subset = subset_of([path for kind, path in files if kind == "silver"][-1])
     ours = study_values(study, choices)
     # The newest round with final labels is the one whose labels figures use.
     recompute_final_labels(label_rounds_of(study).get(name=LABEL_ROUNDS["final_labels"]))
@@ -151,10 +151,6 @@ def import_all(study: Study, files: Files) -> list[ImportOutcome]:
     ]
 
 
-def _paths(files: Files, wanted: str) -> list[Path]:
-    return [path for kind, path in files if kind == wanted]
-
-
 def study_values(study: Study, choices: Choices) -> dict[str, Any]:
     """Compute every figure of the imported rounds; settles the crowd's final labels."""
     sources = _sources(study)
@@ -190,7 +186,7 @@ def _settled_values(sources: Sources) -> dict[str, Any]:
         label_round=crowd,
         source=sources.released,
         rater=Rater.objects.get(study=crowd.study, kind=Rater.Kind.REFERENCE),
-        actor=_nobody(),
+        actor=User.objects.create_user(None, name="reproduce"),
     )
     recompute_final_labels(crowd)
     return {
@@ -198,10 +194,6 @@ def _settled_values(sources: Sources) -> dict[str, Any]:
         "equal_experts": before["equal_final"],
         "equal_adjudicated": consensus_values(sources)["equal_final"],
     }
-
-
-def _nobody() -> User:
-    return User.objects.create_user(None, name="reproduce")
 
 
 def _recipes(choices: Choices) -> dict[str, str]:

@@ -108,14 +108,10 @@ def replace_control_label(
         before=before,
         after={"label": item.control_label, "is_retired": item.is_retired},
     )
-    _recheck_everybody(label_round)
-    request_everywhere(label_round=label_round, actor=actor)
-
-
-def _recheck_everybody(label_round: LabelRound) -> None:
     records = control_records(label_round)
     for place in label_round.places.select_related("rater").order_by("rater"):
         _apply_rule(label_round, place, records.get(place.rater_id, ControlRecord()))
+    request_everywhere(label_round=label_round, actor=actor)
 
 
 def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) -> None:

@@ -19,7 +19,8 @@ from django.views.decorators.http import require_POST
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Assignment, Exclusion, LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import Assignment, Exclusion, LabelRound
+from annotation.labelling.views.rounds import label_round_or_404
 from annotation.quality import actions
 from annotation.quality.forms import BelowForm, ControlChangeForm, ReasonForm
 from annotation.quality.reports.controls import (
@@ -129,7 +130,7 @@ PER_PAGE = 50
 @study_page(*RESEARCHERS)
 def quality(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the annotators with their control accuracy, and the contested control items."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     people, controls = quality_of(label_round)
     show = request.GET.get("show", "")
     show = show if show in FILTERS else ""
@@ -158,7 +159,7 @@ def annotator(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, rater_id: uuid.UUID
 ) -> HttpResponse:
     """Show one annotator's labels, controls and times; exclude or reinstate the annotator."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     rater = get_object_or_404(study.raters, public_id=rater_id)
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -183,7 +184,7 @@ def control(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Show crowd and expert labels of one control item; change or retire its known label."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     argument = get_object_or_404(
         study.arguments.select_related("comparison"), public_id=argument_id
     )
@@ -207,12 +208,6 @@ def control(
     }
     status = 422 if form.errors else 200
     return render(request, "annotation/quality/control.html", context, status=status)
-
-
-def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    return get_object_or_404(
-        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
-    )
 
 
 def _context(study: Study, label_round: LabelRound) -> dict[str, Any]:
@@ -280,7 +275,7 @@ def quality_exclude_low(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """Show the effect of excluding everybody below an accuracy; POST excludes them."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     defaults = {"below": label_round.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
     POST = request.POST if request.method == "POST" else request.GET
     form = BelowForm(defaults | {name: POST[name] for name in defaults if name in POST})
@@ -319,7 +314,7 @@ def exclusion_undo(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, exclusion_id: uuid.UUID
 ) -> HttpResponse:
     """Reinstate everybody excluded by one action."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     row = get_object_or_404(label_round.exclusions.all(), public_id=exclusion_id)
     count = actions.undo_exclusion(exclusion=row, actor=request.user)
     if count is not None:
@@ -336,7 +331,7 @@ def exclusion_figure(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
     """Send the curve as a chart of figures or of labels, or as a table."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     cards = _figures(label_round, state_of(label_round))
     return figure_file(request, cards, figure, format)
 

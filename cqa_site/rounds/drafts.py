@@ -157,7 +157,9 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
     the kind does not take; the draft is stored then.
     """
     with transaction.atomic():
-        place = _locked_place(sheet)
+        # The enrolment is locked before any sheet is.
+        places = Place.objects.select_for_update(of=("self",))
+        place = places.get(round=sheet.round_id, rater=sheet.rater_id)
         stored = fresh(sheet)
         earlier = stored.submitted_at and stored.events.filter(client_key=key).first()
         if earlier is not None and earlier.content == asdict(sent.content):
@@ -192,12 +194,6 @@ def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
         stored.kept.create(base_version=stored.version, content=before)
     kept.delete()
     return stored
-
-
-def _locked_place(sheet: Any) -> Place:
-    """Return the rater's enrolment in the round, locked before any sheet is."""
-    places = Place.objects.select_for_update(of=("self",))
-    return places.get(round=sheet.round_id, rater=sheet.rater_id)
 
 
 def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | None:

@@ -200,7 +200,10 @@ def dawid_skene(
     while step < max_iterations and gain >= tolerance:
         step += 1
         confusions, shares = _likeliest_confusions(votes, posteriors, smoothing)
-        posteriors, log_likelihood = _expected_labels(votes, confusions, shares)
+        log_confusions = np.log(confusions).reshape(-1, len(votes.scale))
+        posteriors, log_likelihood = normalise(
+            np.log(shares) + votes.sum_by_item(log_confusions[votes.cell])
+        )
         gain = abs(log_likelihood - previous) / len(votes.item)
         previous = log_likelihood
     confusions, shares = _likeliest_confusions(votes, posteriors, smoothing)
@@ -227,13 +230,6 @@ def _likeliest_confusions(
     # A category nobody is likely to have must keep a finite logarithm.
     shares = posteriors.mean(axis=0) + 1e-12
     return counts / counts.sum(axis=1, keepdims=True), shares / shares.sum()
-
-
-def _expected_labels(
-    votes: Votes, confusions: FloatArray, shares: FloatArray
-) -> tuple[FloatArray, float]:
-    log_confusions = np.log(confusions).reshape(-1, len(votes.scale))
-    return normalise(np.log(shares) + votes.sum_by_item(log_confusions[votes.cell]))
 
 
 def _named(votes: Votes, confusions: FloatArray) -> pd.DataFrame:

@@ -61,7 +61,8 @@ class WorkbookReader:
         self._output = cast(IO[bytes], self._child.stdout)
         self._messages = self._read_messages()
         try:
-            self.sheets: list[str] = self._expect_sheets()
+            message = next(self._messages)
+            self.sheets: list[str] = [str(title) for title in message[1]]
         except BaseException:
             self.close()
             raise
@@ -93,10 +94,6 @@ class WorkbookReader:
             self._child.kill()
         self._child.wait()
         self._output.close()
-
-    def _expect_sheets(self) -> list[str]:
-        message = next(self._messages)
-        return [str(title) for title in message[1]]
 
     def _read_messages(self) -> Iterator[list[Any]]:
         for line in self._lines():

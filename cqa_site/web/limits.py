@@ -68,15 +68,10 @@ def is_too_large(request: HttpRequest) -> bool:
     """Whether the body is too large. It is then discarded, so that the browser shows the reply."""
     if int(request.META.get("CONTENT_LENGTH") or 0) <= settings.MAX_UPLOAD_BYTES + FORM_SLACK:
         return False
-    _drain(request)
-    return True
-
-
-def _drain(request: HttpRequest) -> None:
-    """Read and discard the body, within bounds, so that the browser shows the reply."""
     left = MOST_DRAINED
     while left > 0 and (piece := request.read(65_536)):
         left -= len(piece)
+    return True
 
 
 MAX_BYTES = 1_048_576

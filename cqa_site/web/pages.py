@@ -22,11 +22,15 @@ class NotThere(LookupError):
     """The named object does not exist, or no longer; the message is for people."""
 
 
-class NotFound:
-    """Middleware that answers 404 on pages; the API has its own, `cqa_site.web.rest.problems`."""
+class Middleware:
+    """Base class of middleware around every page."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+
+
+class NotFound(Middleware):
+    """Middleware that answers 404 on pages; the API has its own, `cqa_site.web.rest.problems`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on."""
@@ -70,15 +74,12 @@ PERMISSIONS_POLICY = "camera=(), microphone=(), geolocation=(), payment=()"
 MOST_READ, PIECE = 1024 * 1024, 64 * 1024
 
 
-class UnreadBodies:
+class UnreadBodies(Middleware):
     """Middleware that reads the unread rest of a body, or closes the connection after the reply.
 
     The web server drops a connection with an unread body without a word, and the next request on
     it is lost.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer, with ``Connection: close`` if more than 1 MiB was left unread."""
@@ -96,11 +97,8 @@ def _read_rest(body: IO[bytes]) -> bool:
     return any(not body.read(PIECE) for _piece in range(MOST_READ // PIECE + 1))
 
 
-class PrivateResponses:
+class PrivateResponses(Middleware):
     """Middleware that keeps private pages out of caches and switches browser features off."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Add the headers; a view that set its own Cache-Control keeps it."""

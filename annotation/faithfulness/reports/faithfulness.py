@@ -304,7 +304,7 @@ class FaithfulnessSelection:
         """Read a selection from an address's query; labels only with a study."""
         mode = PAPER if query.get("mode") == PAPER else SOUND
         labels = known_labels(study, query.get("labels", "")) if study else ""
-        return cls(mode, query.get("run", "")[:36], _condition(query), labels)
+        return cls(mode, query.get("run", "")[:36], query.get("condition", "")[:36], labels)
 
     @property
     def query(self) -> str:
@@ -317,10 +317,6 @@ class FaithfulnessSelection:
 
 
 PLAIN = "plain"
-
-
-def _condition(query: QueryDict) -> str:
-    return query.get("condition", "")[:36]
 
 
 def shown_groups(groups: list[GroupFigures], choice: FaithfulnessSelection) -> list[GroupFigures]:

@@ -360,7 +360,7 @@ def _read_sheet(
         return ExpertSheet("batch", position, "", (), (), (Problem(place, 1, None, reason),))
     read: list[ExpertLabel | ExpertControl] = []
     problems = []
-    last_scored = _last_scored_row(rows, layout)
+    last_scored = max((row.number for row in rows[1:] if _has_statistics(row, layout)), default=0)
     for row in rows[1:]:
         try:
             read.append(_read_label(row, layout, scale, last_scored))
@@ -395,10 +395,6 @@ def _has_statistics(row: SheetRow, layout: _Layout) -> bool:
     return any(_cell(row, at) is not None for at in layout.statistics)
 
 
-def _last_scored_row(rows: list[SheetRow], layout: _Layout) -> int:
-    return max((row.number for row in rows[1:] if _has_statistics(row, layout)), default=0)
-
-
 def _read_label(
     row: SheetRow, layout: _Layout, scale: Collection[int], last_scored: int
 ) -> ExpertLabel | ExpertControl:
@@ -408,7 +404,8 @@ def _read_label(
         raise ValueError("the sentence is missing or not text")
     labels = tuple(parse_label(_cell(row, at), scale) for at in layout.labels)
     if len(labels) == 1:
-        number, bare = _split_number(text)
+        match = _NUMBERED.fullmatch(text)
+        number, bare = (int(match[1]), match[2]) if match else (None, text)
         comment = _comment(row, layout.labels[0])
         return ExpertLabel(row.number, object1, object2, number, bare, labels[0], comment)
     control = None if layout.control is None else _cell(row, layout.control)
@@ -422,11 +419,6 @@ def _split_pair(cell: Any) -> tuple[str, str]:
     if len(parts) != 2 or not all(part.strip() for part in parts):
         raise ValueError("the comparison is not 'object vs object'")
     return parts[0], parts[1]
-
-
-def _split_number(text: str) -> tuple[int | None, str]:
-    match = _NUMBERED.fullmatch(text)
-    return (int(match[1]), match[2]) if match else (None, text)
 
 
 def _comment(row: SheetRow, label_at: int) -> str:

@@ -28,7 +28,8 @@ from annotation.judges.reports.results import (
     state_of,
 )
 from annotation.judges.reports.tables import OF_ONE_JUDGE, TABLES, judge_table
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
@@ -107,11 +108,6 @@ def judge_rows(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -
         "rows": shown_rows(argument, start, PER_PAGE),
     }
     return render(request, "annotation/judges/rows.html", context)
-
-
-def label_round_or_404(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    label_rounds = label_rounds_of(study).select_related("guideline")
-    return get_object_or_404(label_rounds, public_id=label_round_id)
 
 
 def _label(text: str | None) -> int | None:

@@ -11,7 +11,8 @@ from django.views.decorators.http import require_POST
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.judges.forms import RunForm
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
@@ -79,7 +80,7 @@ run_list_urls = [
 @study_page(*RESEARCHERS)
 def run_new(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Choose sentences and judge, and start the run."""
-    label_round = _label_round(study, label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     form = RunForm(request.POST or None, label_round=label_round, actor=request.user)
     context = {"round": label_round, "has_things": True}
     return start_page(request, study, form, "annotation/judges/new.html", context)
@@ -91,16 +92,10 @@ def run_new(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 def run_estimate(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the fragment with the estimated cost of the run in the form."""
     form = RunForm(
-        request.POST, label_round=_label_round(study, label_round_id), actor=request.user
+        request.POST, label_round=label_round_or_404(study, label_round_id), actor=request.user
     )
     context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
     return render(request, "runs/_kind_run_estimate.html", context)
-
-
-def _label_round(study: Study, label_round_id: uuid.UUID) -> LabelRound:
-    return get_object_or_404(
-        label_rounds_of(study).select_related("guideline"), public_id=label_round_id
-    )
 
 
 BASE = "label-rounds/<uuid:label_round_id>/judges"
@@ -115,7 +110,7 @@ OFFERED = 100
 @study_page(*RESEARCHERS)
 def run_compare(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Choose two runs of the round and show their agreement."""
-    label_round = get_object_or_404(label_rounds_of(study), public_id=label_round_id)
+    label_round = label_round_or_404(study, label_round_id)
     runs = study.runs.filter(relevance__label_round=label_round).exclude(state=Run.State.DRAFT)
     runs = runs.select_related("prompt", "endpoint")
     offered = list(runs[:OFFERED])

@@ -96,7 +96,9 @@ def store(row: Assignment, label: SubmittedLabel) -> StoredLabel:
     if was_answered and _is_late(row, label):
         raise AnsweredMeanwhile(row, label)
     if label.label is None:
-        _skip(row, label)
+        _give_back(row)
+        row.label, row.is_extra = None, False
+        row.skip_reason, row.state = label.skip_reason, Assignment.State.SKIPPED
     else:
         _label(row, label)
     row.comment, row.is_flagged = label.comment, label.is_flagged
@@ -174,12 +176,6 @@ def _free_slot(row: Assignment) -> Slot | None:
 
 def _is_excluded(row: Assignment) -> bool:
     return row.rater.places.filter(round=row.round_id, excluded_at__isnull=False).exists()
-
-
-def _skip(row: Assignment, label: SubmittedLabel) -> None:
-    _give_back(row)
-    row.label, row.is_extra = None, False
-    row.skip_reason, row.state = label.skip_reason, Assignment.State.SKIPPED
 
 
 def _give_back(row: Assignment) -> None:

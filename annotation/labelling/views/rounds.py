@@ -28,12 +28,18 @@ from annotation.labelling.forms import (
     agreed_on,
     proposed_controls,
 )
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+from annotation.labelling.models.rounds import Assignment, Item, LabelRound, label_rounds_of
 from annotation.labelling.reports import skipped_by_all
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.pages.rounds import PER_PAGE, ListColumn, RoundPages, round_in, round_urls
+
+
+def label_round_or_404(study: Study, label_round_id: uuid.UUID) -> LabelRound:
+    """Return a round of the study, imported ones included, with its guideline."""
+    label_rounds = label_rounds_of(study).select_related("guideline")
+    return get_object_or_404(label_rounds, public_id=label_round_id)
 
 
 def _more(label_round: LabelRound) -> dict[str, Any]:

@@ -134,7 +134,7 @@ def questions(request: StudyRequest, study: Study) -> HttpResponse:
     _add_counts(answers, page, systems)
     context = {
         "study": study,
-        "form": form if form.is_bound else _unused(study, is_blind),
+        "form": form if form.is_bound else QuestionSearchForm(study=study, is_blind=is_blind),
         "page": page,
         "systems": systems,
         "is_blind": is_blind,
@@ -143,10 +143,6 @@ def questions(request: StudyRequest, study: Study) -> HttpResponse:
         "unasked": 0 if is_blind else count_unasked(study),
     }
     return render(request, "annotation/study/questions.html", context)
-
-
-def _unused(study: Study, is_blind: bool) -> QuestionSearchForm:
-    return QuestionSearchForm(study=study, is_blind=is_blind)
 
 
 def _search_questions(study: Study, form: QuestionSearchForm) -> QuerySet[Question]:

@@ -218,7 +218,7 @@ class DatasetReconciliation(CellReconciliation):
             raise ImportRefused(
                 in_use(self.dataset) + " " + _("Import the file under another name.")
             )
-        steps = self._steps(self.dataset)
+        steps = self.dataset.recipe.get("steps") or self._asked_steps()
         half = stored_half(self.dataset) or self._asked[1]
         self.outcome.notes.extend(self._funnels(steps, half))
         self.outcome.notes.extend([*self._as_published(steps), *self._missing_qualities()])
@@ -231,10 +231,6 @@ class DatasetReconciliation(CellReconciliation):
                 again=self._again(self.dataset),
                 half=half,
             )
-
-    def _steps(self, dataset: Dataset) -> Sequence[str]:
-        """Return the steps of the dataset's recipe, else the default steps for the file."""
-        return dataset.recipe.get("steps") or self._asked_steps()
 
     def _asked_steps(self) -> Sequence[str]:
         recipe, half = self._asked

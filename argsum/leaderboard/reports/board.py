@@ -134,7 +134,9 @@ def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
     usual = usually_left_out(study, dataset=str(dataset.public_id))
     without = query.get("without", usual).strip()[:LONGEST_NAME]
     sets = ended_sets(study, dataset, split, without)
-    sources = _sources(sets)
+    judged = counted_sheets(sets).aggregate(n=Count("summary_set", distinct=True))["n"]
+    people = [ScoreSource(PEOPLE, sets=judged)] if judged else []
+    sources = (*people, *sources_of(sets))
     return BoardChoice(
         study,
         dataset,
@@ -185,12 +187,6 @@ def usually_left_out(study: Study, *, dataset: str = "") -> str:
     rows = study.summary_sets.filter(system__contains=LEFT_OUT, count_sheets__source__gt="")
     rows = rows.filter(cell__dataset__public_id=dataset) if dataset else rows
     return LEFT_OUT if rows.exists() else ""
-
-
-def _sources(sets: QuerySet[SummarySet]) -> tuple[ScoreSource, ...]:
-    judged = counted_sheets(sets).aggregate(n=Count("summary_set", distinct=True))["n"]
-    people = [ScoreSource(PEOPLE, sets=judged)] if judged else []
-    return (*people, *sources_of(sets))
 
 
 def _may_be(source: ScoreSource, dimension: str) -> bool:

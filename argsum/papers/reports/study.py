@@ -9,7 +9,7 @@ from argsum.datasets.models import Dataset
 from argsum.leaderboard.methods import INDICES, SystemRow
 from argsum.leaderboard.reports.board import board_choice, ended_sets, summary_board
 from argsum.leaderboard.reports.people_agreement import people_agreement
-from argsum.leaderboard.reports.scores import MetricRow, metric_rows
+from argsum.leaderboard.reports.scores import metric_rows
 from argsum.metrics.methods import COVERAGE_SCORE, LLM, RELEASED_PARTS, split_name
 from argsum.scorers.methods.figures import LEAST_SHARE
 from cqa_site.people.models import Study
@@ -68,7 +68,7 @@ def _metrics(study: Study) -> Part:
         function, part = split_name(row.source.metric)
         setting = row.source.setting
         if row.source.metric in LLM:
-            label = _temperature(setting)
+            label = setting.rpartition("imported, temperature ")[2]
             temperatures.setdefault(label)
             key = release.LLM, f"{function.removeprefix('llm_')}, temperature {label}"
         elif function == COVERAGE_SCORE:
@@ -78,22 +78,13 @@ def _metrics(study: Study) -> Part:
             label = _function(function, setting)
             functions.setdefault(label)
             key = release.SOFT, f"{label}, {RELEASED_PARTS.get(part, part)}"
-        values[key] = _ours(row)
+        values[key] = ReproducedValue(ours=correlations(row.found))
     tables = (
         (temperatures, llm_table(list(temperatures), has_seconds=False, digits=DIGITS)),
         (functions, soft_table(_in_order(functions), has_seconds=False, digits=DIGITS)),
         (settings, coverage_table((COVERAGE_SCORE,), list(settings), digits=DIGITS)),
     )
     return values, [layout for rows, layout in tables if rows]
-
-
-def _ours(row: MetricRow) -> ReproducedValue:
-    return ReproducedValue(ours=correlations(row.found))
-
-
-def _temperature(setting: str) -> str:
-    """Return only the temperature of stored counts, as in the paper's table; else the setting."""
-    return setting.rpartition("imported, temperature ")[2]
 
 
 def _function(function: str, setting: str) -> str:

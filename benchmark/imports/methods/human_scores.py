@@ -191,14 +191,10 @@ def excerpts(text: str, other: str) -> tuple[str, str]:
     >>> excerpts("Tea wins.", "Tea  wins!")
     ('Tea wins.', 'Tea  wins!')
     """
-    same = _same_letters(text, other)
-    return _excerpt(text, same), _excerpt(other, same)
-
-
-def _same_letters(text: str, other: str) -> int:
     first, second = letters_of(text), letters_of(other)
     pairs = enumerate(zip(first, second, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+    return _excerpt(text, same), _excerpt(other, same)
 
 
 def _excerpt(text: str, same: int) -> str:

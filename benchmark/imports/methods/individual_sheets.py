@@ -7,7 +7,6 @@ are taken as they stand: a sheet may be incomplete, and a value off the scale.
 
 import math
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +74,7 @@ def shared_sheets(
     first: OwnSheets, second: OwnSheets
 ) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
     """Return both persons' points for answers that both scored, and a mask of complete rows."""
-    at = _by_place(second.places)
+    at = {place: row for row, place in enumerate(second.places)}
     pairs = [(row, at[place]) for row, place in enumerate(first.places) if place in at]
     ones, others = [list(side) for side in zip(*pairs, strict=True)] if pairs else ([], [])
     is_whole = first.whole[ones] & second.whole[others]
@@ -84,10 +83,6 @@ def shared_sheets(
         second.points.iloc[others].reset_index(drop=True),
         is_whole,
     )
-
-
-def _by_place(places: Sequence[Place]) -> Mapping[Place, int]:
-    return {place: at for at, place in enumerate(places)}
 
 
 def _points(cell: str, file: str, row: int, key: str) -> float:

@@ -149,7 +149,7 @@ def store_ended(run: Run, ended: Sequence[EndedCall]) -> None:
     if any(key.probe == CANARY or key.variant for key, _one in pairs):
         settle_trust(scoring, rubric)
     if not run.calls.filter(state__in=Call.OPEN).exists():
-        _bring_boards_up_to_date(run, scoring)
+        request_board(study=run.study, rubric=scoring.rubric)
 
 
 def join_parts(
@@ -296,11 +296,6 @@ def _judgement(outcome: EndedCall) -> Judgement | None:
     """Return the judgement of a usable reply; None if the reply is unscored."""
     judgement: Judgement | None = None if outcome.reading.reason else outcome.reading.value
     return judgement
-
-
-def _bring_boards_up_to_date(run: Run, scoring: ScoringRun) -> None:
-    """Request the board once no call of the run is open."""
-    request_board(study=run.study, rubric=scoring.rubric)
 
 
 ReplyReader = Callable[[Run, Call, Reply], ReplyReading]

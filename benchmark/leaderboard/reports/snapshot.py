@@ -335,10 +335,13 @@ def rows_parquet(packed: bytes) -> bytes:
 
 def read_csv(content: bytes) -> pd.DataFrame:
     """Read the CSV: keys and counts as integers, texts exactly as stored, all else as float."""
+    import csv
+
     from pyarrow import csv as arrow
     from pyarrow import float64, int64, string
 
-    names = _header(content)
+    first = content.split(b"\n", 1)[0].decode()
+    names = next(csv.reader([first]))
     kinds: dict[str, Any] = dict.fromkeys(names, float64())
     kinds |= dict.fromkeys(WHOLE, int64()) | dict.fromkeys(TEXT, string())
     table = arrow.read_csv(
@@ -351,13 +354,6 @@ def read_csv(content: bytes) -> pd.DataFrame:
         ),
     )
     return table.to_pandas()
-
-
-def _header(content: bytes) -> list[str]:
-    import csv
-
-    first = content.split(b"\n", 1)[0].decode()
-    return next(csv.reader([first]))
 
 
 def _with_draws(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[int, dict[str, float]]]:

@@ -86,7 +86,8 @@ def check_import(
         guess_options(import_file)
         outcome = _run(import_file, write=False, progress=timed(progress) if progress else None)
     except ImportRefused as refusal:
-        _propose(import_file, refusal)
+        if encoding := getattr(refusal.__cause__, "encoding", ""):
+            _save(import_file, options=import_file.options | {PROPOSED: {"encoding": encoding}})
         refuse(import_file, State.REFUSED, str(refusal), finish)
         return None
     with transaction.atomic():
@@ -121,12 +122,6 @@ def apply_import(
         refuse(import_file, State.CHECKED, str(refusal), finish)
         return None
     return outcome
-
-
-def _propose(import_file: ImportFile, refusal: ImportRefused) -> None:
-    """Store the encoding in which the file can be read."""
-    if encoding := getattr(refusal.__cause__, "encoding", ""):
-        _save(import_file, options=import_file.options | {PROPOSED: {"encoding": encoding}})
 
 
 def _finish(finish: Callable[[], None] | None) -> None:

@@ -3,7 +3,6 @@
 import logging
 import struct
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
@@ -41,6 +40,7 @@ from cqa_site.people.access import RESEARCHERS, is_administrator, memberships_of
 from cqa_site.people.models import User
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 from cqa_site.web.database import chore
+from cqa_site.web.pages import Middleware
 
 logger = logging.getLogger(__name__)
 # A session is written down this often at most: people label many times a minute.
@@ -73,11 +73,8 @@ class SessionStore(DatabaseSessions):
         return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
 
 
-class NoteSession:
+class NoteSession(Middleware):
     """Middleware that keeps the session list of people with an account."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Record the session after the response, which may have started it."""
@@ -243,11 +240,8 @@ def may_make_tokens(request: HttpRequest, user: User) -> bool:
     return has_passed(request, user)
 
 
-class AskFirst:
+class AskFirst(Middleware):
     """Middleware that sends users who still need a second step to the page that sets it up."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on, or redirect to the second step."""

@@ -238,15 +238,11 @@ def _accept_new(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         except InvitationSpent:
             return _spent(request, find_invitation(request.session.get(INVITATION_KEY, "")))
         else:
-            return _enter_as(request, user, invitation)
+            login(request, user, backend=BACKEND)  # gives the session a new key
+            return _enter(request, invitation)
     context = {"invitation": invitation, "form": form} | entrances(request)
     status = 422 if form.errors else 200
     return render(request, "people/invitation_new.html", context, status=status)
-
-
-def _enter_as(request: HttpRequest, user: User, invitation: Invitation) -> HttpResponse:
-    login(request, user, backend=BACKEND)  # gives the session a new key
-    return _enter(request, invitation)
 
 
 def _enter(request: HttpRequest, invitation: Invitation) -> HttpResponse:
@@ -333,7 +329,7 @@ def first_administrator(request: HttpRequest) -> HttpResponse:
         except IntegrityError:
             form.refuse_email()
         else:
-            login(request, user, backend=BACKEND)
+            login(request, user, backend=BACKEND)  # gives the session a new key
             return redirect("study_new")
     status = 422 if form.errors else 200
     return render(request, "people/first_administrator.html", {"form": form}, status=status)

@@ -1,6 +1,5 @@
 """End of a participation, and the middleware for a participant's browser."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -20,6 +19,7 @@ from cqa_site.people.models import User, hash_secret
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
 from cqa_site.rounds.progress import skipped_by, skips_paid
+from cqa_site.web.pages import Middleware
 
 from .participants import (
     browser_secret,
@@ -229,13 +229,6 @@ NOTE_LIFETIME = timedelta(days=1)
 LOOKED_AT = 100
 # Pages without a study to which participants go.
 OWN_PAGES = ("home", "account", "participation_end", "participation_stop", "participation_fault")
-
-
-class Middleware:
-    """Base class of middleware around every page."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
 
 class NoteLostAnswers(Middleware):

@@ -1,6 +1,5 @@
 """Replies and links of the work page, and its copy for offline reloads."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -18,7 +17,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from cqa_site.web.pages import wants_json
+from cqa_site.web.pages import Middleware, wants_json
 
 from ..kind import kind_of, sheet_kind_of
 from ..progress import TaskProgress
@@ -202,11 +201,8 @@ def _mark(request: HttpRequest) -> str:
     return salted_hmac("work page", request.session.session_key or "").hexdigest()[:32]
 
 
-class ForgetWork:
+class ForgetWork(Middleware):
     """Middleware that deletes the cookie once the browser's session has changed."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Check only browsers with the cookie, unless the page itself sets it."""

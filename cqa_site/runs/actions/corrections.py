@@ -136,7 +136,7 @@ def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
     for name, value in correction.values.items():
         if name not in params:
             raise RunRefused(f"“{name}” is not sent, so it has no other value.")
-        if name in TOKEN_LIMITS and not _is_less(value, params[name]):
+        if name in TOKEN_LIMITS and not (type(value) is int and 1 <= value <= params[name]):
             raise RunRefused(
                 f"“{name}” is at most {params[name]}: the cost was reckoned with that."
             )
@@ -179,10 +179,6 @@ def _ask_cut_again(run: Run, params: dict[str, Any]) -> None:
 
 def _cut(run: Run) -> QuerySet[Call]:
     return run.calls.filter(state=Call.State.UNSCORED, reason=UnscoredReason.TRUNCATED)
-
-
-def _is_less(value: Any, most: int) -> bool:
-    return type(value) is int and 1 <= value <= most
 
 
 def _ask_refused_again(run: Run) -> None:

@@ -277,7 +277,7 @@ class Deletion:
     def _delete_batch(self, model: Model, *, reports: bool) -> int:
         with transaction.atomic():
             rows = rows_of(model, self.study)
-            if _has_files(model):
+            if hasattr(model, "STORED_IN") or hasattr(model, "stored_paths"):
                 batch = list(rows[:BATCH])
                 for row in batch:
                     _delete_files(row)
@@ -337,10 +337,6 @@ def _let_go(model: Model, keys: list[Any]) -> None:
         other, name = relation.related_model, relation.field.name
         if other is model or relation.on_delete is models.SET_NULL:
             other._base_manager.filter(**{f"{name}__in": keys}).update(**{name: None})
-
-
-def _has_files(model: Model) -> bool:
-    return hasattr(model, "STORED_IN") or hasattr(model, "stored_paths")
 
 
 def _delete_files(row: Any) -> None:

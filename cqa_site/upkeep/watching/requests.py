@@ -19,6 +19,7 @@ from django.utils.functional import LazyObject
 from cqa_site.people.models import User
 from cqa_site.people.sign_in.second_step import network
 from cqa_site.web.logging import around, security
+from cqa_site.web.pages import Middleware
 
 from .counting import count_request
 
@@ -29,11 +30,8 @@ REFUSED = (401, 403, 429)
 log = logging.getLogger("counterpoint.access")
 
 
-class Follow:
+class Follow(Middleware):
     """Middleware that adds a request's id, route and person to all its log lines."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Add the id to the response, write one line and count, whatever the response is."""

@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
@@ -26,6 +26,8 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
+
+from cqa_site.web.pages import Middleware
 
 from ..outages import RETRY_SECONDS, is_away
 from ..pages import NotThere
@@ -59,14 +61,11 @@ class Busy(APIException):
     wait = RETRY_SECONDS
 
 
-class ProblemDocuments:
+class ProblemDocuments(Middleware):
     """Middleware that gives every error below ``/api/`` a problem document, whatever its source.
 
     Django, its middleware and the pages of outages know people only.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Replace the body of an error response; status and other headers stay."""
@@ -156,11 +155,8 @@ MOST_VALUES = 500
 UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-class StrictQuery:
+class StrictQuery(Middleware):
     """Middleware that rejects queries with parts that cannot be stored or looked up."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer 400 with the invalid parameters, or pass the request on."""

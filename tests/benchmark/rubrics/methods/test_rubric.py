@@ -1,12 +1,13 @@
 """Rubrics: what fits together, what points are, JSON and hash, and the rubric of the paper."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.compqa_rubric import COMPQA, FEWEST_SENTENCES, MOST_SENTENCES
 from benchmark.rubrics.methods.rubric import (
     RubricError,
     canonical_json,
@@ -148,3 +149,9 @@ def test_every_word_changes_the_hash_and_the_order_of_fields_does_not():
 
 
 # -- the paper's ------------------------------------------------------------------------------
+
+
+def test_the_length_criterion_names_the_numbers_of_sentences_that_the_code_counts_by():
+    length = next(one for one in COMPQA.criteria if one.counted_by == "sentences")
+    for level in length.levels:
+        assert re.findall(r"\d+", level.text) == [str(FEWEST_SENTENCES), str(MOST_SENTENCES)]
