@@ -16,7 +16,7 @@ from annotation.quality import api as quality
 from annotation.quality.api import RaterViews
 from annotation.retrieval.api import corpora
 from annotation.retrieval.api.corpora import ArgumentViews, ComparisonViews
-from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, posts, resource
 from cqa_site.rounds.api import round_addresses
 
 C = S + "label-rounds/<uuid:label_round_id>/"
@@ -93,12 +93,7 @@ urlpatterns = [
         judges.LabelComparisonViews,
         get="compare",
     ),
-    address(
-        C + "final-labels/recompute/",
-        "final_labels_recompute",
-        consensus.FinalLabelViews,
-        post="recompute",
-    ),
+    *posts(C + "final-labels/", "final_labels", consensus.FinalLabelViews, "recompute"),
     address(C + "adjudications/", "adjudications", consensus.AdjudicationViews, **CREATE),
     *resource(
         C + "adoptions/",
@@ -108,9 +103,7 @@ urlpatterns = [
         "withdraw",
         listed=CREATE,
     ),
-    address(
-        C + "adoptions/preview/", "adoptions_preview", consensus.AdoptionViews, post="preview"
-    ),
+    *posts(C + "adoptions/", "adoptions", consensus.AdoptionViews, "preview"),
     *resource(
         C + "snapshots/",
         "snapshots",
@@ -119,7 +112,7 @@ urlpatterns = [
         "freeze",
         list_views=SnapshotListViews,
     ),
-    address(C + "snapshots/refresh/", "snapshots_refresh", SnapshotViews, post="refresh"),
+    *posts(C + "snapshots/", "snapshots", SnapshotViews, "refresh"),
     *resource(C + "exports/", "exports", "export", files.ExportViews, listed=CREATE),
     address(C + "exports/<uuid:public_id>/file/", "export_file", files.ExportViews, get="file"),
     address(
@@ -151,14 +144,9 @@ urlpatterns = [
         judges.TrainedJudgeViews,
         listed=CREATE,
     ),
-    address(
-        C + "trained-judges/cancel/",
-        "trained_judges_cancel",
-        judges.TrainedJudgeViews,
-        post="cancel",
-    ),
+    *posts(C + "trained-judges/", "trained_judges", judges.TrainedJudgeViews, "cancel"),
     *resource(S + "questions/", "questions", "question", answers.QuestionViews, listed=CREATE),
-    address(S + "questions/missing/", "questions_missing", answers.QuestionViews, post="missing"),
+    *posts(S + "questions/", "questions", answers.QuestionViews, "missing"),
     *resource(
         S + "generation-launches/",
         "generation_launches",
@@ -167,28 +155,17 @@ urlpatterns = [
         listed=CREATE,
         row=CHANGE,
     ),
-    address(
-        S + "generation-launches/estimate/",
-        "generation_launch_estimate",
+    *posts(
+        S + "generation-launches/",
+        "generation_launch",
         generation_launches.LaunchViews,
-        post="estimate",
+        "estimate",
     ),
     address(S + "conditions/", "conditions", answers.ConditionViews, **LIST),
     *resource(S + "systems/", "systems", "system", answers.SystemViews, "learned", row=CHANGE),
     *resource(S + "answers/", "answers", "answer", answers.AnswerViews),
     address(S + "faithfulness/", "faithfulness", faithfulness.FaithfulnessViews, **ROW),
-    address(
-        S + "faithfulness/compute/",
-        "faithfulness_compute",
-        faithfulness.FaithfulnessViews,
-        post="compute",
-    ),
-    address(
-        S + "faithfulness/cancel/",
-        "faithfulness_cancel",
-        faithfulness.FaithfulnessViews,
-        post="cancel",
-    ),
+    *posts(S + "faithfulness/", "faithfulness", faithfulness.FaithfulnessViews, "compute cancel"),
     address(S + "faithfulness/texts/", "figures", faithfulness.FiguresViews, **LIST),
     address(S + "faithfulness/edited/", "edited_texts", faithfulness.EditedTextViews, **LIST),
     address(

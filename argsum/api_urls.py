@@ -10,7 +10,7 @@ from argsum.leaderboard.api import KeyPointBoardListViews, KeyPointBoardViews
 from argsum.metrics import api as metric_scores
 from argsum.scorers import api as scorers
 from argsum.surveys import api as surveys
-from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, resource
+from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, posts, resource
 from cqa_site.rounds.api import round_addresses
 
 BOARDS = S + "key-points/boards/"
@@ -152,7 +152,7 @@ urlpatterns: list = [
         "freeze publish withdraw",
         list_views=KeyPointBoardListViews,
     ),
-    address(BOARDS + "ask/", "key_point_boards_ask", KeyPointBoardViews, post="ask"),
+    *posts(BOARDS, "key_point_boards", KeyPointBoardViews, "ask"),
     address(
         BOARDS + "<uuid:public_id>/rows/",
         "key_point_board_rows",
@@ -170,11 +170,6 @@ urlpatterns: list = [
     ),
     address(S + "key-points/people/", "summary_people", leaderboard.PeopleAgreementViews, **ROW),
     address(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, **LIST),
-    address(
-        S + "metric-scores/compute/",
-        "metric_scores_compute",
-        metric_scores.MetricScoreViews,
-        post="compute",
-    ),
+    *posts(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, "compute"),
     address(R + "counts/", "run_counts", metric_scores.CountReplyViews, **LIST),
 ]

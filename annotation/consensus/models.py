@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -60,9 +59,7 @@ class Adoption(models.Model):
     source = models.ForeignKey("annotation.LabelRound", models.CASCADE, related_name="lent_to")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="adoptions")
     only_tied = models.BooleanField(default=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True)
 

@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -184,7 +183,7 @@ class RoundComment(models.Model):
         EditingRound, models.CASCADE, related_name="comments", db_index=False
     )
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="+")
-    author = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    author = models.ForeignKey("people.User", models.PROTECT, related_name="+")
     text = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -22,9 +21,7 @@ class GenerationLaunch(models.Model):
     recipe = models.JSONField(default=dict)
     # What all of its runs spend together.
     budget = models.OneToOneField("runs.Budget", models.PROTECT, related_name="launch")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

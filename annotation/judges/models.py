@@ -6,7 +6,6 @@ nothing of it reaches an annotator.
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -44,9 +43,7 @@ class TrainedJudge(models.Model):
     sha256 = models.CharField(max_length=64, blank=True)
     recipe = models.JSONField(default=dict)
     figures = models.JSONField(default=dict)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

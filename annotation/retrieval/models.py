@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -38,9 +37,7 @@ class Corpus(models.Model):
     refusal = models.TextField(blank=True)
     sentence_count = models.PositiveIntegerField(default=0)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     # From here on nobody sees it; its sentences go in the background.
     deleted_at = models.DateTimeField(null=True)
@@ -99,9 +96,7 @@ class CamRequest(models.Model):
     # [{"text", "source", "score", "favours": 1, 2 or null}, …]; null until the reply is read.
     found = models.JSONField(null=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -129,7 +124,5 @@ class ArgumentOrigin(models.Model):
     # Which object the service says the sentence speaks for, and how strongly.
     favours = models.PositiveSmallIntegerField(null=True)
     score = models.FloatField(null=True)
-    added_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    added_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     added_at = models.DateTimeField(auto_now_add=True)

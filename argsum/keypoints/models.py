@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -65,9 +64,7 @@ class SystemRun(models.Model):
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     error = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
 

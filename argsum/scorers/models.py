@@ -60,9 +60,7 @@ class Scorer(models.Model):
     error = models.TextField(blank=True)
     trained_on = models.ForeignKey(Dataset, models.SET_NULL, null=True, related_name="+")
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     ready_at = models.DateTimeField(null=True)
 

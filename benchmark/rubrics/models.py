@@ -2,7 +2,6 @@
 
 import uuid
 
-from django.conf import settings
 from django.db import models
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
@@ -25,9 +24,7 @@ class RubricVersion(models.Model):
     content = models.JSONField()
     sha256 = models.CharField(max_length=64, editable=False)
     derived_from = models.ForeignKey("self", models.PROTECT, null=True, related_name="successors")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -137,6 +137,18 @@ def address(route: str, name: str, views: type[ViewSetMixin], **methods: str) ->
     return path(route, views.as_view({**methods}), name=f"api_{name}")
 
 
+def posts(base: str, name: str, views: type[ViewSetMixin], verbs: str) -> list[URLPattern]:
+    """One address below another for each verb, which answers a POST.
+
+    The verb ``go-on`` of ``run`` is called ``api_run_go_on``, and the method ``go_on``.
+    """
+    methods = {verb: verb.replace("-", "_") for verb in verbs.split()}
+    return [
+        address(f"{base}{verb}/", f"{name}_{method}", views, post=method)
+        for verb, method in methods.items()
+    ]
+
+
 def resource(
     base: str,
     many: str,
@@ -148,16 +160,12 @@ def resource(
     row: dict[str, str] = ROW,
     list_views: type | None = None,
 ) -> list[URLPattern]:
-    """A list, its rows, and one address below a row for each verb, which answers a POST.
-
-    The verb ``go-on`` of ``run`` is called ``api_run_go_on``, and the method ``go_on``.
-    """
+    """A list, its rows, and an address below a row for each verb (see `posts`)."""
     at = f"{base}<uuid:public_id>/"
-    names = [(verb, verb.replace("-", "_")) for verb in verbs.split()]
     return [
         address(base, many, list_views or views, **listed),
         address(at, singular, views, **row),
-        *(address(f"{at}{verb}/", f"{singular}_{name}", views, post=name) for verb, name in names),
+        *posts(at, singular, views, verbs),
     ]
 
 

@@ -56,9 +56,7 @@ class ImportFile(models.Model):
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
     # The first of those that its rows went to.
     round = models.ForeignKey("rounds.Round", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     applied_at = models.DateTimeField(null=True)
 
@@ -81,9 +79,7 @@ class ImportBatch(models.Model):
     # What holds for every file; each keeps a copy, with what was found out about it alone.
     options = models.JSONField(default=dict)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -153,9 +149,7 @@ class ExportFile(models.Model):
     size = models.PositiveBigIntegerField(default=0)
     sha256 = models.CharField(max_length=64, blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
 

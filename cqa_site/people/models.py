@@ -6,7 +6,6 @@ import uuid
 from datetime import timedelta
 from typing import ClassVar
 
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.auth.password_validation import validate_password
 from django.db import models
@@ -29,9 +28,7 @@ class Rater(models.Model):
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="raters")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="raters"
-    )
+    user = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="raters")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.PERSON)
     name = models.CharField(max_length=120, blank=True)
     external_id = models.CharField(max_length=128, blank=True)
@@ -185,15 +182,13 @@ class Study(models.Model):
     # What it was opened to find out: the key of a path (`cqa_site.web.navigation`).
     goal = models.CharField(_("research goal"), max_length=20, blank=True)
     is_demo = models.BooleanField(default=False, editable=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     # Read and exported as before, and nothing changes any more; see `people.access`.
     archived_at = models.DateTimeField(null=True, editable=False)
     # From here on nobody opens it; its rows go in the background.
     deleted_at = models.DateTimeField(null=True, editable=False)
-    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership")
+    members = models.ManyToManyField("people.User", through="Membership")
 
     class Meta:
         ordering = ["name", "pk"]
@@ -212,7 +207,7 @@ class Membership(models.Model):
     """One person's role in a study."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey("people.User", models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=12, choices=Role)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -238,7 +233,7 @@ class GroupRole(models.Model):
     Without a mark it was given by hand, and groups never take it away.
     """
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="group_roles")
+    user = models.ForeignKey("people.User", models.CASCADE, related_name="group_roles")
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="group_roles")
     provider = models.CharField(max_length=40)
     # When the provider said so last, in a sign-in that was let in.
@@ -265,13 +260,11 @@ class Invitation(models.Model):
     # A page of the study, where somebody who came in begins; empty for its first page.
     leads_to = models.CharField(max_length=200, blank=True)
     secret_hash = models.CharField(max_length=64, unique=True, editable=False)
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_by = models.ForeignKey("people.User", models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
-    used_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    used_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     revoked_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -301,7 +294,7 @@ class ApiToken(models.Model):
         WRITE = "write", _("Read and write")
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
+    user = models.ForeignKey("people.User", models.CASCADE, related_name="api_tokens")
     name = models.CharField(_("name"), max_length=60)
     scope = models.CharField(max_length=5, choices=Scope, default=Scope.READ)
     secret_hash = models.CharField(max_length=64, unique=True, editable=False)
@@ -324,9 +317,7 @@ class AuditEvent(models.Model):
     """A change with its author and reason, per study; rows are only ever added."""
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="audit_events")
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    actor = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
     verb = models.CharField(max_length=60)
     subject = models.CharField(max_length=200)

@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -58,9 +57,7 @@ class Snapshot(models.Model):
     # What moved since the snapshot frozen before this one, and why.
     changes = models.JSONField(default=dict)
     frozen_at = models.DateTimeField(null=True)
-    frozen_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    frozen_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     # The address of the public page; None while there is none.
     public_token = models.UUIDField(null=True, unique=True)
 

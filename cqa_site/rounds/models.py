@@ -4,7 +4,6 @@ import uuid
 from typing import Any, ClassVar
 from urllib.parse import quote, urljoin
 
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -49,7 +48,7 @@ class ParticipantLink(models.Model):
         _("maximum number of participants"), default=500
     )
     expires_at = models.DateTimeField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_by = models.ForeignKey("people.User", models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True)
 
@@ -91,9 +90,7 @@ class Participant(models.Model):
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="participants")
     link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="participant"
-    )
+    user = models.OneToOneField("people.User", models.CASCADE, related_name="participant")
     participant_id = models.CharField(max_length=128)
     platform_study_id = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=128, blank=True)
@@ -170,9 +167,7 @@ class Round(models.Model):
     )
     # What the items were chosen by, and how many matched.
     recipe = models.JSONField(default=dict)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)

@@ -3,7 +3,6 @@
 import uuid
 from typing import ClassVar
 
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q, QuerySet
@@ -24,9 +23,7 @@ class Guideline(models.Model):
     # [{"value": 0, "name": "…", "meaning": "…", "example": "…"}], values ascending, 0–9
     levels = models.JSONField()
     frozen_at = models.DateTimeField(null=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -224,9 +221,7 @@ class Exclusion(models.Model):
     reason = models.CharField(max_length=300)
     # Whom it left out and nobody has decided about since.
     places = models.ManyToManyField("rounds.Place", related_name="exclusions")
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    made_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     made_at = models.DateTimeField(auto_now_add=True)
     undone_at = models.DateTimeField(null=True)
 

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
@@ -82,9 +81,7 @@ class Endpoint(models.Model):
     original = models.ForeignKey(
         "self", models.SET_NULL, null=True, editable=False, related_name="added"
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -197,9 +194,7 @@ class PromptVersion(models.Model):
     sha256 = models.CharField(max_length=64, editable=False)
     note = models.CharField(_("what changed"), max_length=300, blank=True)
     frozen_at = models.DateTimeField(null=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -257,9 +252,7 @@ class Job(models.Model):
     total = models.PositiveBigIntegerField(default=0)
     note = models.CharField(max_length=NOTE_LENGTH, blank=True)
     error = models.TextField(blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
     # Id of the request that queued it; log lines of the work and of that request share it.

@@ -3,7 +3,6 @@
 import uuid
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -83,9 +82,7 @@ class Run(models.Model):
     saved_micro = models.PositiveBigIntegerField(default=0)
     webhook_url = models.CharField(max_length=500, blank=True)
     webhook_ciphertext = models.BinaryField(default=bytes, editable=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
-    )
+    created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
