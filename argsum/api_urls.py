@@ -1,7 +1,8 @@
 """Addresses of argument summarization in the REST interface."""
 
-from argsum.analysis.api import analyses, comparison, points, voices
+from argsum.analysis.api import analyses, comparison, points, sign_off, voices
 from argsum.auditing import api as auditing
+from argsum.coding import api as coding
 from argsum.counting import api as count_sheets
 from argsum.datasets import api as datasets
 from argsum.keypoints import api as keypoints
@@ -53,6 +54,13 @@ urlpatterns: list = [
         **LIST,
     ),
     address(BELOW + "rest/", "analysis_rest", points.PlacedViews, **LIST),
+    address(
+        BELOW + "sign-off/",
+        "analysis_sign_off",
+        sign_off.SignOffViews,
+        get="retrieve",
+        post="create",
+    ),
     address(BELOW + "changes/", "point_changes", analyses.PointChangeViews, **LIST),
     address(BELOW + "changes/undo/", "point_changes_undo", points.FoundPointViews, post="undo"),
     *resource(
@@ -171,5 +179,6 @@ urlpatterns: list = [
     address(S + "key-points/people/", "summary_people", leaderboard.PeopleAgreementViews, **ROW),
     address(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, **LIST),
     *posts(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, "compute"),
+    address(R + "codes/", "run_codes", coding.CodedStatementViews, **LIST),
     address(R + "counts/", "run_counts", metric_scores.CountReplyViews, **LIST),
 ]

@@ -4,6 +4,7 @@
 
 import argsum.analysis.models
 import argsum.auditing.models
+import argsum.coding.models
 import argsum.counting.models
 import argsum.datasets.models
 import argsum.keypoints.models

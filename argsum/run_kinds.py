@@ -4,6 +4,10 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions import point_writing
 from argsum.analysis.reports import analyses as written_points
+from argsum.coding.actions import assignment, proposal
+from argsum.coding.actions import prompts as coding_prompts
+from argsum.coding.reports import assignments as assignment_calls
+from argsum.coding.reports import proposals as proposal_calls
 from argsum.counting import reports as counting
 from argsum.counting.actions import judge as counting_judge
 from argsum.prose import actions as prose
@@ -19,6 +23,8 @@ def register_kinds() -> None:
     """Register the run kinds."""
     register(WritingRunKind())
     register(PointWriting())
+    register(PointProposal())
+    register(PointAssignment())
     register(AnalysisProse())
     register(CountingRunKind())
 
@@ -55,6 +61,42 @@ class PointWriting(point_writing.PointWritingKind, RunKind):
     start_path = "argsum.analysis.api.analyses.POINT_WRITING"
 
     def about(self, run: Run) -> str:
+        return written_points.about(run)
+
+
+class PointProposal(proposal.PointProposalKind, RunKind):
+    """Run kind in which a language model proposes key points for an analysis."""
+
+    name = proposal.KIND
+    title = lazy("Key points proposed for an analysis")
+    unusable = lazy("Unusable")
+    home = Home("key_points", "analyses", lazy("Key point analysis"))
+    prompts = coding_prompts.PROPOSAL_PROMPTS
+    tried_on = proposal.PROPOSALS
+    call_subjects = proposal_calls.PROPOSAL_CALLS
+    view_path = "argsum.coding.views.proposal_page"
+    start_path = "argsum.coding.api.PROPOSAL"
+
+    def about(self, run: Run) -> str:
+        """Return the analysis that the run proposes for."""
+        return written_points.about(run)
+
+
+class PointAssignment(assignment.PointAssignmentKind, RunKind):
+    """Run kind in which a language model assigns statements to signed-off key points."""
+
+    name = assignment.KIND
+    title = lazy("Statements assigned to key points")
+    unusable = lazy("Unusable")
+    home = Home("key_points", "analyses", lazy("Key point analysis"))
+    prompts = coding_prompts.ASSIGNMENT_PROMPTS
+    tried_on = assignment.ASSIGNMENTS
+    call_subjects = assignment_calls.ASSIGNMENT_CALLS
+    view_path = "argsum.coding.views.assignment_page"
+    start_path = "argsum.coding.api.ASSIGNMENT"
+
+    def about(self, run: Run) -> str:
+        """Return the analysis whose statements the run assigns."""
         return written_points.about(run)
 
 

@@ -2,6 +2,7 @@
 
 from argsum.analysis.actions import analyses, point_writing, voices
 from argsum.analysis.actions import jobs as analysis_jobs
+from argsum.coding.actions import following
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import metrics as metric_making
@@ -25,6 +26,9 @@ handles(analyses.MAKE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.m
 handles(analyses.PLACE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.place_statements)
 handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     point_writing.check_written
+)
+handles(analyses.FOLLOW, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
+    following.follow_run
 )
 handles(prose.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(prose.check_sentences)
 handles(voices.JOB, is_long=True)(voices.find_groups)

@@ -1,7 +1,8 @@
 """URLs of argument summarization inside a study; each views module lists its own."""
 
-from argsum.analysis.views import analyses, points, report, voices
+from argsum.analysis.views import analyses, points, report, sign_off, voices
 from argsum.auditing import views as auditing
+from argsum.coding import views as coding
 from argsum.counting import views as counting
 from argsum.datasets import views as datasets
 from argsum.keypoints import views as summary_sets
@@ -17,9 +18,11 @@ urlpatterns: list = [
     *analyses.urlpatterns,
     *points.urlpatterns,
     *report.urlpatterns,
+    *sign_off.urlpatterns,
     *voices.urlpatterns,
     *auditing.urlpatterns,
     *prose.urlpatterns,
+    *coding.urlpatterns,
     *counting.urlpatterns,
     *leaderboard.urlpatterns,
     *scorers.urlpatterns,

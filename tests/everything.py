@@ -17,6 +17,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
 from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from annotation.retrieval.actions.arguments import set_service
+from argsum.analysis.actions.analyses import FOLLOW
 from argsum.auditing.actions import AuditContent
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
@@ -32,6 +33,7 @@ from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.queue import next_sheet
 from cqa_site.runs import jobs
+from cqa_site.runs.models import Job
 from tests.annotation.editing_cast import hand_in as hand_in_edit
 from tests.annotation.editing_cast import make_round, sheets_of
 from tests.annotation.faithfulness.made_faithfulness import (
@@ -46,6 +48,13 @@ from tests.annotation.retrieval.made_retrieval import make_cam_request, make_cor
 from tests.annotation.voting import vote
 from tests.argsum.analysis.made_comments import say, write_analysis
 from tests.argsum.auditing.made_auditing import open_audit
+from tests.argsum.coding.made_coding import (
+    assignment_plan,
+    assigns,
+    list_of,
+    proposal_plan,
+    sign,
+)
 from tests.argsum.counting.made_counting_runs import make_counting_run
 from tests.argsum.made_cells import (
     duplicate_all,
@@ -64,7 +73,7 @@ from tests.benchmark.preferences.made_judges import make_preferring_run
 from tests.benchmark.preferences.made_preferences import make_pairs_round
 from tests.cast import make_label_round, make_member, make_study
 from tests.runs.judging import answer_by_text
-from tests.runs.made_runs import make_endpoint, make_prompt, make_run
+from tests.runs.made_runs import carry_run, make_endpoint, make_prompt, make_run
 
 # Systems whose answers people and judges compare.
 COMPARED = ("Alpha", "Beta", "Gamma")
@@ -370,6 +379,22 @@ def add_summaries(world):
     snapshots.refresh(KEY_POINTS, board_choice(study, {}))
 
 
+def add_coding(world, analysis):
+    """Runs of a language model that proposes key points, and assigns statements to them."""
+    answer = list_of(("Taste", "The dishes are too salty.", [1, 2]))
+    plan = proposal_plan(analysis, world.endpoint, world.boss)
+    world.proposal_run = carry_run(world.study, world.boss, lambda _request: answer, plan)
+    Job.objects.filter(kind=FOLLOW).delete()
+    sign(analysis, world.boss)
+    plan = assignment_plan(analysis, world.endpoint, world.boss)
+    world.assignment_run = carry_run(world.study, world.boss, assigns, plan)
+    Job.objects.filter(kind=FOLLOW).delete()
+    # As if match scores had been compared, which takes a model.
+    world.assignment_run.coded_statements.update(nearest="K1", agrees=False)
+    # A sign-off that no longer holds.
+    analysis.points.filter(position=1).update(theme="Taste")
+
+
 def add_audits(world):
     """An analysis of comments, with an audit in every state and an answer."""
     texts = [f"Dish number {number} was too salty." for number in range(20)]
@@ -382,6 +407,7 @@ def add_audits(world):
         setattr(world, f"{name}_audit", made)
     close_round(round_=world.closed_audit, actor=world.boss)
     world.audited_analysis = audited
+    add_coding(world, audited)
     world.auditor = world.rater
     first = next_sheet(round_=world.open_audit, rater=world.rater).sheet
     sent = DraftSubmission(AuditContent("makes"), 0)

@@ -26,7 +26,9 @@ from cqa_site.web.pages import offer
 
 LONGEST_SEARCH = 200
 TO_THEME, RENAME_THEME, MERGE_THEMES = THEME_VERBS = ("to_theme", "rename_theme", "merge_themes")
-SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
+TAKE_ALL, REPLACE, SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
+    "take_all",
+    "replace",
     "split_all",
     "merge",
     "add",
@@ -181,7 +183,10 @@ class PointsForm(forms.Form):
     """An edit of several key points or themes: merge, hide, move, rename, or add a key point."""
 
     verb = forms.ChoiceField(
-        choices=[(action, action) for action in (MERGE, ADD, *STATE_VERBS, *THEME_VERBS)]
+        choices=[
+            (action, action)
+            for action in (MERGE, ADD, TAKE_ALL, REPLACE, *STATE_VERBS, *THEME_VERBS)
+        ]
     )
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
     # The theme that key points are put into, and the new name of a theme.

@@ -4,6 +4,7 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from ..datasets.models import Cell, CellArgument
@@ -50,6 +51,8 @@ class Analysis(models.Model):
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
     # The newest run in which a language model writes its key points.
     writing = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
+    # The newest run in which one proposes key points, or assigns statements to them.
+    coding = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
     revision = models.PositiveIntegerField(default=0)
     # Of the cell when statements were last placed; without comments, each statement is one.
     statements = models.PositiveIntegerField(default=0)
@@ -82,6 +85,16 @@ class Analysis(models.Model):
         """Whether the analysis is waiting or running."""
         return self.state in self.ACTIVE
 
+    @cached_property
+    def is_coded(self) -> bool:
+        """Whether a language model assigned statements, and nobody has undone it."""
+        return self.changes.filter(verb=PointChange.Verb.CODED, undone_by=None).exists()
+
+    @property
+    def has_bands(self) -> bool:
+        """Whether placements are sure or not: by a cut-off, or as match scores confirm codes."""
+        return self.sure_from is not None or self.is_coded
+
 
 class FoundPoint(models.Model):
     """One key point of an analysis; ``statements`` and ``comments`` are counts behind it.
@@ -102,6 +115,7 @@ class FoundPoint(models.Model):
         FOUND = "found", _("Found")
         PROPOSED = "proposed", _("Found in later comments")
         PERSON = "person", _("Written by hand")
+        MODEL = "model", _("Proposed by a language model")
 
     class State(models.TextChoices):
         """State of a key point; proposed ones wait to be accepted or declined."""
@@ -255,6 +269,8 @@ class PointChange(models.Model):
         DECLINED = "declined", _("Declined")
         # By a language model that somebody chose.
         WRITTEN = "written", _("Written by a language model")
+        PROPOSED = "proposed", _("Proposed by a language model")
+        CODED = "coded", _("Statements assigned by a language model")
         # By a machine: statements of later comments.
         PLACED = "placed", _("New comments placed")
         UNDONE = "undone", _("Undone")
@@ -267,6 +283,8 @@ class PointChange(models.Model):
     before = models.JSONField(default=dict)
     after = models.JSONField(default=dict)
     number = models.PositiveIntegerField(default=0)
+    # The run whose language model made it.
+    run = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
     # The edit that took this one back.
     undone_by = models.ForeignKey("self", models.SET_NULL, null=True, related_name="undoes")
     actor = models.ForeignKey(
@@ -279,3 +297,25 @@ class PointChange(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["analysis", "revision"], name="point_change_once")
         ]
+
+
+class SignOff(models.Model):
+    """A person's word that the key points shown, and their themes, are final.
+
+    ``points`` are these, by position: ``[[key point, text, theme], …]``; ``digest`` is their
+    hash. A sign-off holds while the key points shown have the same digest.
+    """
+
+    analysis = models.ForeignKey(
+        Analysis, models.CASCADE, related_name="sign_offs", db_index=False
+    )
+    digest = models.CharField(max_length=64)
+    points = models.JSONField(default=list)
+    # Of the analysis that the person looked at.
+    revision = models.PositiveIntegerField()
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["analysis", "-id"])]

@@ -73,6 +73,7 @@ class Route:
             "scoring_run_of": ("run_id", world.scoring_run),
             "scoring_of": ("round_id", world.open_scoring),
             "counting_run_of": ("run_id", world.counting_run),
+            "assignment_of": ("run_id", world.assignment_run),
             "scoring_draft_of": ("round_id", world.draft_scoring),
             "scoring_rater": ("rater_id", world.scoring_rater),
             "counting_of": ("counting_id", world.counting_round),
@@ -170,6 +171,10 @@ def key_points_to_hide(world) -> dict:
 def key_points_to_merge(world) -> dict:
     points = [str(each.public_id) for each in world.analysis.points.all()]
     return {"key_points": points, "seen": world.analysis.revision}
+
+
+def key_points_to_sign(world) -> dict:
+    return {"seen": world.audited_analysis.revision}
 
 
 def statements_to_move(world) -> dict:
@@ -522,6 +527,9 @@ ROUTES = [
     Route("metric_scores", "get", 200, is_list=True),
     Route("metric_scores_compute", "post", 202, body={"functions": ["rouge_1"]}),
     Route("run_counts", "get", 200, (*S, "counting_run_of"), is_list=True),
+    Route("run_codes", "get", 200, (*S, "assignment_of"), is_list=True),
+    Route("analysis_sign_off", "get", 200, (*S, "audited")),
+    Route("analysis_sign_off", "post", 201, (*S, "audited"), key_points_to_sign),
     Route("analysis_groups", "get", 200, (*S, "analysis_of")),
     Route("analysis_trends", "get", 200, (*S, "analysis_of")),
     Route("analysis_report", "get", 200, (*S, "analysis_of")),

@@ -11,6 +11,7 @@ from annotation.faithfulness.actions.coherence import PROMPTS as COHERENCE_PROMP
 from annotation.faithfulness.actions.coherence import target_of as cited_in
 from annotation.judges.actions.relevance_judge import target_of as sentences_of
 from argsum.analysis.actions import analyses
+from argsum.analysis.models import Analysis
 from argsum.counting.actions.judge import COVERAGE
 from argsum.counting.actions.judge import PROMPTS as COUNTING_PROMPTS
 from argsum.counting.actions.judge import target_of as sets_of
@@ -33,6 +34,13 @@ from tests.annotation.made_generations import write_by_text
 from tests.argsum import made_runs
 from tests.argsum.analysis.made_comments import analyse, fill, found_by_word, make_cell
 from tests.argsum.analysis.made_writing import on_theme, plan_for, word_vectors
+from tests.argsum.coding.made_coding import (
+    assignment_plan,
+    assigns,
+    list_of,
+    proposal_plan,
+    sign,
+)
 from tests.argsum.made_cells import make_dataset, make_system_run
 from tests.argsum.prose import made_prose
 from tests.benchmark.made_judges import fair
@@ -153,14 +161,19 @@ def writing() -> World:
     return World(study, researcher, endpoint, plan, "writing_new", [run_id], body)
 
 
-def point_writing() -> World:
-    """An analysis with three key points."""
+def analysed() -> tuple[Study, User, Endpoint, Analysis]:
+    """People, and an analysis with three key points."""
     study, researcher, endpoint = people()
     cell = make_cell(study)
     fill(cell)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("argsum.analysis.methods.key_points.find_points", found_by_word)
-        analysis = analyse(cell, researcher)
+        return study, researcher, endpoint, analyse(cell, researcher)
+
+
+def point_writing() -> World:
+    """An analysis with three key points."""
+    study, researcher, endpoint, analysis = analysed()
     plan = plan_for(analysis, endpoint, researcher)
     body = {"analysis": str(analysis.public_id)}
     return World(study, researcher, endpoint, plan, "point_writing", [analysis.public_id], body)
@@ -175,6 +188,30 @@ def analysis_prose() -> World:
     return World(
         world.study, world.researcher, world.endpoint, plan, "analysis_prose", ids, world.body
     )
+
+
+def point_proposal() -> World:
+    """Statements of an analysis, in two samples that say the same."""
+    study, researcher, endpoint, analysis = analysed()
+    samples = {"requests": 2, "sample": 6, "points": 20, "themes": 6, "words": 15}
+    plan = proposal_plan(analysis, endpoint, researcher, sizes=samples)
+    body = {"analysis": str(analysis.public_id)}
+    sizes = {"requests": 2, "statements": 6}
+    ids = [analysis.public_id]
+    return World(study, researcher, endpoint, plan, "point_proposal", ids, body | sizes, sizes)
+
+
+def point_assignment() -> World:
+    """Statements of an analysis with three key points that are signed off."""
+    study, researcher, endpoint, analysis = analysed()
+    sign(analysis, researcher)
+    plan = assignment_plan(
+        analysis, endpoint, researcher, sizes={"batch_size": 1, "most_codes": 3}
+    )
+    body = {"analysis": str(analysis.public_id)}
+    sizes = {"batch_size": 4}
+    ids = [analysis.public_id]
+    return World(study, researcher, endpoint, plan, "point_assignment", ids, body | sizes, sizes)
 
 
 def counting() -> World:
@@ -221,6 +258,13 @@ CASES = {
     "analysis_prose": Case(
         analysis_prose, made_prose.on_theme, ("prose_paragraphs",), {"sentences": []}
     ),
+    "point_proposal": Case(
+        point_proposal,
+        lambda _request: list_of(("Noise", "It is quiet.", [1])),
+        ("proposed_lists",),
+        {"entries": [["", "Changed.", []]]},
+    ),
+    "point_assignment": Case(point_assignment, assigns, ("coded_statements",), {"codes": ["K9"]}),
     "counting": Case(counting, lambda _request: "Count: 1", ("count_replies",), {"count": 0.5}),
 }
 

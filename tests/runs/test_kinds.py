@@ -232,8 +232,9 @@ def test_a_prompt_is_previewed_as_it_would_be_sent(kind, world):
     preview = sign_in(world.researcher).post(url, text).context["preview"]
     questions = kind_of(run).questions(run, list(kind_of(run).subjects(run)))
     asked = [question.messages for question in questions]
-    if kind == "writing":
-        # No study is asked for its clusters: the first arguments of a cell stand for one.
+    if kind in ("writing", "point_proposal", "point_assignment"):
+        # No study is asked for its clusters: the first arguments of a cell stand for one. Others
+        # are previewed with as many statements as is usual.
         preview["messages"], asked = preview["messages"][0], [each[0] for each in asked]
     assert preview["messages"] in asked
 

@@ -58,7 +58,8 @@ OPENED = {
         analysis_said found_point scorers encoders_state scorer_new scorer_train writer_train
         scorer scorer_figure summary_set summary_set_arguments summary_set_figure summary_set_file
         analysis_groups analysis_groups_figure analysis_trends analysis_trends_figure
-        analysis_report point_writing analysis_prose analysis_report_file system_run system_run_new
+        analysis_report point_writing point_proposal point_assignment analysis_prose
+        analysis_report_file system_run system_run_new
         system_run_figure system_run_state system_runs writing_new datasets dataset
         dataset_export survey import_survey cell cell_comments comments_export import_comments
         import_arguments
@@ -108,7 +109,8 @@ SENT = {
         counting_round_reopen analysis_dataset analysis_cancel analysis_resume analysis_place
         analysis_delete analysis_edit analysis_undo analysis_rest_edit
         found_point_edit encoder_install scorer_try scorer_cancel scorer_resume scorer_delete
-        point_writing_estimate analysis_prose_estimate
+        point_writing_estimate point_proposal_estimate point_assignment_estimate
+        analysis_sign_off analysis_prose_estimate
         system_run_cancel system_run_estimate system_run_resume
         writing_estimate dataset_recipe dataset_delete survey_analyse survey_delete
         key_point_boards_ask

@@ -287,7 +287,7 @@ class ScorerTools:
 
 State = Analysis.State
 MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
-CHECK = "analysis_check_written"
+CHECK, FOLLOW = "analysis_check_written", "analysis_follow_run"
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
 FEWEST_STATEMENTS = 3
@@ -449,9 +449,9 @@ def is_at_work(analysis: Analysis) -> bool:
 
 
 def writing_now(analysis: Analysis) -> Run | None:
-    """Return the active run in which a language model writes for an analysis, or None."""
-    run = analysis.writing
-    return run if run and (run.is_active or run.state == Run.State.DRAFT) else None
+    """Return the active run in which a language model works for an analysis, or None."""
+    runs = [run for run in (analysis.writing, analysis.coding) if run]
+    return next((run for run in runs if run.is_active or run.state == Run.State.DRAFT), None)
 
 
 def _run_of(analysis: Analysis) -> Run | None:
@@ -475,7 +475,7 @@ def subject_of(analysis: Analysis) -> str:
 
 
 def _jobs(analysis: Analysis) -> Any:
-    keys = [f"{kind}:{analysis.public_id}" for kind in (MAKE, PLACE, SPLIT, CHECK)]
+    keys = [f"{kind}:{analysis.public_id}" for kind in (MAKE, PLACE, SPLIT, CHECK, FOLLOW)]
     return Job.objects.filter(study_id=analysis.study_id, key__in=keys, state__in=Job.ACTIVE)
 
 

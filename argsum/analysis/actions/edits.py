@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import F, Max, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from cqa_site.people.access import record
 from cqa_site.people.models import User
+from cqa_site.runs.models import Run
 
 from .analyses import count_points, subject_of
 from .placing import (
@@ -54,6 +55,8 @@ class Edit:
     dropped, moves, added
         Placements that go (key point and statement), statements that move, and new placements,
         in this order.
+    run
+        The run whose language model makes the edit.
     """
 
     verb: str
@@ -62,6 +65,7 @@ class Edit:
     dropped: Sequence[tuple[int | None, int]] = ()
     moves: Sequence[Move] = ()
     added: Sequence[PlacementRow] = ()
+    run: Run | None = None
 
 
 @contextmanager
@@ -161,13 +165,15 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
 
 def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> PointChange:
     """Write an edit to the history and the log; ``sides`` are ``before`` and ``after``."""
-    moved = sum(len(move.statements) for move in edit.moves)
+    moved = {key for move in edit.moves for key in move.statements}
+    moved |= {row.statement for row in edit.added}
     change = PointChange.objects.create(
         analysis=analysis,
         revision=analysis.revision,
         verb=edit.verb,
         point=edit.point,
-        number=sides.pop("number", moved),
+        number=sides.pop("number", len(moved)),
+        run=edit.run,
         actor=actor,
         **sides,
     )
@@ -329,6 +335,31 @@ def set_state(
         moves = _moves(held, rows, None) if ends == State.REMOVED else []
         fields = {row.pk: {"state": ends} for row in rows}
         return store(held, Edit(verb, rows[0], fields, moves=moves), actor)
+
+
+def take_proposed(
+    *, analysis: Analysis, actor: User, seen: int, hides_found: bool = False
+) -> PointChange:
+    """Accept all proposed key points; optionally hide those shown that no person worded.
+
+    Raises EditRefused if none is proposed, or there are too many.
+    """
+    with editing(analysis) as held:
+        rows = list(held.points.filter(state=State.PROPOSED).order_by("position"))
+        gone = list(found_by_machine(held)) if hides_found else []
+        _require_some(rows)
+        _require_some([*rows, *gone])
+        alive(held, [*rows, *gone], seen)
+        fields = {row.pk: {"state": State.SHOWN} for row in rows}
+        fields |= {row.pk: {"state": State.HIDDEN} for row in gone}
+        return store(held, Edit(Verb.TAKEN, rows[0], fields), actor)
+
+
+def found_by_machine(analysis: Analysis) -> QuerySet[FoundPoint]:
+    """Return key points shown that the program found and no person renamed."""
+    origins = [FoundPoint.Origin.FOUND, FoundPoint.Origin.PROPOSED]
+    is_renamed = ~Q(text=F("written")) & Q(writer=None)
+    return analysis.points.filter(state=State.SHOWN, origin__in=origins).exclude(is_renamed)
 
 
 def merge_points(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Model, Q, QuerySet, Window
+from django.db.models import F, Model, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -51,7 +51,7 @@ from .analyses import (
     statements_of,
     writing_now,
 )
-from .edits import Edit, EditRefused, alive, editing, store
+from .edits import Edit, EditRefused, alive, editing, found_by_machine, store
 from .jobs import REFUSED, in_words
 
 # The kind of prompt by which a language model writes key points of an analysis.
@@ -116,7 +116,7 @@ WORDS, STATEMENTS = 15, 30
 TOO_LONG, READER_VERSION = 2, 2
 # How often a key point is asked for, the first time included.
 ATTEMPTS = 3
-State, Origin = FoundPoint.State, FoundPoint.Origin
+State = FoundPoint.State
 KEPT = ["point", "attempt", "text", "reason", "fence"]
 
 
@@ -136,10 +136,7 @@ def target_of(
 
 def writable_points(analysis: Analysis) -> QuerySet[FoundPoint]:
     """Return key points written by a machine or language model and not renamed since."""
-    by_machine = Q(text=F("written")) | Q(writer__isnull=False)
-    rows = analysis.points.filter(
-        by_machine, state=State.SHOWN, origin__in=[Origin.FOUND, Origin.PROPOSED], statements__gt=0
-    )
+    rows = found_by_machine(analysis).filter(statements__gt=0)
     return rows.order_by("-comments", "position")
 
 
@@ -152,7 +149,9 @@ class PointWritingKind:
 
     def begin(self, run: Run) -> None:
         """Link the run to its analysis; raises RunRefused if nothing can be written now."""
-        analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing")
+        analyses = Analysis.objects.select_for_update(of=("self",)).select_related(
+            "writing", "coding"
+        )
         analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
         refuse_unfit(analysis, run)
         Analysis.objects.filter(pk=analysis.pk).update(writing=run)
@@ -245,7 +244,7 @@ def refuse_unfit(analysis: Analysis, run: Run) -> None:
     if run.spec["replicates"] != 1:
         raise RunRefused(_("Only one reply per request is possible."))
     if earlier := writing_now(analysis):
-        raise RunRefused(_("Run #%d is still writing for this analysis.") % earlier.number)
+        raise RunRefused(_("Run #%d still works for this analysis.") % earlier.number)
     if is_at_work(analysis):
         raise RunRefused(_("This analysis is still being updated. Wait until it is finished."))
 
@@ -440,4 +439,4 @@ def _take(analysis: Analysis, run: Run, row: WrittenPoint, actor: User | None) -
     else:
         row.verdict = Verdict.TAKEN
         fields = {point.pk: {"text": row.text, "writer_id": run.pk}}
-        store(analysis, Edit(PointChange.Verb.WRITTEN, point, fields), actor)
+        store(analysis, Edit(PointChange.Verb.WRITTEN, point, fields, run=run), actor)

@@ -296,7 +296,7 @@ def find_points(
         return ClusteringResult((), (), (), (), cutoff)
     tools.say(0.0, "reading the statements", READ)
     vectors = np.asarray(tools.vectors(texts), dtype=np.float32)
-    sides = _sides(vectors, tools)
+    sides = sides_of(vectors, tools)
     about = np.flatnonzero(~tools.filler(texts))
     if not len(about):
         nowhere = (NONE,) * len(texts), (0.0,) * len(texts), (False,) * len(texts)
@@ -324,7 +324,7 @@ class StatementVectors:
     plain: Scores
 
 
-def _sides(vectors: Scores, tools: AnalysisTools) -> Scores:
+def sides_of(vectors: Scores, tools: AnalysisTools) -> Scores:
     """Return the sides that vectors encode; see `cqa_site.judging.embedding.SideClassifier`."""
     if not tools.tells_sides:
         return np.zeros(len(vectors), dtype=np.float32)
@@ -412,7 +412,7 @@ def _found(
         points.append(as_sentence(texts[best]))
         placed[rows] = place
         scores[rows] = vectors[rows] @ vectors[best]
-        sure[rows] = _is_sure(scores[rows], sides[rows] * sides[best], tools)
+        sure[rows] = is_sure(scores[rows], sides[rows] * sides[best], tools)
     numbers = tuple(placed.tolist()), tuple(scores.tolist()), tuple(sure.tolist())
     themes = theme_groups(statements.plain, placed, len(points))
     names = theme_names(texts, placed.tolist(), points, themes, language_of(texts))
@@ -425,13 +425,13 @@ def _found(
     )
 
 
-def _is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[np.bool_]:
+def is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[np.bool_]:
     """Tell which placements are sure; ``same_side`` is below 0 where a side is the opposite."""
     if tools.sure_from is None:
-        return np.zeros(len(scores), dtype=bool)
+        return np.zeros(scores.shape, dtype=bool)
     # Rounded: a text's score with itself is 1 but for the last digit.
-    is_sure: NDArray[np.bool_] = (scores.round(6) >= tools.sure_from) & (same_side >= 0)
-    return is_sure
+    sure: NDArray[np.bool_] = (scores.round(6) >= tools.sure_from) & (same_side >= 0)
+    return sure
 
 
 def _stands_for(
@@ -473,7 +473,7 @@ def place_new(
     if not texts or not points:
         return [NONE] * len(texts), [0.0] * len(texts), [False] * len(texts)
     new, named = (np.asarray(tools.vectors(part), dtype=np.float32) for part in (texts, points))
-    new_sides, point_sides = _sides(new, tools), _sides(named, tools)
+    new_sides, point_sides = sides_of(new, tools), sides_of(named, tools)
     known = [
         np.asarray(tools.vectors(list(own) or [point]), dtype=np.float32)
         for point, own in zip(points, behind, strict=True)
@@ -485,7 +485,7 @@ def place_new(
     placed, scores = _fitting(new, means, [_least(held) for held in known])
     placed[tools.filler(texts)] = NONE
     with_text = np.einsum("nd,nd->n", new, named[placed])
-    sure = _is_sure(with_text, new_sides * point_sides[placed], tools) & (placed != NONE)
+    sure = is_sure(with_text, new_sides * point_sides[placed], tools) & (placed != NONE)
     return placed.tolist(), scores.tolist(), sure.tolist()
 
 

@@ -51,8 +51,8 @@ def _counted(state: str) -> Coalesce:
 
 def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
     """Return edits, newest first, without the changed values."""
-    rows = analysis.changes.select_related("actor", "point", "undone_by")
-    return rows.defer("before", "after", "undone_by__before", "undone_by__after")
+    rows = analysis.changes.select_related("actor", "point", "undone_by", "run")
+    return rows.defer("before", "after", "undone_by__before", "undone_by__after", "run__spec")
 
 
 def foreign_language(analysis: Analysis) -> str:
@@ -239,6 +239,13 @@ def in_words(run: Run) -> str:
     """Return the language model and prompt in words for citation."""
     values = {"model": run.spec["model"], "n": run.prompt.number}
     return _("%(model)s, prompt v%(n)d") % values
+
+
+def coder_in_words(analysis: Analysis) -> str:
+    """Return the language model that assigned statements last; empty if that was undone."""
+    changes = analysis.changes.filter(verb=PointChange.Verb.CODED, undone_by=None)
+    change = changes.defer("before", "after").select_related("run__prompt").first()
+    return in_words(change.run) if change and change.run else ""
 
 
 def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:

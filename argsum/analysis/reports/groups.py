@@ -304,7 +304,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
     ]
     if comparison.corrected:
         parts.append(str(CORRECTED_RECIPE))
-    if comparison.analysis.sure_from is not None:
+    if comparison.analysis.has_bands:
         parts.append(str(BANDS_RECIPE))
     if comparison.unit == VOICES:
         once = _("They count once in every group that has one of them.")

@@ -17,12 +17,13 @@ from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
-from .analyses import foreign_language, writer_in_words, writers_of
+from .analyses import coder_in_words, foreign_language, writer_in_words, writers_of
 from .corrections import CorrectedShare, corrections_of
 from .counts import CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .points import BEST_FIRST, overview_of
+from .sign_offs import sign_off_in_words, sign_off_of
 from .summaries import PrintedSummary, summary_of
 from .themes import MOST_RARE, said_by_few, theme_counts
 from .trends import PointTrends, over_time
@@ -155,6 +156,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     rest = analysis.placements.filter(point__isnull=True)
     column = chosen_column(counts, request.attribute) if counts and request.attribute else None
     edits, undone = _edits(analysis)
+    coder = coder_in_words(analysis)
     numbers = [int(getattr(point, request.unit)) for point in points]
     total = max([getattr(analysis, request.unit), *numbers])
     # People answer about comments.
@@ -177,7 +179,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
         analysis=analysis,
         asked=request,
         says=_says(reported, shown, Share(covered, analysis.statements)),
-        facts=_facts(analysis, covered, writers),
+        facts=_facts(analysis, covered, writers, coder),
         points=reported[: len(frequent)],
         few=reported[len(frequent) :],
         themes=_themes(analysis, request.unit, total) if any(p.theme for p in every) else (),
@@ -193,6 +195,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
             is_edited=bool(edits),
             is_written=bool(writers),
             is_audited=bool(corrected),
+            is_coded=bool(coder),
         ),
         summary=summary_of(analysis),
     )
@@ -244,7 +247,12 @@ _AUDITED = lazy(
 
 
 def caveats(
-    analysis: Analysis, *, is_edited: bool, is_written: bool = False, is_audited: bool = False
+    analysis: Analysis,
+    *,
+    is_edited: bool,
+    is_written: bool = False,
+    is_audited: bool = False,
+    is_coded: bool = False,
 ) -> list[str]:
     """Return the limitations that readers must know before using the figures."""
     notes = [
@@ -267,6 +275,14 @@ def caveats(
                 "Written by a language model: it read some statements at each key point that it "
                 "worded, and may have left out or added something. Each text was checked against "
                 "the statements by match scores only."
+            )
+        )
+    if is_coded:
+        notes.append(
+            _(
+                "Assigned by a language model: it decided which statements belong to the "
+                "signed-off key points. “Perhaps” marks those that match scores do not confirm; "
+                "both can be wrong."
             )
         )
     if language := foreign_language(analysis):
@@ -302,7 +318,9 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
     }
 
 
-def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list[tuple[str, str]]:
+def _facts(
+    analysis: Analysis, covered: int, writers: Mapping[str, int], coder: str
+) -> list[tuple[str, str]]:
     """Return the sources of the comments and how they were read, in words."""
     sources, out = kept("sources", analysis, partial(_sources, analysis))
     files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
@@ -323,6 +341,8 @@ def _facts(analysis: Analysis, covered: int, writers: Mapping[str, int]) -> list
         (_("Encoder"), _encoder(analysis)),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
         (_("Grouping cut-off"), f"{analysis.cutoff:g}" if analysis.cutoff is not None else ""),
+        (_("Sign-off"), sign_off_in_words(sign_off_of(analysis))),
+        (_("Statements assigned by"), coder),
         (_("Worded by"), "; ".join(f"{words}: {n:,}" for words, n in writers.items())),
         (_("Completed"), date_format(analysis.done_at, "Y-m-d H:i") if analysis.done_at else ""),
     ]
@@ -371,6 +391,8 @@ def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
             PointChange.Verb.UNDONE,
             PointChange.Verb.PLACED,
             PointChange.Verb.WRITTEN,
+            PointChange.Verb.PROPOSED,
+            PointChange.Verb.CODED,
         ]
     )
     grouped = changes.values_list("actor__name", "actor__email", "verb").annotate(n=Count("pk"))

@@ -129,7 +129,7 @@ def _points(report: Report) -> list[ReportPart]:
             "brackets: their share of all voices."
         )
         note = f"{note} {VOICES_RECIPE}"
-    if report.analysis.sure_from is not None:
+    if report.analysis.has_bands:
         note = f"{note} {_('“Perhaps” marks weaker matches; the others can be wrong, too.')}"
     if report.themes:
         themes = _("Themes were proposed by the program. A comment counts once for a theme.")
@@ -305,7 +305,7 @@ def points_table(analysis: Analysis) -> TableData:
 
 
 def _sure(analysis: Analysis, point: FoundPoint, unit: str) -> int | None:
-    return None if analysis.sure_from is None else sure_of(analysis, point, unit)
+    return sure_of(analysis, point, unit) if analysis.has_bands else None
 
 
 def _share(analysis: Analysis, number: int, unit: str) -> float | None:

@@ -276,7 +276,7 @@ def trends_recipe(trend: PointTrends) -> str:
     ]
     if trend.corrected:
         parts.append(str(CORRECTED_RECIPE))
-    if trend.analysis.sure_from is not None:
+    if trend.analysis.has_bands:
         parts.append(str(BANDS_RECIPE))
     if trend.unit == VOICES:
         parts.append(f"{VOICES_RECIPE} {_('They count at the date of the first.')}")

@@ -54,7 +54,7 @@ def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
 
     ``counts`` is a key point or its `PointCounts`.
     """
-    return int(getattr(counts, unit if analysis.sure_from is None else f"sure_{unit}"))
+    return int(getattr(counts, f"sure_{unit}" if analysis.has_bands else unit))
 
 
 def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:

@@ -23,7 +23,13 @@ from argsum.analysis.actions.analyses import (
     start_analysis,
     writing_now,
 )
-from argsum.analysis.actions.edits import EditRefused, add_point, merge_points, set_state
+from argsum.analysis.actions.edits import (
+    EditRefused,
+    add_point,
+    merge_points,
+    set_state,
+    take_proposed,
+)
 from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
 from argsum.analysis.actions.point_writing import writable_points
 from argsum.analysis.actions.themes import merge_themes, move_to_theme, rename_theme
@@ -32,6 +38,8 @@ from argsum.analysis.forms import (
     MERGE,
     MERGE_THEMES,
     RENAME_THEME,
+    REPLACE,
+    TAKE_ALL,
     TO_THEME,
     AnalysisForm,
     NarrowForm,
@@ -55,6 +63,7 @@ from argsum.analysis.reports.points import (
     point_rows,
     points_of,
 )
+from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.themes import theme_names, themes_of
 from argsum.datasets.models import Cell
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -283,12 +292,18 @@ def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -
 
 
 def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
-    """Return the results of a writing run, and whether a new one can start now."""
-    is_under_way = writing_now(analysis) is not None
+    """Return what language models did and do for an analysis, and what can start now."""
+    active = writing_now(analysis)
+    is_free = active is None and not is_at_work
+    signed = sign_off_of(analysis)
     return {
+        "active_run": active,
         "writing": writing_of(analysis.writing) if analysis.writing else None,
-        "writing_state": "under_way" if is_under_way else "over" if analysis.writing else "",
-        "can_write": not (is_under_way or is_at_work) and writable_points(analysis).exists(),
+        "coding": analysis.coding if analysis.coding != active else None,
+        "can_code": is_free,
+        "can_write": is_free and writable_points(analysis).exists(),
+        "signed": signed,
+        "signed_words": sign_off_in_words(signed),
     }
 
 
@@ -333,6 +348,8 @@ def _edit(
     if verb == ADD:
         return "", add_point(**usual, text=data["text"])
     usual["seen"] = data["seen"]
+    if verb in (TAKE_ALL, REPLACE):
+        return "", take_proposed(**usual, hides_found=verb == REPLACE)
     if verb in (RENAME_THEME, MERGE_THEMES):
         return _edit_themes(request.POST.getlist("theme"), verb, data["name"], usual)
     usual["points"] = named_points(analysis, request.POST.getlist("point"))

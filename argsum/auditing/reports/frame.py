@@ -101,7 +101,7 @@ def _banded(
     analysis: Analysis, rows: QuerySet[Placement], unit: str
 ) -> Iterator[tuple[int, int, int, str]]:
     """Yield key point, unit, statement and band of placements."""
-    has_bands = analysis.sure_from is not None
+    has_bands = analysis.has_bands
     values = rows.values_list("point", unit, "argument", "is_by_hand", "is_sure")
     for point, key, argument, is_by_hand, is_sure in values.iterator(5_000):
         band = PERHAPS if has_bands and not (is_by_hand or is_sure) else BEHIND

@@ -327,7 +327,7 @@ def test_a_text_of_far_more_words_than_were_asked_for_is_no_key_point(lab):
 def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
     run = lab.start()
     assert lab.start() == run
-    with pytest.raises(RunRefused, match=f"Run #{run.number} is still writing"):
+    with pytest.raises(RunRefused, match=f"Run #{run.number} still works"):
         lab.start(seed=2)
     lab.analysis.refresh_from_db()
     with pytest.raises(AnalysisRefused, match=f"Stop run #{run.number} first"):

@@ -1,0 +1,59 @@
+"""Sign-off of key points in the REST interface."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from argsum.analysis.actions.edits import EditRefused
+from argsum.analysis.actions.sign_off import sign_off
+from argsum.analysis.models import SignOff
+from argsum.analysis.reports.sign_offs import SignOffState, sign_off_of
+from cqa_site.api.base import Request, public_id
+from cqa_site.web.rest.queries import conflict_on
+
+from .analyses import AnalysisViewsBelow
+from .points import SeenInput
+
+
+class SignOffSerializer(serializers.Serializer):
+    """The newest sign-off; ``is_current`` says that the key points shown are still the same.
+
+    ``digest`` is the SHA-256 of their texts and themes. Without a sign-off ``by``, ``at`` and
+    ``digest`` are null.
+    """
+
+    is_current = serializers.BooleanField(source="is_valid")
+    by = public_id("newest.actor", allow_null=True, default=None)
+    at = serializers.DateTimeField(source="newest.at", allow_null=True, default=None)
+    digest = serializers.CharField(source="newest.digest", allow_null=True, default=None)
+    revision = serializers.IntegerField(source="newest.revision", allow_null=True, default=None)
+    shown = serializers.IntegerField(help_text="Key points shown now.")
+    proposed = serializers.IntegerField(help_text="Key points that wait for a decision.")
+
+
+class SignOffViews(AnalysisViewsBelow):
+    """The sign-off of the key points of an analysis."""
+
+    queryset = SignOff.objects.none()
+    serializer_class = SignOffSerializer
+    pagination_class = None
+    filter_backends = ()
+
+    @extend_schema(responses=SignOffSerializer)
+    def retrieve(self, request: Request, **kwargs: Any) -> Response:
+        """Who signed off the key points, and whether they are still the same."""
+        return self._told(200)
+
+    @extend_schema(request=SeenInput, responses={201: SignOffSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Sign off the key points shown; 409 if they were edited since, or proposed ones wait."""
+        seen = self.read(SeenInput)["seen"]
+        with conflict_on(EditRefused):
+            sign_off(analysis=self.analysis(), actor=request.user, seen=seen)
+        return self._told(201)
+
+    def _told(self, status: int) -> Response:
+        state: SignOffState = sign_off_of(self.analysis())
+        return Response(SignOffSerializer(state).data, status=status)

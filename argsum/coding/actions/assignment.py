@@ -1,0 +1,392 @@
+"""Runs in which a language model gives statements the codes of signed-off key points.
+
+A statement without exactly one usable entry is asked about again, in ever smaller requests, and is
+never guessed at. When all is over, the codes become one edit: what people placed stays, and so
+does what got no usable codes. A placement is sure where match scores agree with the model, and
+otherwise only perhaps right; so an audit, which draws from these bands, takes up what they
+disagree about.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db.models import Model
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.analysis.actions.analyses import ScorerTools, statements_of
+from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
+from argsum.analysis.actions.placing import PlacementRow
+from argsum.analysis.models import Analysis, Placement, PointChange
+from argsum.analysis.reports.sign_offs import digest_of, shown_points, sign_off_of
+from argsum.coding.methods.agreement import PointMatches, match_points
+from argsum.coding.methods.replies import (
+    NONE_FITS,
+    READER_VERSION,
+    StatementCodes,
+    batches_of,
+    next_size,
+    read_codes,
+)
+from argsum.coding.models import CodedStatement
+from argsum.coding.reports.keys import CodingKey
+from argsum.datasets.models import CellArgument
+from cqa_site.judging.prompts import neutralise
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.jobs import JobContext
+from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning import MOST
+
+from .prompts import assign_request
+from .proposal import analyses_done, begin_run, queue_what_follows
+
+KIND = "point_assignment"
+BATCH, MOST_BATCH, MOST_CODES, LARGEST_CODES = 10, 50, 3, 10
+# How often a statement is asked about, the first time included.
+ATTEMPTS = 3
+PIECE = 2_000
+# Key points in the codebook of every request.
+MOST_POINTS = 200
+
+
+def target_of(
+    analysis: Analysis, *, batch_size: int = BATCH, most_codes: int = MOST_CODES
+) -> dict[str, Any]:
+    """Return the target of a run, as stored in its spec.
+
+    Parameters
+    ----------
+    analysis
+        Its signed-off key points become the codebook.
+    batch_size
+        The most statements in a request.
+    most_codes
+        The most codes of a statement.
+    """
+    points = shown_points(analysis)
+    return {
+        "analysis": str(analysis.public_id),
+        "signed": digest_of(points),
+        "codebook": [
+            {"code": f"K{number}", "theme": theme, "text": text}
+            for number, (_pk, text, theme) in enumerate(points, start=1)
+        ],
+        "batch_size": batch_size,
+        "most_codes": most_codes,
+    }
+
+
+class PointAssignmentKind:
+    """Run kind ``point_assignment``: the hooks that the engine calls."""
+
+    parser_version = READER_VERSION
+    values_title = lazy("Codes given:")
+    dominance = MOST
+
+    def begin(self, run: Run) -> None:
+        """Link the run to its analysis; raises RunRefused without a valid sign-off."""
+        begin_run(run)
+        analysis = run.study.analyses.get(public_id=run.spec["target"]["analysis"])
+        state = sign_off_of(analysis)
+        signed = state.newest.digest if state.newest and state.is_valid else ""
+        if signed != run.spec["target"]["signed"]:
+            raise RunRefused(_("The key points are not signed off. Sign them off first."))
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """Return batches of the statements that no person placed, in their order."""
+        target = run.spec["target"]
+        analysis = run.study.analyses.get(public_id=target["analysis"])
+        rows = list(_free_statements(analysis).values_list("pk", "text"))
+        return _batches(1, rows, target["batch_size"])
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
+        """Return the requests for the subjects; two queries."""
+        target = run.spec["target"]
+        keys = [CodingKey.of(subject.ids) for subject in subjects]
+        own = CellArgument.objects.filter(cell__dataset__study=run.study_id)
+        statements = own.in_bulk({pk for key in keys for pk in key.statements})
+        rows = Analysis.objects.select_related("cell").filter(study=run.study_id)
+        cell = rows.get(public_id=target["analysis"]).cell
+        return [
+            assign_request(
+                run.prompt, target, cell, [statements[pk].text for pk in key.statements]
+            )
+            for key in keys
+        ]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
+        """Read the codes of one reply; it is usable if those of any statement are."""
+        target = run.spec["target"]
+        readings = read_codes(
+            reply.text,
+            reply.finish_reason,
+            statements=len(CodingKey.of(call.subject_ids).statements),
+            codes={entry["code"] for entry in target["codebook"]},
+            most=target["most_codes"],
+            refusal=reply.refusal,
+        )
+        if any(isinstance(reading, StatementCodes) for reading in readings):
+            return ReplyReading(value=readings)
+        return ReplyReading.unscored(str(readings[0]), readings)
+
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
+        """Store one row per statement of each call; after the last one, queue what follows."""
+        wanted = {pk for reply in ended for pk in CodingKey.of(reply.call.subject_ids).statements}
+        there = set(CellArgument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
+        CodedStatement.objects.filter(call__in=[reply.call for reply in ended]).delete()
+        rows = [row for reply in ended for row in _rows(run, reply, there)]
+        CodedStatement.objects.bulk_create(rows, batch_size=PIECE)
+        queue_what_follows(run)
+
+    def values(self, run: Run) -> dict[str, int]:
+        """Return how often each code was given; "none" where nothing fits."""
+        counts = dict.fromkeys([entry["code"] for entry in run.spec["target"]["codebook"]], 0)
+        counts[NONE_FITS] = 0
+        given = run.coded_statements.filter(reason="").values_list("codes", flat=True)
+        for codes in given.iterator(PIECE):
+            for code in codes or [NONE_FITS]:
+                counts[code] += 1
+        return {code: number for code, number in counts.items() if number}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Return no texts; codes contain no prose."""
+        return ()
+
+    def check(self, run: Run) -> list[str]:
+        """Check that every ended call has a row per statement, as its reply says."""
+        rows: dict[int, list[tuple[int, list[str], str]]] = {}
+        fields = ("call", "fence", "codes", "reason")
+        for pk, *row in run.coded_statements.order_by("pk").values_list(*fields):
+            rows.setdefault(pk, []).append(tuple(row))
+        problems = []
+        ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
+        for call in ended.select_related("reply").order_by("pk").iterator(500):
+            own = rows.pop(call.pk, [])
+            if [fence for fence, _codes, _reason in own] != [call.fence] * _size(call):
+                problems.append(f"call {call.pk} has not one result for each of its statements")
+            elif call.state == Call.State.DONE and call.reply:
+                read = [_stored(reading) for reading in self.read(run, call, call.reply).value]
+                if read != [(codes, reason) for _fence, codes, reason in own]:
+                    problems.append(f"what call {call.pk} stored is not what its reply says")
+            elif any(codes for _fence, codes, _reason in own):
+                problems.append(f"call {call.pk} has codes and is unscored")
+        open_again = set(
+            run.calls.exclude(state__in=(Call.State.DONE, Call.State.UNSCORED)).values_list(
+                "pk", flat=True
+            )
+        )
+        problems += [f"call {pk} has a result of another fence" for pk in {*rows} - open_again]
+        return problems
+
+
+def further_requests(run: Run) -> list[Subject]:
+    """Return requests about statements without usable codes, in smaller batches.
+
+    A statement that was alone in its request is not asked about again, nor after `ATTEMPTS`.
+    """
+    coded: set[int] = set()
+    last: dict[int, CodingKey] = {}
+    calls = dict(run.calls.values_list("pk", "subject_ids"))
+    rows = run.coded_statements.filter(argument__isnull=False).order_by("attempt", "pk")
+    for argument, call, reason in rows.values_list("argument", "call", "reason"):
+        last[argument] = CodingKey.of(calls[call])
+        if not reason:
+            coded.add(argument)
+    left = [
+        argument
+        for argument, key in last.items()
+        if argument not in coded and key.attempt < ATTEMPTS and len(key.statements) > 1
+    ]
+    texts: dict[int, str] = {}
+    for start in range(0, len(left), PIECE):
+        own = CellArgument.objects.filter(pk__in=left[start : start + PIECE])
+        texts |= dict(own.values_list("pk", "text"))
+    subjects = []
+    for attempt in sorted({last[argument].attempt + 1 for argument in left}):
+        again = [(pk, texts[pk]) for pk in left if last[pk].attempt + 1 == attempt]
+        subjects += _batches(attempt, again, next_size(run.spec["target"]["batch_size"], attempt))
+    return subjects
+
+
+def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
+    """Place statements by their codes in one edit, unless the run was cancelled.
+
+    Raises
+    ------
+    EditRefused
+        If the key points were changed since they were signed off, or no reply was usable.
+    """
+    coded = coded_statements(run)
+    if not coded:
+        raise EditRefused(_("The model gave no usable codes. Ask the unusable requests again."))
+    codebook = run.spec["target"]["codebook"]
+    _require_signed(analysis, run)
+    statements = list(statements_of(analysis.cell).values_list("pk", "text"))
+    rows = {pk: row for row, (pk, _text) in enumerate(statements)}
+    texts = [text for _pk, text in statements]
+    matches = match_points(
+        texts, [entry["text"] for entry in codebook], ScorerTools(analysis, work)
+    )
+    with editing(analysis) as held:
+        run.refresh_from_db(fields=["state"])
+        if run.state == Run.State.CANCELLED:
+            return
+        points = [pk for pk, _text, _theme in _require_signed(held, run)]
+        work.step(99, 100, _("storing"))
+        places = {entry["code"]: place for place, entry in enumerate(codebook)}
+        wanted = {
+            pk: [places[code] for code in codes] for pk, codes in coded.items() if pk in rows
+        }
+        edit = _edit(held, run, wanted, points, rows, matches)
+        if edit.added:
+            store(held, edit, work.job.created_by)
+        _keep_agreement(run, wanted, rows, matches)
+
+
+def coded_statements(run: Run) -> dict[int, list[str]]:
+    """Map statements with usable codes to these, empty where none fits; the last reply counts."""
+    rows = run.coded_statements.filter(reason="", argument__isnull=False)
+    return dict(rows.order_by("attempt", "pk").values_list("argument", "codes"))
+
+
+def _require_signed(analysis: Analysis, run: Run) -> list[list[Any]]:
+    points = shown_points(analysis)
+    if digest_of(points) != run.spec["target"]["signed"]:
+        raise EditRefused(
+            _(
+                "Key points were changed since they were signed off, so no statement was moved. "
+                "Sign off again and start the assignment again; equal requests cost nothing."
+            )
+        )
+    return points
+
+
+def _edit(
+    analysis: Analysis,
+    run: Run,
+    wanted: dict[int, list[int]],
+    points: Sequence[int],
+    rows: dict[int, int],
+    matches: PointMatches,
+) -> Edit:
+    """Return the edit of all statements whose placement changes; what people placed stays."""
+    now: dict[int, list[PlacementRow]] = {}
+    fields = ("point", "is_by_hand", "is_sure", "score", "argument")
+    for row in Placement.objects.filter(analysis=analysis).order_by("pk").values_list(*fields):
+        now.setdefault(row[-1], []).append(PlacementRow(*row))
+    dropped: list[tuple[int | None, int]] = []
+    added: list[PlacementRow] = []
+    for statement, places in wanted.items():
+        current = now.get(statement, [])
+        if not current or any(row.is_by_hand for row in current):
+            continue
+        new = _placements(statement, rows[statement], places, points, matches)
+        if {(row.point, row.is_sure) for row in new} != {
+            (row.point, row.is_sure) for row in current
+        }:
+            dropped += [(row.point, statement) for row in current]
+            added += new
+    return Edit(PointChange.Verb.CODED, dropped=dropped, added=added, run=run)
+
+
+def _placements(
+    statement: int,
+    row: int,
+    places: Sequence[int],
+    points: Sequence[int],
+    matches: PointMatches,
+) -> list[PlacementRow]:
+    """Return where a statement belongs: at key points, or at none."""
+    scores = matches.scores[row]
+    if not places:
+        return [PlacementRow(None, False, False, float(scores.max()), statement)]
+    sure = matches.agrees(row, places)
+    return [
+        PlacementRow(points[place], False, is_sure, float(scores[place]), statement)
+        for place, is_sure in zip(places, sure, strict=True)
+    ]
+
+
+def _keep_agreement(
+    run: Run, wanted: dict[int, list[int]], rows: dict[int, int], matches: PointMatches
+) -> None:
+    """Store with each coded statement which code is nearest, and whether match scores agree."""
+    codes = [entry["code"] for entry in run.spec["target"]["codebook"]]
+    nearest = matches.nearest
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for statement, places in wanted.items():
+        row = rows[statement]
+        agrees = all(matches.agrees(row, places)) if places else matches.agrees_with_none(row)
+        groups.setdefault((codes[nearest[row]], agrees), []).append(statement)
+    for (code, agrees), keys in groups.items():
+        for piece in _pieces(keys):
+            own = run.coded_statements.filter(argument__in=piece, reason="")
+            own.update(nearest=code, agrees=agrees)
+
+
+def _pieces(keys: Sequence[int]) -> Iterable[Sequence[int]]:
+    return (keys[start : start + PIECE] for start in range(0, len(keys), PIECE))
+
+
+def _free_statements(analysis: Analysis) -> Any:
+    """Return the statements of an analysis that no person placed, in order."""
+    placed = Placement.objects.filter(analysis=analysis)
+    by_hand = placed.filter(is_by_hand=True).values("argument")
+    rows = CellArgument.objects.filter(pk__in=placed.values("argument")).exclude(pk__in=by_hand)
+    return rows.order_by("position")
+
+
+def _batches(attempt: int, rows: Sequence[tuple[int, str]], size: int) -> list[Subject]:
+    apart = [neutralise(text).flags.addresses_judge for _pk, text in rows]
+    return [
+        CodingKey(attempt, tuple(rows[at][0] for at in batch)).subject
+        for batch in batches_of(apart, size)
+    ]
+
+
+def _rows(run: Run, reply: EndedCall, there: set[int]) -> list[CodedStatement]:
+    key = CodingKey.of(reply.call.subject_ids)
+    readings = reply.reading.value or [reply.reading.reason] * len(key.statements)
+    rows = []
+    for pk, reading in zip(key.statements, readings, strict=True):
+        codes, reason = _stored(reading)
+        note = reading.note if isinstance(reading, StatementCodes) else ""
+        rows.append(
+            CodedStatement(
+                run=run,
+                call=reply.call,
+                argument_id=pk if pk in there else None,
+                attempt=key.attempt,
+                codes=codes,
+                note=note,
+                reason=reason[:40],
+                fence=reply.fence,
+            )
+        )
+    return rows
+
+
+def _stored(reading: Any) -> tuple[list[str], str]:
+    """Return codes and reason as a row stores them."""
+    if isinstance(reading, StatementCodes):
+        return list(reading.codes), ""
+    return [], str(reading)
+
+
+def _size(call: Call) -> int:
+    return len(CodingKey.of(call.subject_ids).statements)
+
+
+def _draft(study: Study, version: PromptVersion, analysis: Any) -> tuple[Run, list[Model]]:
+    spec = {"target": target_of(analysis), "seed": 1}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [analysis]
+
+
+def _tried(analyses: Sequence[Any]) -> tuple[int, ...]:
+    keys = _free_statements(analyses[0]).values_list("pk", flat=True)
+    return CodingKey(1, tuple(keys[:BATCH])).ids
+
+
+ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, _draft, _tried)

@@ -1,0 +1,341 @@
+"""Runs in which a language model proposes key points and themes from samples of statements.
+
+Requests read samples, and further ones merge the lists until one is left. That list becomes
+proposed key points, which people accept, rename or decline. What a request shows stands in its
+row: the step, the number of its records, and the statements or lists.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Max, Model, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.analysis.actions.analyses import FOLLOW, enqueue_for
+from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
+from argsum.analysis.actions.point_writing import refuse_unfit
+from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from argsum.coding.methods.replies import READER_VERSION, ProposedPoints, read_points
+from argsum.coding.models import ProposedList
+from argsum.coding.reports.keys import ListKey
+from argsum.datasets.models import CellArgument
+from cqa_site.judging.reply_parsing import ReplyNotUsable
+from cqa_site.people.models import Study
+from cqa_site.runs.integrity import check_rows
+from cqa_site.runs.jobs import JobContext
+from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
+from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+
+from .prompts import merge_request, read_request
+
+KIND = "point_proposal"
+REQUESTS, SAMPLE, POINTS, THEMES, WORDS = 10, 60, 20, 6, 15
+MOST_REQUESTS, MOST_SAMPLE, MOST_POINTS = 40, 200, 60
+# Entries that one request merges; more are merged in groups first. Twice `MOST_POINTS`, so that
+# every group of lists becomes shorter.
+MOST_MERGED = 120
+KEPT = ["step", "entries", "dropped", "reason", "fence"]
+Entry = tuple[str, str, list[int]]
+
+
+def target_of(
+    analysis: Analysis,
+    *,
+    requests: int = REQUESTS,
+    sample: int = SAMPLE,
+    points: int = POINTS,
+    themes: int = THEMES,
+    words: int = WORDS,
+) -> dict[str, Any]:
+    """Return the target of a run, as stored in its spec.
+
+    Parameters
+    ----------
+    analysis
+        Its statements are read.
+    requests, sample
+        At most so many requests read statements, each at most so many.
+    points, themes, words
+        The most key points and themes, and the most words of a key point.
+    """
+    return {
+        "analysis": str(analysis.public_id),
+        "requests": requests,
+        "sample": sample,
+        "points": points,
+        "themes": themes,
+        "words": words,
+    }
+
+
+class PointProposalKind:
+    """Run kind ``point_proposal``: the hooks that the engine calls."""
+
+    parser_version = READER_VERSION
+    values_title = lazy("Key points in a list:")
+    dominance = None
+
+    def begin(self, run: Run) -> None:
+        """Link the run to its analysis; raises RunRefused if nothing can be proposed now."""
+        begin_run(run)
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """Return random samples of the statements, of equal size but for one."""
+        target = run.spec["target"]
+        analysis = run.study.analyses.get(public_id=target["analysis"])
+        keys = _statements(analysis)
+        draw = random.Random(run.spec["seed"])  # noqa: S311  a sample, not a secret
+        keys = draw.sample(keys, min(len(keys), target["requests"] * target["sample"]))
+        requests = -(-len(keys) // target["sample"])
+        samples = [keys[at::requests] for at in range(requests)]
+        return [
+            ListKey(0, len(sample), tuple(sample)).subject(at) for at, sample in enumerate(samples)
+        ]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
+        """Return the requests for the subjects; three queries."""
+        target = run.spec["target"]
+        keys = [ListKey.of(subject.ids) for subject in subjects]
+        read = {pk for key in keys if not key.step for pk in key.sources}
+        own = CellArgument.objects.filter(cell__dataset__study=run.study_id)
+        statements = own.in_bulk(read)
+        merged = {pk for key in keys if key.step for pk in key.sources}
+        lists = ProposedList.objects.filter(run__study=run.study_id).in_bulk(merged)
+        rows = Analysis.objects.select_related("cell").filter(study=run.study_id)
+        cell = rows.get(public_id=target["analysis"]).cell
+        requests = []
+        for key in keys:
+            if key.step:
+                entries = [
+                    (theme, text)
+                    for pk in key.sources
+                    for theme, text, _sources in lists[pk].entries
+                ]
+                requests.append(merge_request(run.prompt, target, cell, entries))
+            else:
+                texts = [statements[pk].text for pk in key.sources]
+                requests.append(read_request(run.prompt, target, cell, texts))
+        return requests
+
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
+        """Read the list of one reply."""
+        target = run.spec["target"]
+        try:
+            points = read_points(
+                reply.text,
+                reply.finish_reason,
+                most=target["points"],
+                words=target["words"],
+                records=ListKey.of(call.subject_ids).records,
+                refusal=reply.refusal,
+            )
+        except ReplyNotUsable as problem:
+            return ReplyReading.unscored(problem.reason)
+        return ReplyReading(value=points)
+
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
+        """Store one row per call; after the last one, queue what follows."""
+        merged = {
+            pk
+            for reply in ended
+            for key in [ListKey.of(reply.call.subject_ids)]
+            if key.step
+            for pk in key.sources
+        }
+        lists = dict(ProposedList.objects.filter(pk__in=merged).values_list("pk", "entries"))
+        ProposedList.objects.bulk_create(
+            [_row(run, reply, lists) for reply in ended],
+            update_conflicts=True,
+            unique_fields=["call"],
+            update_fields=KEPT,
+        )
+        queue_what_follows(run)
+
+    def values(self, run: Run) -> dict[str, int]:
+        """Return the number of lists by number of key points."""
+        counts: dict[int, int] = {}
+        for entries in run.proposed_lists.filter(reason="").values_list("entries", flat=True):
+            counts[len(entries)] = counts.get(len(entries), 0) + 1
+        return {str(size): counts[size] for size in sorted(counts)}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Return the lists as texts, so that lists that are all alike are noticed."""
+        rows = run.proposed_lists.filter(reason="").order_by("pk")
+        return [
+            "\n".join(text for _theme, text, _sources in entries)
+            for entries in rows.values_list("entries", flat=True)
+        ]
+
+    def check(self, run: Run) -> list[str]:
+        """Check that every ended call has one row, under its own fence and matching its reply."""
+
+        def is_as_said(row: ProposedList, call: Call) -> bool:
+            points = self.read(run, call, call.reply).value if call.reply else None
+            pairs = [(point.theme, point.text) for point in points.points] if points else []
+            return pairs == [(theme, text) for theme, text, _sources in row.entries]
+
+        return check_rows(run, run.proposed_lists.all(), "proposed list", is_as_said)
+
+
+def begin_run(run: Run) -> None:
+    """Link a run to its analysis; raises RunRefused if no language model can work for it now."""
+    analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing", "coding")
+    analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
+    refuse_unfit(analysis, run)
+    Analysis.objects.filter(pk=analysis.pk).update(coding=run)
+
+
+def queue_what_follows(run: Run) -> None:
+    """Queue the job that follows a run whose requests are all over."""
+    if run.calls.filter(state__in=Call.OPEN).exists():
+        return
+    analysis = run.study.analyses.filter(coding=run).first()
+    if analysis is not None:
+        enqueue_for(analysis, FOLLOW, run.created_by)
+
+
+def further_requests(run: Run) -> list[Subject]:
+    """Return requests that merge the lists there are; none if one is left.
+
+    Raises
+    ------
+    EditRefused
+        If no reply was usable, or none of those that merge.
+    """
+    lists = _lists(run)
+    last = max((ListKey.of(ids).step for ids in _asked(run)), default=0)
+    if not lists or (last and not any(row.step == last for row in lists)):
+        raise EditRefused(_("The model gave no usable list. Ask the unusable requests again."))
+    if len(lists) == 1:
+        return []
+    groups: list[list[ProposedList]] = [[]]
+    for row in lists:
+        size = sum(len(other.entries) for other in groups[-1])
+        if groups[-1] and size + len(row.entries) > MOST_MERGED:
+            groups.append([])
+        groups[-1].append(row)
+    return [
+        ListKey(
+            last + 1,
+            sum(len(row.entries) for row in group),
+            tuple(row.pk for row in group),
+        ).subject(at)
+        for at, group in enumerate(groups)
+        if len(group) > 1
+    ]
+
+
+def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
+    """Turn the list that is left into proposed key points, unless the run was cancelled."""
+    (final,) = _lists(run)
+    with editing(analysis) as held:
+        run.refresh_from_db(fields=["state"])
+        if run.state == Run.State.CANCELLED or final.change_id is not None:
+            return
+        work.step(99, 100, _("storing"))
+        points = _new_points(held, run, final.entries)
+        if not points:
+            return
+        fields = {point.pk: {"state": FoundPoint.State.PROPOSED} for point in points}
+        edit = Edit(PointChange.Verb.PROPOSED, points[0], fields, run=run)
+        final.change = store(held, edit, work.job.created_by)
+        final.save(update_fields=["change"])
+
+
+def _lists(run: Run) -> list[ProposedList]:
+    """Return the usable lists that no usable list was merged from, in the order of requests.
+
+    Without those that say nothing but what an earlier one says in the same words.
+    """
+    rows = run.proposed_lists.filter(reason="").select_related("call").order_by("call__position")
+    lists = list(rows)
+    merged = {pk for row in lists if row.step for pk in ListKey.of(row.call.subject_ids).sources}
+    known: set[str] = set()
+    left = []
+    for row in lists:
+        texts = {text.casefold() for _theme, text, _sources in row.entries}
+        if row.pk not in merged and not texts <= known:
+            left.append(row)
+            known |= texts
+    return left
+
+
+def _asked(run: Run) -> list[list[int]]:
+    return list(run.calls.values_list("subject_ids", flat=True))
+
+
+def _statements(analysis: Analysis) -> list[int]:
+    placed = Placement.objects.filter(analysis=analysis).values("argument")
+    rows = CellArgument.objects.filter(pk__in=placed).order_by("position")
+    return list(rows.values_list("pk", flat=True))
+
+
+def _row(run: Run, reply: EndedCall, lists: dict[int, list[Entry]]) -> ProposedList:
+    """Return the row of a call; merged entries have the statements of what they put together."""
+    key = ListKey.of(reply.call.subject_ids)
+    points: ProposedPoints = reply.reading.value or ProposedPoints(())
+    sources: list[list[int]] = [[pk] for pk in key.sources]
+    if key.step:
+        sources = [own for pk in key.sources for _theme, _text, own in lists.get(pk, [])]
+    return ProposedList(
+        run=run,
+        call=reply.call,
+        step=key.step,
+        entries=[
+            [point.theme, point.text, _joined(sources, point.sources)] for point in points.points
+        ],
+        dropped=points.dropped,
+        reason=reply.reading.reason[:40],
+        fence=reply.fence,
+    )
+
+
+def _joined(sources: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[int]:
+    own = [pk for number in numbers if number <= len(sources) for pk in sources[number - 1]]
+    return list(dict.fromkeys(own))
+
+
+def _new_points(analysis: Analysis, run: Run, entries: Sequence[Entry]) -> list[FoundPoint]:
+    """Create key points that no live one already says, in state removed; an edit shows them."""
+    texts = analysis.points.filter(state__in=FoundPoint.ALIVE).values_list("text", flat=True)
+    known = {text.casefold() for text in texts}
+    last = analysis.points.aggregate(last=Max("position"))["last"] or 0
+    themes = list(dict.fromkeys(theme for theme, _text, _own in entries if theme))
+    # At most as many as were asked for; the rest is left to people.
+    themes = themes[: run.spec["target"]["themes"]]
+    new = [(theme, text) for theme, text, _own in entries if text.casefold() not in known]
+    points = [
+        FoundPoint(
+            analysis=analysis,
+            position=last + place,
+            text=text,
+            written=text,
+            theme=theme if theme in themes else "",
+            origin=FoundPoint.Origin.MODEL,
+            state=FoundPoint.State.REMOVED,
+            writer=run,
+            revision=analysis.revision,
+        )
+        for place, (theme, text) in enumerate(new, start=1)
+    ]
+    return FoundPoint.objects.bulk_create(points)
+
+
+def analyses_done(study: Study) -> QuerySet[Analysis]:
+    """Return the analyses on which prompts can be tried."""
+    return study.analyses.filter(state=Analysis.State.DONE).order_by("-number")
+
+
+def _draft(study: Study, version: PromptVersion, analysis: Any) -> tuple[Run, list[Model]]:
+    spec = {"target": target_of(analysis), "seed": 1}
+    return Run(study=study, kind=KIND, prompt=version, spec=spec), [analysis]
+
+
+def _tried(analyses: Sequence[Any]) -> tuple[int, ...]:
+    keys = _statements(analyses[0])[:SAMPLE]
+    return ListKey(0, len(keys), tuple(keys)).ids
+
+
+PROPOSALS = PreviewTargets(lazy("Analysis"), analyses_done, _draft, _tried)

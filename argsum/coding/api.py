@@ -1,0 +1,100 @@
+"""Proposals and assignments by a language model in the REST interface."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import Http404
+from django_filters import rest_framework as filters
+from rest_framework import serializers
+
+from argsum.analysis.models import Analysis
+from argsum.coding.actions.assignment import KIND
+from argsum.coding.forms import CodingRunForm, PointAssignmentForm, PointProposalForm
+from argsum.coding.models import CodedStatement
+from cqa_site.api.base import AnyRequest, public_id
+from cqa_site.people.models import Study, User
+from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
+from cqa_site.runs.api.runs import RunPartViews
+from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
+
+
+class PointProposalRunInput(PlanInput):
+    """A language model that proposes key points and themes for an analysis that is done.
+
+    Up to ``requests`` random samples of ``statements`` are read; the lists are merged into at
+    most ``points`` key points under at most ``themes`` themes.
+    """
+
+    form = PointProposalForm
+    kind = serializers.ChoiceField(["point_proposal"])
+    analysis = serializers.UUIDField()
+
+
+class PointAssignmentRunInput(PlanInput):
+    """A language model that assigns the statements of an analysis to its signed-off key points.
+
+    Statements that a person placed stay where they are.
+    """
+
+    form = PointAssignmentForm
+    kind = serializers.ChoiceField(["point_assignment"])
+    analysis = serializers.UUIDField()
+
+
+def _started(form_class: type[CodingRunForm]) -> Any:
+    def form(study: Study, actor: User, data: Given) -> CodingRunForm:
+        done = study.analyses.filter(state=Analysis.State.DONE)
+        data["analysis"] = key_of(done, data["analysis"])
+        return form_class(as_typed(form_class, study, data), study=study, actor=actor)
+
+    return form
+
+
+PROPOSAL = Start(PointProposalRunInput, _started(PointProposalForm))
+ASSIGNMENT = Start(PointAssignmentRunInput, _started(PointAssignmentForm))
+
+
+class CodedStatementSerializer(serializers.ModelSerializer):
+    """Codes of a statement in one reply; none where it fits none.
+
+    ``reason`` says why there are no usable codes. ``nearest`` is the code that the match scorer
+    finds nearest, and ``agrees`` whether it confirms the codes; null until they are applied.
+    """
+
+    statement = public_id("argument", allow_null=True, default=None)
+    call = public_id("call")
+    codes = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    class Meta:
+        model = CodedStatement
+        fields = ["statement", "attempt", "codes", "note", "reason", "nearest", "agrees", "call"]
+        read_only_fields = fields
+
+
+class CodedStatementFilter(FilterSet):
+    """Statements by attempt, reason, and whether match scores agree."""
+
+    attempt = filters.NumberFilter(min_value=1, max_value=9, decimal_places=0)
+    reason = filters.CharFilter(max_length=40)
+    agrees = TrueFalseFilter()
+
+
+class CodedStatementViews(RunPartViews):
+    """Codes of a run that assigns statements; 404 for runs of other kinds.
+
+    The run's target says which key point a code stands for.
+    """
+
+    queryset = CodedStatement.objects.none()
+    serializer_class = CodedStatementSerializer
+    filterset_class = CodedStatementFilter
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the run, and see that it assigns statements."""
+        super().initial(request, *args, **kwargs)
+        if self.run.kind != KIND:
+            raise Http404
+
+    def rows(self) -> QuerySet[CodedStatement]:
+        """In the order in which they came."""
+        return self.run.coded_statements.select_related("argument", "call").order_by("pk")

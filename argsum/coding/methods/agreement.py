@@ -1,0 +1,80 @@
+"""Whether match scores agree with the key points that a language model gives a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from argsum.analysis.methods.key_points import AnalysisTools, is_sure, sides_of
+from argsum.analysis.methods.statements import centred
+from argsum.systems.methods.inputs import Scores
+from cqa_site.stats.arrays import IntArray
+
+
+@dataclass(frozen=True)
+class PointMatches:
+    """Match of n statements with the texts of k key points.
+
+    Attributes
+    ----------
+    scores : shape (n, k)
+        Match scores on the scale of `argsum.analysis.methods.key_points.find_points`.
+    sure : shape (n, k)
+        Whether a score reaches the cut-off of the analysis, on the same side; all False where the
+        cut-off is not known.
+    """
+
+    scores: Scores
+    sure: NDArray[np.bool_]
+
+    @property
+    def nearest(self) -> IntArray:
+        """Place of the best matching key point of each statement, shape (n,)."""
+        places: IntArray = self.scores.argmax(axis=1)
+        return places
+
+    def agrees(self, statement: int, points: Sequence[int]) -> list[bool]:
+        """Return, for each key point given to a statement, whether match scores agree.
+
+        They do if the score is sure, or if no other key point but those given is nearer.
+
+        Examples
+        --------
+        >>> scores = np.array([[0.9, 0.2, 0.5]])
+        >>> PointMatches(scores, scores > 0.8).agrees(0, [0, 1])
+        [True, False]
+        """
+        scores = self.scores[statement]
+        others = np.delete(scores, list(points)).max(initial=-np.inf)
+        return [bool(self.sure[statement, at] or scores[at] >= others) for at in points]
+
+    def agrees_with_none(self, statement: int) -> bool:
+        """Return whether no key point surely matches a statement."""
+        return not self.sure[statement].any()
+
+
+def match_points(
+    texts: Sequence[str], points: Sequence[str], tools: AnalysisTools
+) -> PointMatches:
+    """Match statements with texts of key points as `find_points` does.
+
+    Parameters
+    ----------
+    texts : n texts
+        All statements of the analysis, in its order: what they have in common is taken away.
+    points : k texts, at least one
+        Key points.
+    tools
+        Vectors, the cut-off, and who hears how far it is.
+    """
+    tools.say(0.0, "reading the statements", 0.9)
+    vectors = np.asarray(tools.vectors(texts), dtype=np.float32)
+    named = np.asarray(tools.vectors(points), dtype=np.float32)
+    about = np.flatnonzero(~tools.filler(texts))
+    middle = vectors[about if len(about) else slice(None)].mean(axis=0)
+    sides, point_sides = sides_of(vectors, tools), sides_of(named, tools)
+    scores = centred(vectors, middle) @ centred(named, middle).T
+    return PointMatches(scores, is_sure(scores, np.outer(sides, point_sides), tools))

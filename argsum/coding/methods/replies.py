@@ -1,0 +1,237 @@
+"""What a language model replies about key points and codes, read strictly.
+
+Two kinds of replies are read. A *list of key points* is a proposal that people review, so entries
+of no use are left out and counted. *Codes of statements* move statements, so nothing is repaired
+or guessed: a statement without exactly one usable entry has no codes, and a reason.
+
+Statements are known to a model by codes that nobody would count out (`argsum.writing.methods`).
+So an entry for a statement that was not asked about belongs to none that was, and a model that
+numbers them anew is noticed. Key points have codes in one codebook, the same in every request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from argsum.writing.methods import LONGEST_KEY_POINT, code_of
+from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_json
+from cqa_site.judging.reply_parsing import LONGEST_REASON, closed_object, parse_prose
+
+# Increased with every change that may read a reply differently.
+READER_VERSION = 1
+NONE_FITS = "none"
+LONGEST_THEME = 80
+# A text with more than this many times the words that were asked for is no key point, and a list
+# with more than this many times the entries is no list.
+TOO_LONG, TOO_MANY = 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedPoint:
+    """One key point of a list, its theme, and the numbers of the records it was drawn from."""
+
+    theme: str
+    text: str
+    sources: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedPoints:
+    """A list of key points; ``dropped`` counts its entries of no use and repeated ones."""
+
+    points: tuple[ProposedPoint, ...]
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StatementCodes:
+    """Codes of the key points that a statement makes, none if it fits none, and why."""
+
+    codes: tuple[str, ...]
+    note: str = ""
+
+
+def read_points(
+    reply: str, finish_reason: str, *, most: int, words: int, records: int, refusal: str = ""
+) -> ProposedPoints:
+    """Read ``{"key_points": [{"theme": "…", "key_point": "…", "from": [1, 2]}, …]}``.
+
+    Parameters
+    ----------
+    reply, finish_reason, refusal
+        As the endpoint sent them.
+    most, words
+        The most key points, and words of a key point, that were asked for.
+    records
+        The records that the request showed, numbered from 1.
+
+    Raises
+    ------
+    ReplyNotUsable
+        With the reason; ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
+    """
+    entries = _list_in(reply, finish_reason, refusal, "key_points")
+    if len(entries) > TOO_MANY * most:
+        raise ReplyNotUsable(UnscoredReason.OUT_OF_SET, f"{len(entries)} key points")
+    points: dict[str, ProposedPoint] = {}
+    for entry in entries:
+        point = _point_of(entry, words, records)
+        if point is not None:
+            points.setdefault(point.text.casefold(), point)
+    if not points:
+        raise ReplyNotUsable(UnscoredReason.EMPTY, "no key point")
+    kept = tuple(points.values())[:most]
+    return ProposedPoints(kept, len(entries) - len(kept))
+
+
+def read_codes(
+    reply: str,
+    finish_reason: str,
+    *,
+    statements: int,
+    codes: Collection[str],
+    most: int,
+    refusal: str = "",
+) -> list[StatementCodes | UnscoredReason]:
+    """Read ``{"statements": [{"id": "…", "reason": "…", "codes": ["K1", …]}, …]}`` in any order.
+
+    A statement that fits none has ``["none"]``.
+
+    Parameters
+    ----------
+    reply, finish_reason, refusal
+        As the endpoint sent them.
+    statements
+        The statements of the request, which have the codes of `code_of` from 0 on.
+    codes
+        Codes of the codebook.
+    most
+        The most codes of one statement.
+
+    Returns
+    -------
+    For each statement its codes, or the reason for none: ``missing_item``, ``duplicate_item`` (two
+    entries, or a code twice), ``out_of_set`` (an unknown code, or too many), ``ambiguous`` (a code
+    beside "none"), ``wrong_type``, ``empty`` or ``not_schema``; where the reply as a whole cannot
+    be read, the same reason for all.
+    """
+    try:
+        entries = _list_in(reply, finish_reason, refusal, "statements")
+    except ReplyNotUsable as problem:
+        return [problem.reason] * statements
+    by_id: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+            return [UnscoredReason.NOT_SCHEMA] * statements
+        by_id.setdefault(entry["id"], []).append(entry)
+    return [_codes_or_reason(by_id.get(code_of(at), []), codes, most) for at in range(statements)]
+
+
+def points_schema(most: int, words: int, records: int) -> dict[str, Any]:
+    """Return the schema of a list of key points."""
+    numbers = {"type": "integer", "minimum": 1, "maximum": records}
+    entry = closed_object(
+        {
+            "theme": {"type": "string", "maxLength": LONGEST_THEME},
+            "key_point": {"type": "string", "maxLength": min(LONGEST_KEY_POINT, 24 * words)},
+            "from": {"type": "array", "items": numbers, "maxItems": records},
+        }
+    )
+    entries = {"type": "array", "items": entry, "minItems": 1, "maxItems": most}
+    return closed_object({"key_points": entries})
+
+
+def codes_schema(statements: int, codes: Sequence[str], most: int) -> dict[str, Any]:
+    """Return the schema of codes of statements; the reason stands before them."""
+    some = {"type": "string", "enum": [*codes, NONE_FITS]}
+    entry = closed_object(
+        {
+            "id": {"type": "string", "enum": [code_of(at) for at in range(statements)]},
+            "reason": {"type": "string", "maxLength": LONGEST_REASON},
+            "codes": {"type": "array", "items": some, "minItems": 1, "maxItems": most},
+        }
+    )
+    entries = {"type": "array", "items": entry, "minItems": statements, "maxItems": statements}
+    return closed_object({"statements": entries})
+
+
+def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
+    """Divide statements among requests; return the places of each request.
+
+    Statements that seem to address the model stand apart, each in a request of its own, so that
+    what one of them says cannot move another.
+
+    Examples
+    --------
+    >>> batches_of([False, True, False, False], 2)
+    [[0, 2], [3], [1]]
+    """
+    usual = [at for at, apart in enumerate(is_apart) if not apart]
+    own = [[at] for at, apart in enumerate(is_apart) if apart]
+    return [usual[start : start + size] for start in range(0, len(usual), size)] + own
+
+
+def next_size(size: int, attempt: int) -> int:
+    """Return how many statements a request has in an attempt; a bad one spoils fewer each time.
+
+    Examples
+    --------
+    >>> [next_size(10, attempt) for attempt in (1, 2, 3)]
+    [10, 4, 1]
+    """
+    return (size, -(-size // 3), 1)[min(attempt, 3) - 1]
+
+
+def _codes_or_reason(
+    entries: Sequence[Mapping[str, Any]], known: Collection[str], most: int
+) -> StatementCodes | UnscoredReason:
+    if not entries:
+        return UnscoredReason.MISSING_ITEM
+    if len(entries) > 1:
+        return UnscoredReason.DUPLICATE_ITEM
+    entry = entries[0]
+    codes, note = entry.get("codes"), entry.get("reason", "")
+    if set(entry) - {"id", "reason", "codes"} or codes is None or not isinstance(note, str):
+        return UnscoredReason.NOT_SCHEMA
+    if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+        return UnscoredReason.WRONG_TYPE
+    if not codes:
+        return UnscoredReason.EMPTY
+    if len(set(codes)) < len(codes):
+        return UnscoredReason.DUPLICATE_ITEM
+    if any(code not in known and code != NONE_FITS for code in codes) or len(codes) > most:
+        return UnscoredReason.OUT_OF_SET
+    if NONE_FITS in codes and len(codes) > 1:
+        return UnscoredReason.AMBIGUOUS
+    note = " ".join(note.split())[:LONGEST_REASON]
+    return StatementCodes(() if codes == [NONE_FITS] else tuple(codes), note)
+
+
+def _point_of(entry: object, words: int, records: int) -> ProposedPoint | None:
+    if not isinstance(entry, dict) or set(entry) - {"theme", "key_point", "from"}:
+        return None
+    text, theme = _line(entry.get("key_point")), _line(entry.get("theme", ""))
+    sources = entry.get("from", [])
+    if not text or len(text) > LONGEST_KEY_POINT or len(text.split()) > TOO_LONG * words:
+        return None
+    if not isinstance(sources, list) or len(theme) > LONGEST_THEME:
+        return None
+    numbers = [at for at in sources if type(at) is int and 1 <= at <= records]
+    return ProposedPoint(theme, text, tuple(dict.fromkeys(numbers)))
+
+
+def _line(value: object) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _list_in(reply: str, finish_reason: str, refusal: str, name: str) -> list[Any]:
+    """Return the list that is all there is in a reply's one object."""
+    # Without a finish reason, too: an object says itself where it ends.
+    text = parse_prose(reply, finish_reason or "stop", refusal=refusal)
+    answer: Mapping[str, Any] = extract_json(text)
+    entries = answer.get(name)
+    if set(answer) != {name} or not isinstance(entries, list):
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, f"not one list of {name}")
+    return entries

@@ -1,0 +1,175 @@
+"""Pages and interface of proposals, sign-off and assignments."""
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from argsum.coding.forms import PointAssignmentForm, PointProposalForm
+from argsum.coding.models import CodedStatement
+from tests.argsum.analysis.made_writing import word_scorer
+from tests.argsum.signed_in import SignedIn, page_text
+from tests.runs.made_runs import scripted
+
+from . import test_assignment
+from .made_coding import TEXTS, carry, proposal_plan, proposes
+
+pytestmark = pytest.mark.django_db
+__all__ = ["word_scorer"]
+
+
+class Lab(test_assignment.Lab, SignedIn):
+    """The same with a researcher who is signed in."""
+
+    def __init__(self):
+        super().__init__()
+        self.researcher = self.boss
+        self.ids = {"analysis_id": self.analysis.public_id}
+
+    def propose(self):
+        plan = proposal_plan(self.analysis, self.endpoint, self.boss)
+        return carry(self.analysis, self.boss, proposes, plan)
+
+    def form(self, page, **fields):
+        """The fields of a form as it is offered, with others in their place."""
+        form = self.get(page).context["form"]
+        given = {each.name: each.initial for each in form if each.initial not in (None, "", False)}
+        usual = {"endpoint": self.endpoint.pk, "replicates": "1", "extra": "", "preflight": "off"}
+        prompt = form.fields["prompt"].queryset.first()
+        return given | usual | {"prompt": prompt.pk} | fields
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Lab)
+
+
+@pytest.fixture
+def lab(built, db, word_scorer):
+    cache.clear()
+    return built.copy()
+
+
+def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):
+    """Propose, accept, sign off, assign; each page says what comes next."""
+    page = lab.text("analysis")
+    assert "Propose key points with a language model" in page
+    with scripted(proposes), django_capture_on_commit_callbacks(execute=True):
+        fields = lab.form("point_proposal", statements=6)
+        agreement = lab.post("point_proposal", fields).context["agreement"]
+        lab.post("point_proposal", fields | {"agreed": agreement})
+    lab.propose()
+    assert "already there" in lab.text("run", run_id=lab.analysis.coding.public_id)
+    lab.analysis.points.filter(text=TEXTS["quiet"]).update(state="proposed")
+    page = lab.text("analysis")
+    assert "Changed since sign-off" in page
+    assert "Sign off key points" not in page
+    lab.post("analysis_edit", {"verb": "take_all", "seen": 99})
+    page = lab.text("analysis")
+    assert "Signed off by Ada" in page
+    assert "Assign statements with a language model" in page
+    run = lab.assign()
+    text = lab.text("run", run_id=run.public_id)
+    assert "Match scores agree" in text
+    assert "Audit the placements" in text
+    assert "assigned statements" in lab.text("analysis")
+    history = lab.text("analysis_history")
+    assert "Statements assigned by a language model" in history
+    assert f"Run #{run.number}" in history
+    report = lab.text("analysis_report")
+    assert "stub-1, prompt v1" in report
+    assert "Assigned by a language model" in report
+
+
+def test_accepting_all_can_hide_what_the_program_found(lab):
+    lab.analysis.points.update(state="hidden")
+    lab.analysis.points.update(text="Other")
+    run = lab.propose()
+    assert "Accept all and hide those the program found" in lab.text("analysis")
+    page = page_text(lab.post("analysis_edit", {"verb": "replace", "seen": 99}, htmx=True))
+    assert "Accepted" in page
+    assert lab.analysis.points.filter(state="shown", writer=run).count() == 3
+
+
+def test_without_a_sign_off_the_page_says_what_to_do(lab):
+    lab.analysis.sign_offs.all().delete()
+    page = lab.text("point_assignment")
+    assert "Key points are not signed off" in page
+    answer = lab.post("point_assignment", {"kind": "x"})
+    assert answer.status_code == 422
+    form = {"endpoint": lab.endpoint.pk}
+    assert "not signed off" in page_text(lab.post("point_assignment_estimate", form))
+
+
+@pytest.mark.parametrize("page", ["point_proposal", "point_assignment"])
+def test_only_an_analysis_that_is_done_has_the_forms(lab, page):
+    type(lab.analysis).objects.update(state="failed")
+    assert lab.get(page).status_code == 404
+    assert lab.post(f"{page}_estimate").status_code == 404
+
+
+def test_the_price_comes_first_and_a_tight_token_limit_is_noticed(lab):
+    for page in ("point_proposal", "point_assignment"):
+        text = page_text(lab.post(f"{page}_estimate", lab.form(page)))
+        assert "Cost without retries" in text
+        assert "token limit for replies is tight" not in text
+        tight = page_text(lab.post(f"{page}_estimate", lab.form(page, max_tokens=50)))
+        assert "token limit for replies is tight" in tight
+    assert PointProposalForm.base_fields["max_tokens"].initial >= 80 * 20
+    assert PointAssignmentForm.base_fields["max_tokens"].initial >= 100 * 10
+
+
+def test_a_program_starts_both_and_reads_codes(lab, django_capture_on_commit_callbacks):
+    prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
+    if not prompts:
+        lab.text("point_proposal")
+        lab.text("point_assignment")
+        prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
+    usual = {"analysis": str(lab.analysis.public_id), "endpoint": str(lab.endpoint.public_id)}
+    for kind, prompt in (
+        ("point_proposal", "propose_key_points"),
+        ("point_assignment", "assign_statements"),
+    ):
+        body = usual | {"kind": kind, "prompt": prompts[prompt]}
+        address = lab.url("api_runs")
+        response = lab.api.post(address, body, format="json")
+        assert response.status_code == 201, response.json()
+        lab.study.runs.update(state="cancelled")
+    run = lab.assign()
+    lab.rows(run).filter(argument=lab.moved[0]).update(agrees=False)
+    rows = lab.told("run_codes", {"agrees": "false"}, run_id=run.public_id)["results"]
+    statement = lab.cell.arguments.get(pk=lab.moved[0])
+    (row,) = rows
+    assert row == {
+        "statement": str(statement.public_id), "attempt": 1, "codes": ["K3"],
+        "note": "It says so.", "reason": "", "nearest": "K3", "agrees": False,
+        "call": row["call"],
+    }  # fmt: skip
+    other = lab.propose()
+    assert lab.api.get(lab.url("api_run_codes", run_id=other.public_id)).status_code == 404
+
+
+def test_the_runs_have_pages_when_their_analysis_is_gone(lab):
+    runs = [lab.propose(), lab.assign()] if lab.analysis.sign_offs.exists() else []
+    assert runs
+    lab.analysis.delete()
+    for run in runs:
+        assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
+        lab.text("run_calls", run_id=run.public_id)
+
+
+def test_more_statements_cost_no_more_queries(lab):
+    run = lab.assign()
+
+    def queries(name, **ids):
+        lab.text(name, **ids)
+        with CaptureQueriesContext(connection) as found:
+            lab.text(name, **ids)
+        return len(found)
+
+    run.coded_statements.update(agrees=False)
+    pages = [("analysis", {}), ("run", {"run_id": run.public_id}), ("analysis_report", {})]
+    many = [queries(name, **ids) for name, ids in pages]
+    CodedStatement.objects.exclude(argument=lab.moved[0]).delete()
+    few = [queries(name, **ids) for name, ids in pages]
+    assert many == few
