@@ -1,6 +1,7 @@
 """Summaries in prose: asked for, checked, asked again, printed, and what is never printed."""
 
 import pytest
+from django.core.cache import cache
 
 from argsum.analysis.actions.analyses import AnalysisRefused, delete_analysis
 from argsum.analysis.actions.edits import rename_point, set_state
@@ -77,6 +78,8 @@ class Lab:
         for name, theme in themes.items():
             point = getattr(self, name)
             FoundPoint.objects.filter(pk=point.pk).update(theme=theme)
+        # Counts of themes are kept until there is an edit.
+        cache.clear()
 
 
 class Summarized(Lab):
