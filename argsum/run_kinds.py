@@ -10,8 +10,9 @@ from argsum.coding.reports import assignments as assignment_calls
 from argsum.coding.reports import proposals as proposal_calls
 from argsum.counting import reports as counting
 from argsum.counting.actions import judge as counting_judge
-from argsum.prose import actions as prose
 from argsum.prose import reports as summaries
+from argsum.prose.actions import prompts as prose_prompts
+from argsum.prose.actions import runs as prose
 from argsum.writing import reports as written_calls
 from argsum.writing.actions import prompts as writing_prompts
 from argsum.writing.actions import runs as writing
@@ -107,7 +108,7 @@ class AnalysisProse(prose.AnalysisProseKind, RunKind):
     title = lazy("Summary of an analysis")
     unusable = lazy("Unusable")
     home = Home("key_points", "analyses", lazy("Key point analysis"))
-    prompts = prose.PROMPTS
+    prompts = prose_prompts.PROMPTS
     tried_on = prose.SUMMARIZING
     call_subjects = summaries.PARAGRAPH_CALLS
     view_path = "argsum.prose.views.run_page"

@@ -6,7 +6,8 @@ from argsum.coding.actions import following
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import metrics as metric_making
-from argsum.prose import actions as prose
+from argsum.prose.actions import checking as prose_checking
+from argsum.prose.actions import runs as prose
 from argsum.scorers.actions import encoders
 from argsum.scorers.actions import models as actions
 from argsum.scorers.actions import scorers as scorer_trying
@@ -30,7 +31,9 @@ handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
 handles(analyses.FOLLOW, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     following.follow_run
 )
-handles(prose.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(prose.check_sentences)
+handles(prose.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
+    prose_checking.check_sentences
+)
 handles(voices.JOB, is_long=True)(voices.find_groups)
 handles(analysis_jobs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.read_share)
 handles(analyses.SPLIT, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)

@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from argsum.analysis.forms import AnalysisRunForm
 from cqa_site.runs.forms.plan import differing
 
-from .actions import KIND, PARAGRAPHS, PROMPTS, SENTENCES, STATEMENTS, WORDS, target_of
+from .actions.prompts import PARAGRAPHS, PROMPTS, SENTENCES, STATEMENTS, WORDS, target_of
+from .actions.runs import KIND
 
 # Tokens of one sentence in a reply, with its citations.
 TOKENS = 90

@@ -18,7 +18,8 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import estimate, start_page
 
-from .actions import ATTEMPTS, check_job
+from .actions.checking import ATTEMPTS
+from .actions.runs import check_job
 from .forms import ProseForm
 from .reports import analysis_of_run, checked_paragraphs
 

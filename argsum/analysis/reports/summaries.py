@@ -107,8 +107,10 @@ def notes_of(summary: PrintedSummary) -> list[str]:
     ]
     if summary.left_out:
         text = ngettext(
-            "%s sentence was left out, because the comments that it cites do not support it.",
-            "%s sentences were left out, because the comments that they cite do not support them.",
+            "%s sentence was left out: it broke a rule, or the comments that it cites do not "
+            "support it.",
+            "%s sentences were left out: they broke a rule, or the comments that they cite do not "
+            "support them.",
             summary.left_out,
         )
         notes.append(text % f"{summary.left_out:,}")

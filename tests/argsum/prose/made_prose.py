@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 
 from argsum.analysis.models import Analysis
-from argsum.prose.actions import KIND, PROMPTS, target_of
+from argsum.prose.actions.prompts import PROMPTS, target_of
+from argsum.prose.actions.runs import KIND
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs.actions.endpoints import first_prompts

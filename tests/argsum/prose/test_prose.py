@@ -7,8 +7,10 @@ from argsum.analysis.actions.analyses import AnalysisRefused, delete_analysis
 from argsum.analysis.actions.edits import rename_point, set_state
 from argsum.analysis.models import FoundPoint
 from argsum.analysis.reports.summaries import summary_of
-from argsum.prose import actions
-from argsum.prose.actions import ATTEMPTS, CHECK, material_of, target_of
+from argsum.prose.actions import checking
+from argsum.prose.actions.checking import ATTEMPTS
+from argsum.prose.actions.prompts import material_of, target_of
+from argsum.prose.actions.runs import CHECK, check_job
 from argsum.prose.models import ProseParagraph, ProseSummary
 from argsum.prose.reports import ParagraphKey, checked_paragraphs
 from argsum.scorers.models import Scorer
@@ -368,7 +370,7 @@ def test_an_error_of_the_scorer_is_said_and_nothing_is_lost(lab):
     run = lab.begin()
     Scorer.objects.filter(pk=lab.analysis.match_scorer_id).update(state="training")
     jobs.drain()
-    assert "is not ready" in actions.check_job(run).error
+    assert "is not ready" in check_job(run).error
     assert lab.printed() == {}
     Scorer.objects.filter(pk=lab.analysis.match_scorer_id).update(state="ready")
     lab.summarize(lambda request: pytest.fail("nobody is asked twice"))
@@ -384,7 +386,7 @@ def bad_at_first(request):
 @pytest.mark.parametrize("step", ["_outcomes", "ask_more"])
 def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
     run = lab.begin(bad_at_first)
-    whole, left = getattr(actions, step), [1]
+    whole, left = getattr(checking, step), [1]
 
     def dies_once(*args, **kwargs):
         if left:
@@ -392,7 +394,7 @@ def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
             raise SystemExit
         return whole(*args, **kwargs)
 
-    monkeypatch.setattr(actions, step, dies_once)
+    monkeypatch.setattr(checking, step, dies_once)
     with pytest.raises(SystemExit):
         jobs.drain()
     assert lab.printed() == {}

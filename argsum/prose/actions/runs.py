@@ -1,0 +1,220 @@
+"""Runs in which a language model summarizes an analysis in prose.
+
+What a request shows stands in its own row: the key points of a theme, which attempt it is, and the
+statements. Once all requests are over, a job checks every sentence; see `checking`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from argsum.analysis.actions.analyses import is_at_work
+from argsum.analysis.models import Analysis, FoundPoint
+from argsum.analysis.reports.points import BEST_FIRST
+from argsum.datasets.models import CellArgument
+from argsum.prose.methods.replies import READER_VERSION, read_sentences
+from argsum.prose.models import ProseParagraph, ProseSummary
+from argsum.prose.reports import ParagraphKey, heading_of
+from cqa_site.judging.extraction import ReplyNotUsable
+from cqa_site.people.models import Study
+from cqa_site.runs.actions.runs import RunRefused
+from cqa_site.runs.integrity import check_rows
+from cqa_site.runs.jobs import enqueue
+from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
+from cqa_site.runs.models import Call, Job, PromptVersion, Reply, Run
+
+from .prompts import (
+    SENTENCES,
+    STATEMENTS,
+    WORDS,
+    WRONG,
+    Refused,
+    material_of,
+    target_of,
+    write_request,
+)
+
+KIND = "analysis_prose"
+CHECK = "analysis_check_prose"
+
+
+class AnalysisProseKind:
+    """Run kind ``analysis_prose``: the hooks that the engine calls."""
+
+    parser_version = READER_VERSION
+    values_title = lazy("Sentences in a paragraph:")
+    dominance = None
+
+    def begin(self, run: Run) -> None:
+        """Link the run to its analysis; raises RunRefused if nothing can be written now."""
+        analyses = Analysis.objects.select_for_update(of=("self",))
+        analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
+        refuse_unfit(analysis, run)
+        ProseSummary.objects.create(run=run, analysis=analysis, revision=analysis.revision)
+
+    def subjects(self, run: Run) -> list[Subject]:
+        """Return the paragraphs, most comments first, each with its statements."""
+        target = run.spec["target"]
+        analysis = run.study.analyses.get(public_id=target["analysis"])
+        return [key.subject for key in material_of(analysis, target)]
+
+    def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
+        """Return the requests for the subjects; two queries, three where some are repeated."""
+        keys = [ParagraphKey.of(subject.ids) for subject in subjects]
+        rows = CellArgument.objects.select_related("cell").filter(
+            cell__dataset__study=run.study_id
+        )
+        arguments = rows.in_bulk({pk for key in keys for pk in key.statements})
+        own = FoundPoint.objects.select_related("analysis").filter(analysis__study=run.study_id)
+        points = own.in_bulk({pk for key in keys for pk in key.points})
+        refused = _refused(run, [key for key in keys if key.attempt > 1])
+        return [
+            write_request(
+                run.prompt,
+                run.spec["target"],
+                [points[pk] for pk in key.points if pk in points],
+                [arguments[pk] for pk in key.statements],
+                [pair for attempt, pair in refused.get(key.group, ()) if attempt < key.attempt],
+            )
+            for key in keys
+        ]
+
+    def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
+        """Read the sentences of a reply, those that break a rule included."""
+        target = run.spec["target"]
+        try:
+            sentences = read_sentences(
+                reply.text,
+                reply.finish_reason,
+                statements=len(ParagraphKey.of(call.subject_ids).statements),
+                most=target["sentences"],
+                words=target["words"],
+                refusal=reply.refusal,
+            )
+        except ReplyNotUsable as problem:
+            return ReplyReading.unscored(problem.reason)
+        return ReplyReading(value=[sentence.stored for sentence in sentences])
+
+    def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
+        """Store one row per call; after the last one, queue a check of the sentences."""
+        keys = {reply.call.pk: ParagraphKey.of(reply.call.subject_ids) for reply in ended}
+        points = FoundPoint.objects.in_bulk({pk for key in keys.values() for pk in key.points})
+        ProseParagraph.objects.bulk_create(
+            [
+                ProseParagraph(
+                    run=run,
+                    call=reply.call,
+                    group=keys[reply.call.pk].group,
+                    attempt=keys[reply.call.pk].attempt,
+                    theme=heading_of(
+                        [points[pk] for pk in keys[reply.call.pk].points if pk in points]
+                    ),
+                    sentences=reply.reading.value or [],
+                    reason=reply.reading.reason[:40],
+                    fence=reply.fence,
+                )
+                for reply in ended
+            ],
+            update_conflicts=True,
+            unique_fields=["call"],
+            update_fields=["theme", "sentences", "outcomes", "reason", "fence"],
+        )
+        if not run.calls.filter(state__in=Call.OPEN).exists():
+            key = str(run.public_id)
+            enqueue(study=run.study, kind=CHECK, key=key, actor=run.created_by, run=run.pk)
+
+    def values(self, run: Run) -> dict[str, int]:
+        """Return the number of paragraphs by number of sentences."""
+        counts: dict[int, int] = {}
+        for sentences in run.prose_paragraphs.filter(reason="").values_list("sentences"):
+            size = len(sentences[0])
+            counts[size] = counts.get(size, 0) + 1
+        return {str(size): counts[size] for size in sorted(counts)}
+
+    def texts(self, run: Run) -> Sequence[str]:
+        """Return the paragraphs written so far."""
+        rows = run.prose_paragraphs.filter(reason="").order_by("pk")
+        return [
+            " ".join(sentence["text"] for sentence in sentences)
+            for sentences in rows.values_list("sentences", flat=True)
+        ]
+
+    def check(self, run: Run) -> list[str]:
+        """Check that every ended call has one row, under its own fence and matching its reply."""
+
+        def is_as_said(row: ProseParagraph, call: Call) -> bool:
+            value = self.read(run, call, call.reply).value if call.reply else None
+            return bool(row.sentences == (value or []))
+
+        return check_rows(run, run.prose_paragraphs.all(), "paragraph", is_as_said)
+
+
+def refuse_unfit(analysis: Analysis, run: Run) -> None:
+    """Raise `RunRefused` if no language model can summarize the analysis now."""
+    if analysis.state != Analysis.State.DONE:
+        raise RunRefused(_("The analysis is not finished yet."))
+    if run.spec["replicates"] != 1:
+        raise RunRefused(_("Only one reply per request is possible."))
+    if earlier := summarizing_now(analysis):
+        raise RunRefused(_("Run #%d is still summarizing this analysis.") % earlier.number)
+    if is_at_work(analysis):
+        raise RunRefused(_("This analysis is still being updated. Wait until it is finished."))
+
+
+def summarizing_now(analysis: Analysis) -> Run | None:
+    """Return the active run in which a language model summarizes an analysis, or None."""
+    states = [*Run.ACTIVE, Run.State.DRAFT]
+    return Run.objects.filter(prose_summary__analysis=analysis, state__in=states).first()
+
+
+def check_job(run: Run) -> Job | None:
+    """Return the newest job that checks the sentences of a run, or None."""
+    jobs = Job.objects.filter(study=run.study_id, key=f"{CHECK}:{run.public_id}")
+    return jobs.order_by("-pk").first()
+
+
+def _refused(run: Run, keys: Sequence[ParagraphKey]) -> dict[int, list[tuple[int, Refused]]]:
+    """Map groups to the sentences refused so far, each with its attempt."""
+    refused: dict[int, list[tuple[int, Refused]]] = {}
+    if not keys:
+        return refused
+    rows = ProseParagraph.objects.filter(run=run, group__in={key.group for key in keys})
+    for row in rows.order_by("attempt"):
+        for sentence, outcome in zip(row.sentences, row.outcomes or [], strict=False):
+            if outcome["verdict"] in WRONG:
+                pair = (sentence["text"], outcome["verdict"])
+                refused.setdefault(row.group, []).append((row.attempt, pair))
+    return refused
+
+
+def _shown_points(study: Study) -> QuerySet[FoundPoint]:
+    """Return the shown key points that have statements."""
+    rows = FoundPoint.objects.filter(
+        analysis__study=study, state=FoundPoint.State.SHOWN, statements__gt=0
+    )
+    return rows.select_related("analysis").order_by("analysis", "position")
+
+
+def _draft(study: Study, version: PromptVersion, point: Model) -> tuple[Run, list[Model]]:
+    target = {"analysis": "", "sentences": SENTENCES, "words": WORDS}
+    return Run(study=study, kind=KIND, prompt=version, spec={"target": target, "seed": 1}), [point]
+
+
+def _tried(points: Sequence[Any]) -> tuple[int, ...]:
+    """Return the paragraph on a key point that a run with the usual numbers asks for."""
+    (point,) = points
+    target = target_of(point.analysis, paragraphs=FoundPoint.objects.count())
+    keys = material_of(point.analysis, target)
+    own = (key for key in keys if point.pk in key.points)
+    return next(own, ParagraphKey(1, (point.pk,), tuple(_placed(point)))).subject.ids
+
+
+def _placed(point: FoundPoint) -> list[int]:
+    rows = point.placements.order_by(*BEST_FIRST)
+    return list(rows.values_list("argument", flat=True)[:STATEMENTS])
+
+
+SUMMARIZING = PreviewTargets(lazy("Key point"), _shown_points, _draft, _tried)
