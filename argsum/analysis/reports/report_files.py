@@ -142,7 +142,7 @@ def _points(report: Report) -> list[ReportPart]:
         parts.append(ReportPart("theme", name, theme_note(theme)))
         parts += _point_parts(own, level=4)
     if not report.themes:
-        parts += _point_parts(report.points)
+        parts += _point_parts(report.points, is_numbered=True)
     if report.few:
         parts.append(ReportPart("heading", _("Said by few")))
         text = _(
@@ -160,11 +160,12 @@ def _points(report: Report) -> list[ReportPart]:
     return parts
 
 
-def _point_parts(points: Sequence[ReportedPoint], level: int = 3) -> Iterator[ReportPart]:
+def _point_parts(
+    points: Sequence[ReportedPoint], level: int = 3, *, is_numbered: bool = False
+) -> Iterator[ReportPart]:
     for point in points:
-        yield ReportPart(
-            "point", f"{point.number}. {point.point.text}", note_of(point), level=level
-        )
+        text = f"{point.number}. {point.point.text}" if is_numbered else point.point.text
+        yield ReportPart("point", text, note_of(point), level=level)
         if point.quotations:
             yield ReportPart("quotations", quotations=point.quotations)
 
