@@ -91,7 +91,14 @@ def place(themes: str) -> dict[str, Any]:
     with Measured() as measured:
         names = sorted({theme for theme in known.values() if theme})
         points = FoundPoint.objects.bulk_create(
-            FoundPoint(analysis=analysis, position=number, text=name, written=name)
+            FoundPoint(
+                analysis=analysis,
+                position=number,
+                text=name,
+                written=name,
+                # The titles of an aspect begin alike.
+                theme=name.split()[0],
+            )
             for number, name in enumerate(names, start=1)
         )
         own = dict(zip(names, points, strict=True))
@@ -99,7 +106,7 @@ def place(themes: str) -> dict[str, Any]:
         keep_placements(
             analysis,
             (
-                (key, point and point.pk, len(text) % 100 / 100)
+                (key, point and point.pk, len(text) % 100 / 100, len(text) % 3 == 0)
                 for (key, text), point in zip(rows, at, strict=True)
             ),
         )
