@@ -455,14 +455,18 @@ def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
 
 
 def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
-    """Return moves of all statements at some key points, by hand or not as before."""
+    """Return moves of all statements at some key points, by hand or not as before.
+
+    Those by hand come first, then those that are sure: a statement stays where it arrives first.
+    """
     placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
-    groups: dict[tuple[int | None, bool], list[int]] = {}
-    fields = ("point", "is_by_hand", "argument")
-    for point, hand, key in placed.order_by("argument").values_list(*fields):
-        groups.setdefault((point, hand), []).append(key)
+    groups: dict[tuple[bool, bool, int | None], list[int]] = {}
+    fields = ("is_by_hand", "is_sure", "point", "argument")
+    best = placed.order_by("-is_by_hand", "-is_sure", "argument", "point")
+    for hand, sure, point, key in best.values_list(*fields):
+        groups.setdefault((hand, sure, point), []).append(key)
     target = to.pk if to else None
-    return [Move(point, target, hand, keys) for (point, hand), keys in groups.items()]
+    return [Move(point, target, hand, keys) for (hand, _sure, point), keys in groups.items()]
 
 
 def _free_text(

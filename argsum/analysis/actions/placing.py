@@ -56,8 +56,9 @@ class Changes:
 def apply_moves(analysis: Analysis, moves: Iterable[Move]) -> Changes:
     """Move statements.
 
-    A statement that is at the target already has one row there afterwards, and one that is still
-    at another key point has none without a key point.
+    A statement that is at the target already has one row there afterwards: by hand if one of them
+    is, else sure if one of them is. One that is still at another key point has none without a
+    key point.
     """
     changes = Changes()
     for move in moves:
@@ -76,9 +77,13 @@ def _move(analysis: Analysis, move: Move, keys: Sequence[int], changes: Changes)
         changes.dropped += take_away(leaving.filter(argument__in=staying))
         before = {key: hand for key, hand in before.items() if key not in staying}
     else:
-        arrived = changes.arrived(move.target).intersection(before)
-        changes.dropped += take_away(leaving.filter(argument__in=arrived))
-        before = {key: hand for key, hand in before.items() if key not in arrived}
+        there = changes.arrived(move.target)
+        if not move.is_by_hand:
+            surer = rows.filter(Placement.SURE, point=move.target)
+            there |= set(surer.values_list("argument", flat=True))
+        there &= set(before)
+        changes.dropped += take_away(leaving.filter(argument__in=there))
+        before = {key: hand for key, hand in before.items() if key not in there}
         changes.dropped += take_away(rows.filter(point=move.target, argument__in=list(before)))
     leaving.filter(argument__in=list(before)).update(point=move.target, is_by_hand=move.is_by_hand)
     for key, hand in before.items():

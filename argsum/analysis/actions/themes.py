@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
-from argsum.analysis.reports.themes import theme_counts
+from argsum.analysis.reports.themes import theme_counts, theme_names
 from cqa_site.people.models import User
 
 from .edits import MOST_POINTS, Edit, EditConflict, EditRefused, alive, editing, store
@@ -20,6 +20,8 @@ def move_to_theme(
 ) -> PointChange:
     """Put key points into a theme, which may be new; an empty name takes them out of theirs.
 
+    A name that differs from that of a theme only in case is that theme.
+
     ``seen`` is the revision of the analysis that the person looked at, here and below. Raises
     EditConflict if a key point was changed since then, EditRefused if nothing would change.
     """
@@ -27,6 +29,7 @@ def move_to_theme(
         raise EditRefused(_("Choose 1 to %d key points.") % MOST_POINTS)
     with editing(analysis) as held:
         name = _clean(theme) if theme.strip() else ""
+        name = {own.casefold(): own for own in theme_names(held)}.get(name.casefold(), name)
         rows = [row for row in alive(held, points, seen) if row.theme != name]
         if not rows:
             raise EditRefused(_("The key points are already there. Choose another theme."))
@@ -39,7 +42,7 @@ def rename_theme(
     """Change the name of a theme; raises EditRefused if it is empty, too long or in use."""
     with editing(analysis) as held:
         rows = _rows(held, [theme], seen)
-        return store(held, _edit(rows, _free(held, name, [])), actor)
+        return store(held, _edit(rows, _free(held, name, [theme])), actor)
 
 
 def merge_themes(
@@ -58,7 +61,9 @@ def merge_themes(
 
 def _rows(analysis: Analysis, themes: Sequence[str], seen: int) -> list[FoundPoint]:
     """Return the key points of themes, also merged and removed ones, most comments first."""
-    rows = list(analysis.points.filter(theme__in=themes).order_by("-comments", "position"))
+    # Not by the database, which refuses characters that no theme has.
+    every = analysis.points.order_by("-comments", "position")
+    rows = [row for row in every if row.theme in set(themes)]
     gone = {theme for theme in themes if not theme} | set(themes) - {row.theme for row in rows}
     if gone:
         raise EditConflict(
@@ -75,9 +80,10 @@ def _edit(rows: Sequence[FoundPoint], name: str) -> Edit:
 
 
 def _free(analysis: Analysis, name: str, but: Iterable[str]) -> str:
-    """Return a name on one line; raises EditRefused if another theme has it."""
+    """Return a name on one line; raises EditRefused if another theme on the page has it."""
     name = _clean(name)
-    if name not in but and analysis.points.filter(theme=name).exists():
+    others = analysis.points.filter(state=FoundPoint.State.SHOWN).exclude(theme__in=but)
+    if name.casefold() in map(str.casefold, others.values_list("theme", flat=True)):
         raise EditRefused(_("A theme with this name already exists. Merge the two instead."))
     return name
 

@@ -157,28 +157,30 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     column = chosen_column(counts, request.attribute) if counts and request.attribute else None
     edits, undone = _edits(analysis)
     coder = coder_in_words(analysis)
-    numbers = [int(getattr(point, request.unit)) for point in points]
-    total = max([getattr(analysis, request.unit), *numbers])
+    total = max(int(getattr(row, request.unit)) for row in (analysis, *every[:1]))
     # People answer about comments.
     corrected = corrections_of(analysis) if request.unit == COMMENTS else {}
-    reported = [
-        ReportedPoint(
+
+    def entry(at: int, point: FoundPoint) -> ReportedPoint:
+        return ReportedPoint(
             at,
             point,
-            Share(number, total),
+            Share(getattr(point, request.unit), total),
             Share(sure_of(analysis, point, request.unit), total),
             quotations.get(point.pk, []),
             writer_in_words(point),
             request.unit,
             corrected.get(point.pk),
         )
-        for at, (point, number) in enumerate(zip(points, numbers, strict=True), start=1)
-    ]
+
+    reported = list(map(entry, range(1, len(points) + 1), points))
     nowhere = Share(overview.rest, analysis.statements)
     return Report(
         analysis=analysis,
         asked=request,
-        says=_says(reported, shown, Share(covered, analysis.statements)),
+        says=_says(
+            entry(1, every[0]) if every else None, shown, Share(covered, analysis.statements)
+        ),
         facts=_facts(analysis, covered, writers, coder),
         points=reported[: len(frequent)],
         few=reported[len(frequent) :],
@@ -298,8 +300,8 @@ def caveats(
     return notes
 
 
-def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
-    if not points:
+def _says(first: ReportedPoint | None, number: int, covered: Share) -> str:
+    if first is None:
         return _("No key points to show.")
     says = ngettext(
         "%(n)s key point represents %(covered)s of %(total)s statements. The most frequent one, "
@@ -312,9 +314,9 @@ def _says(points: Sequence[ReportedPoint], number: int, covered: Share) -> str:
         "n": f"{number:,}",
         "covered": f"{covered.k:,}",
         "total": f"{covered.n:,}",
-        "share": _shares_in_words(points[0]),
-        "unit": _("distinct voices") if points[0].unit == VOICES else _("comments"),
-        "text": quoted(points[0].point.text),
+        "share": _shares_in_words(first),
+        "unit": _("distinct voices") if first.unit == VOICES else _("comments"),
+        "text": quoted(first.point.text),
     }
 
 

@@ -71,6 +71,11 @@ class ThemePage:
     rare: Sequence[PointRow]
     more_rare: int
 
+    @property
+    def named(self) -> int:
+        """Number of themes, without the row of key points that have none."""
+        return sum(bool(theme.name) for theme in self.themes)
+
 
 def theme_counts(
     analysis: Analysis, narrow: StatementSearch | None = None

@@ -355,7 +355,7 @@ def _edit(
     usual["points"] = named_points(analysis, request.POST.getlist("point"))
     if verb == TO_THEME:
         change = move_to_theme(**usual, theme=data["to_theme"])
-        return moved_in_words(len(usual["points"]), data["to_theme"]), change
+        return moved_in_words(len(usual["points"]), change), change
     if verb == MERGE:
         into = named_points(analysis, [str(data["into"])])[0] if data["into"] else None
         return "", merge_points(**usual, into=into, text=data["text"])
@@ -367,16 +367,21 @@ def _edit_themes(
 ) -> tuple[str, PointChange]:
     if verb == MERGE_THEMES:
         change = merge_themes(**usual, themes=themes, name=name)
-        target = next(iter(change.after["points"].values()))["theme"]
-        return _("The themes are now one: “%s”.") % target, change
+        return _("The themes are now one: “%s”.") % theme_after(change), change
     if len(themes) != 1:
         raise EditRefused(_("Choose one theme to rename."))
     change = rename_theme(**usual, theme=themes[0], name=name)
-    return _("The theme is now called “%s”.") % name, change
+    return _("The theme is now called “%s”.") % theme_after(change), change
 
 
-def moved_in_words(number: int, theme: str) -> str:
+def theme_after(change: PointChange) -> str:
+    """Return the theme that an edit of themes has put key points into."""
+    return str(next(iter(change.after["points"].values()))["theme"])
+
+
+def moved_in_words(number: int, change: PointChange) -> str:
     """Return where key points were moved, in words."""
+    theme = theme_after(change)
     if not theme:
         sentence = ngettext(
             "%d key point has no theme now.", "%d key points have no theme now.", number

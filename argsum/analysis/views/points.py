@@ -236,7 +236,7 @@ def _edit(
         return _("The key point was renamed."), change
     if verb == TO_THEME:
         change = move_to_theme(**usual, points=[point], theme=data["to_theme"])
-        return moved_in_words(1, data["to_theme"]), change
+        return moved_in_words(1, change), change
     if verb == SPLIT_ALL:
         ask_to_split(**usual, point=point)
         return _("Looking for parts. The analysis page shows the progress."), None

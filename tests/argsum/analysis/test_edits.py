@@ -61,7 +61,7 @@ class Lab:
             each.pk: (each.text, each.state, each.merged_into_id, each.statements, each.comments)
             for each in self.analysis.points.exclude(state="removed")
         }
-        placed = self.analysis.placements.order_by("argument")
+        placed = self.analysis.placements.order_by("argument", "point")
         return points, list(placed.values_list("argument", "point", "score", "is_by_hand"))
 
 

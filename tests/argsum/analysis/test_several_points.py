@@ -104,6 +104,23 @@ def test_merged_key_points_have_it_once(lab):
     assert lab.state() == before
 
 
+@pytest.mark.parametrize("field", ["is_sure", "is_by_hand"])
+@pytest.mark.parametrize("surer", ["first", "second"])
+@pytest.mark.parametrize("into", ["first", "second", "third"])
+def test_merged_key_points_have_the_surer_of_two_rows(lab, into, surer, field):
+    lab.analysis.placements.update(is_sure=False)
+    rows = lab.analysis.placements.filter(argument=lab.both)
+    rows.filter(point=getattr(lab, surer)).update(**{field: True})
+    before = lab.places()
+    points = [lab.first, lab.second, lab.third]
+    change = lab.do(merge_points, points=points, into=getattr(lab, into))
+    assert list(rows.values_list(field, flat=True)) == [True]
+    again = lab.undo(change)
+    assert lab.places() == before
+    lab.undo(again)
+    assert list(rows.values_list(field, flat=True)) == [True]
+
+
 def test_declined_key_points_leave_it_at_none_once(lab):
     lab.analysis.points.filter(pk__in=[lab.first.pk, lab.second.pk]).update(state="proposed")
     change = lab.do(set_state, points=[lab.first, lab.second], verb="declined")

@@ -150,6 +150,7 @@ def test_key_points_without_a_theme_stand_last(lab):
     page = lab.get("analysis")
     assert [row.name for row in page.context["page"]][-1] == ""
     assert "No theme" in flat(page)
+    assert "2 themes · 3 key points" in flat(page)
 
 
 def test_a_page_of_themes_costs_few_queries(lab, django_assert_max_num_queries):
@@ -236,6 +237,28 @@ def test_what_is_no_edit_of_themes_is_refused(lab, action, given, message):
     with pytest.raises(EditRefused, match=message):
         lab.theme(action, **given)
     assert lab.analysis.changes.count() == 0
+
+
+def test_names_that_differ_in_case_only_are_one_theme(lab):
+    lab.theme(move_to_theme, points=[lab.third], theme="inside")
+    assert set(lab.names().values()) == {"Inside"}
+    lab.theme(move_to_theme, points=[lab.third], theme="Ämter")
+    with pytest.raises(EditRefused, match="already exists"):
+        lab.theme(rename_theme, theme="Inside", name="ämter")
+    lab.theme(rename_theme, theme="Ämter", name="ämter")
+    assert lab.names()["Third point."] == "ämter"
+
+
+def test_the_name_of_a_theme_that_is_not_on_the_page_is_free(lab):
+    lab.theme(merge_points, points=[lab.first, lab.third], into=lab.first)
+    lab.theme(rename_theme, theme="Inside", name="Outside")
+    assert set(lab.names().values()) == {"Outside"}
+
+
+def test_a_name_that_no_database_keeps_is_no_theme(lab):
+    answer = lab.edit("rename_theme", theme=["In\x00side"], name="x")
+    assert answer.status_code == 422
+    assert "There is no theme" in flat(answer)
 
 
 def test_key_points_that_are_there_already_are_not_moved(lab):
@@ -341,6 +364,11 @@ def test_the_report_lists_what_few_say_apart(lab):
     Analysis.objects.filter(pk=lab.analysis.pk).update(comments=1_000)
     report = report_of(Analysis.objects.get(pk=lab.analysis.pk), None, ReportRequest())
     assert (len(report.points), len(report.few), report.beyond) == (0, 3, 0)
+    # Not the most distinctive one.
+    lab.analysis.points.filter(pk=lab.third.pk).update(distinctness=0.9, comments=1)
+    report = report_of(Analysis.objects.get(pk=lab.analysis.pk), None, ReportRequest())
+    assert report.few[0].point == lab.third
+    assert "Third point." not in report.says
     assert "Said by few" in lab.text("analysis_report")
 
 
