@@ -15,6 +15,13 @@ from tests.faults.nursery import Nursery
 from tests.judging.llmstub import StubServer
 
 RUN_TABLES = (
+    "argsum_codedstatement",
+    "argsum_proposedlist",
+    "argsum_pointchange",
+    "argsum_placement",
+    "argsum_signoff",
+    "argsum_foundpoint",
+    "argsum_analysis",
     "annotation_judgelabel",
     "annotation_answer",
     "annotation_generationrun",
