@@ -195,7 +195,8 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
         caveats=caveats(
             analysis,
             is_edited=bool(edits),
-            is_written=bool(writers),
+            is_written=bool(writers_of(ranking.exclude(origin=FoundPoint.Origin.MODEL))),
+            is_proposed=ranking.filter(origin=FoundPoint.Origin.MODEL).exists(),
             is_audited=bool(corrected),
             is_coded=bool(coder),
         ),
@@ -254,6 +255,7 @@ def caveats(
     is_edited: bool,
     is_written: bool = False,
     is_audited: bool = False,
+    is_proposed: bool = False,
     is_coded: bool = False,
 ) -> list[str]:
     """Return the limitations that readers must know before using the figures."""
@@ -277,6 +279,13 @@ def caveats(
                 "Written by a language model: it read some statements at each key point that it "
                 "worded, and may have left out or added something. Each text was checked against "
                 "the statements by match scores only."
+            )
+        )
+    if is_proposed:
+        notes.append(
+            _(
+                "Proposed by a language model: it read random samples of the statements, so key "
+                "points that few people make may be missing."
             )
         )
     if is_coded:

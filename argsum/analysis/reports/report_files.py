@@ -130,9 +130,15 @@ def _points(report: Report) -> list[ReportPart]:
         )
         note = f"{note} {VOICES_RECIPE}"
     if report.analysis.has_bands:
-        note = f"{note} {_('“Perhaps” marks weaker matches; the others can be wrong, too.')}"
+        weak = _("“Perhaps” marks weaker matches; the others can be wrong, too.")
+        if report.analysis.is_coded:
+            weak = _(
+                "“Perhaps” marks placements that match scores do not confirm; the others can be "
+                "wrong, too."
+            )
+        note = f"{note} {weak}"
     if report.themes:
-        themes = _("Themes were proposed by the program. A comment counts once for a theme.")
+        themes = _("Themes are proposals. A comment counts once for a theme.")
         note = f"{note} {themes}"
     has_points = report.points or report.few
     parts.append(ReportPart("text", note if has_points else _("No key points to show.")))

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -46,21 +45,30 @@ class ProposalOutcome:
 def proposal_of(run: Run) -> ProposalOutcome:
     """Return what a run came to; five queries."""
     rows = list(run.proposed_lists.order_by("pk").defer("dropped"))
-    final = next((row for row in rows if row.change_id is not None), None)
     usable = [row for row in rows if not row.reason]
     return ProposalOutcome(
         read=sum(not row.step for row in usable),
         merged=sum(bool(row.step) for row in usable),
         unusable=len(rows) - len(usable),
-        entries=_entries(final) if final else [],
+        entries=_entries(final) if (final := _final(rows)) else [],
     )
+
+
+def _final(rows: Sequence[ProposedList]) -> ProposedList | None:
+    """Return the list that was proposed, also if it said nothing new; None if there is none."""
+    proposed = [row for row in rows if row.change_id is not None]
+    last = [row for row in rows if row.step == max(row.step for row in rows)]
+    if proposed or len(last) != 1 or last[0].reason:
+        return proposed[-1] if proposed else None
+    return last[0]
 
 
 def _entries(final: ProposedList) -> list[ProposedEntry]:
     wanted = [pk for _theme, _text, own in final.entries for pk in own[:EXAMPLES]]
     texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    own = FoundPoint.objects.filter(analysis__changes=final.change_id)
-    made = own.filter(Q(writer=final.run_id) | Q(origin=FoundPoint.Origin.MODEL))
+    made = FoundPoint.objects.filter(
+        analysis__changes=final.change_id, origin=FoundPoint.Origin.MODEL
+    )
     points = {point.written: point for point in made.order_by("pk")}
     return [
         ProposedEntry(

@@ -125,7 +125,7 @@ def test_the_first_view_lists_themes_and_one_switch_leads_to_key_points(lab):
     page = lab.get("analysis")
     words = flat(page)
     assert "2 themes · 3 key points" in words
-    assert "Themes are proposed by the program" in words
+    assert "Themes are proposals that you can change" in words
     assert [row.name for row in page.context["page"]] == ["Inside", "Outside"]
     assert [len(row.points) for row in page.context["page"]] == [2, 1]
     flat_page = lab.get("analysis", {"view": "points"})
@@ -357,7 +357,7 @@ def test_the_report_groups_key_points_by_theme(lab):
     at = [page.index(text) for text in ("Inside", "First point.", "Outside", "Third point.")]
     assert at[0] < at[1] < at[3]
     assert at[2] < at[3]
-    assert "Themes were proposed by the program." in page
+    assert "Themes are proposals." in page
 
 
 def test_the_report_lists_what_few_say_apart(lab):

@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from argsum.analysis.actions.analyses import FOLLOW, AnalysisRefused, delete_analysis
 from argsum.analysis.actions.edits import (
@@ -16,6 +18,7 @@ from argsum.analysis.actions.jobs import place_new_comments
 from argsum.analysis.models import Placement, PointChange
 from argsum.auditing.reports.frame import frame_of
 from argsum.coding.actions import assignment, following
+from argsum.coding.actions.assignment import coded_statements
 from argsum.coding.models import CodedStatement
 from argsum.coding.reports.assignments import assignment_of, disagreements_of
 from argsum.coding.reports.keys import CodingKey
@@ -25,8 +28,16 @@ from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored, start_run
 from cqa_site.runs.integrity import find_violations
+from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
-from tests.argsum.analysis.made_comments import analyse, fill, make_cell, reading_words, say
+from tests.argsum.analysis.made_comments import (
+    add_statement,
+    analyse,
+    fill,
+    make_cell,
+    reading_words,
+    say,
+)
 from tests.argsum.analysis.made_writing import blocks, go_on, word_scorer
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
@@ -482,3 +493,25 @@ def test_an_edit_by_a_model_is_no_edit_by_a_person_and_conflicts_name_it(lab):
             analysis=lab.analysis, actor=lab.other, seen=seen,
             point=lab.parking, statements=lab.moved, to=lab.quiet,
         )  # fmt: skip
+
+
+def test_more_statements_take_no_more_queries(lab):
+    """Of 13 statements, and of 613: they are read and written some thousands at a time."""
+
+    def queries(run):
+        work = JobContext(Job.objects.filter(kind=FOLLOW).latest("pk"))
+        work.step = lambda *_progress: None
+        with CaptureQueriesContext(connection) as captured:
+            assert assignment.further_requests(run) == []
+            assignment.assign(lab.analysis, run, work)
+        Job.objects.update(state="done")
+        return len(captured)
+
+    few = queries(lab.begin())
+    keys = [add_statement(lab.cell, f"Number {at} is quiet.").pk for at in range(600)]
+    Placement.objects.bulk_create(
+        Placement(analysis=lab.analysis, point=lab.quiet, argument_id=key) for key in keys
+    )
+    run = lab.begin(sizes={"batch_size": 50})
+    assert len(coded_statements(run)) == 613
+    assert queries(run) <= few

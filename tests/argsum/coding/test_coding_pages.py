@@ -59,7 +59,7 @@ def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):
         agreement = lab.post("point_proposal", fields).context["agreement"]
         lab.post("point_proposal", fields | {"agreed": agreement})
     lab.propose()
-    assert "already there" in lab.text("run", run_id=lab.analysis.coding.public_id)
+    assert "Already there" in lab.text("run", run_id=lab.analysis.coding.public_id)
     lab.analysis.points.filter(text=TEXTS["quiet"]).update(state="proposed")
     page = lab.text("analysis")
     assert "Changed since sign-off" in page
