@@ -29,6 +29,7 @@ class PointProposalForm(CodingRunForm):
 
     kind = proposal.KIND
     prompt_kinds = tuple(PROPOSAL_PROMPTS)
+    advanced = ("words", *AnalysisRunForm.advanced)
 
     requests = forms.IntegerField(
         label=_("Maximum samples"),
