@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
+from zlib import crc32
 
 from benchmarks.databases import SERVER, postgres_answers
 
@@ -107,8 +108,9 @@ def web_arguments() -> list[str]:
 
 
 def postgres_url() -> dict[str, str]:
-    """The database that pytest makes and removes."""
-    return {"DATABASE_URL": urlsplit(SERVER)._replace(path="/counterpoint").geturl()}
+    """The database that pytest makes and removes; each checkout has its own."""
+    path = f"/counterpoint_{crc32(bytes(ROOT)):08x}"
+    return {"DATABASE_URL": urlsplit(SERVER)._replace(path=path).geturl()}
 
 
 LANES = {
