@@ -442,7 +442,6 @@ def measured_label(desk):
     return row, len(table_queries(context)), shape
 
 
-@pytest.mark.long
 def test_a_label_costs_8_queries_and_the_same_for_controls(study):
     label_round = opened(study, ordinary=250, controls=20, votes_per_item=3)
     seen = {position: {True: set(), False: set()} for position in range(5)}
