@@ -11,7 +11,7 @@ from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from argsum.analysis.actions.analyses import FOLLOW, is_at_work
+from argsum.analysis.actions.analyses import FOLLOW
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import analysis_of_run
 from argsum.analysis.reports.sign_offs import sign_off_of
@@ -27,7 +27,7 @@ from argsum.coding.reports.assignments import (
 from argsum.coding.reports.proposals import proposal_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.models import Run
+from cqa_site.runs.models import Job, Run
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import estimate, start_page
 
@@ -101,14 +101,15 @@ def assignment_page(request: StudyRequest, study: Study, run: Run) -> HttpRespon
 
 def _run_context(study: Study, run: Run) -> dict[str, Any]:
     analysis = analysis_of_run(run)
-    is_following = bool(analysis and analysis.coding_id == run.pk and is_at_work(analysis))
     job = analysis.job if analysis and analysis.coding_id == run.pk else None
-    has_failed = job is not None and job.kind == FOLLOW and not is_following
+    if job and (job.kind != FOLLOW or job.created_at < run.created_at):
+        # Another job, or one of an earlier run.
+        job = None
     return run_context(study, run) | {
         "analysis": analysis,
         "target": run.spec["target"],
-        "is_following": is_following,
-        "follow_error": job.error if job and has_failed else "",
+        "is_following": job is not None and job.state in Job.ACTIVE,
+        "follow_error": job.error if job and job.state not in Job.ACTIVE else "",
     }
 
 

@@ -207,8 +207,16 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
         _require_untouched(held, row)
         edit = _reversed(row)
         reversal = store(held, edit, actor)
+        reversal.after["undoes"] = row.pk
+        reversal.save(update_fields=["after"])
         PointChange.objects.filter(undone_by=row).update(undone_by=None)
-        PointChange.objects.filter(pk=row.pk).update(undone_by=reversal)
+        # What an undone edit had undone holds again, and so on back to the first.
+        by: PointChange | None = reversal
+        undone: PointChange | None = row
+        while undone is not None:
+            PointChange.objects.filter(pk=undone.pk).update(undone_by=by)
+            earlier = held.changes.filter(pk=undone.after.get("undoes")).first()
+            by, undone = (None if by else undone), earlier
     return reversal
 
 

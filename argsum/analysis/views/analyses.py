@@ -295,11 +295,13 @@ def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
     """Return what language models did and do for an analysis, and what can start now."""
     active = writing_now(analysis)
     is_free = active is None and not is_at_work
-    signed = sign_off_of(analysis)
+    coding, signed = analysis.coding, sign_off_of(analysis)
     return {
         "active_run": active,
         "writing": writing_of(analysis.writing) if analysis.writing else None,
-        "coding": analysis.coding if analysis.coding != active else None,
+        # What a run came to is known once the job behind it is over.
+        "coding": coding if is_free else None,
+        "coding_holds": analysis.changes.filter(run=coding, undone_by=None).exists(),
         "can_code": is_free,
         "can_write": is_free and writable_points(analysis).exists(),
         "signed": signed,

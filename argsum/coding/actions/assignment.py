@@ -257,7 +257,8 @@ def _require_signed(analysis: Analysis, run: Run) -> list[list[Any]]:
         raise EditRefused(
             _(
                 "Key points were changed since they were signed off, so no statement was moved. "
-                "Sign off again and start the assignment again; equal requests cost nothing."
+                "Undo the changes and start the assignment again at no cost, or sign off again "
+                "and pay for a new one."
             )
         )
     return points

@@ -229,7 +229,10 @@ def further_requests(run: Run) -> list[Subject]:
 
 def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
     """Turn the list that is left into proposed key points, unless the run was cancelled."""
-    (final,) = _lists(run)
+    final, *others = _lists(run)
+    if others:
+        # A reply came in since; it is merged first.
+        return
     with editing(analysis) as held:
         run.refresh_from_db(fields=["state"])
         if run.state == Run.State.CANCELLED or final.change_id is not None:

@@ -23,12 +23,14 @@ class PointMatches:
     scores : shape (n, k)
         Match scores on the scale of `argsum.analysis.methods.key_points.find_points`.
     sure : shape (n, k)
-        Whether a score reaches the cut-off of the analysis, on the same side; all False where the
-        cut-off is not known.
+        Whether a score reaches the cut-off of the analysis; all False where it is not known.
+    barred : shape (n, k)
+        Whether they are on opposite sides, or the statement says nothing: then they never agree.
     """
 
     scores: Scores
     sure: NDArray[np.bool_]
+    barred: NDArray[np.bool_]
 
     @property
     def nearest(self) -> IntArray:
@@ -39,21 +41,24 @@ class PointMatches:
     def agrees(self, statement: int, points: Sequence[int]) -> list[bool]:
         """Return, for each key point given to a statement, whether match scores agree.
 
-        They do if the score is sure, or if no other key point but those given is nearer.
+        They do if the score is sure, or if it is at least that of every key point not given. Where
+        all are given, none is left to compare with, and only sure scores agree.
 
         Examples
         --------
         >>> scores = np.array([[0.9, 0.2, 0.5]])
-        >>> PointMatches(scores, scores > 0.8).agrees(0, [0, 1])
+        >>> PointMatches(scores, scores > 0.8, scores < 0).agrees(0, [0, 1])
         [True, False]
         """
         scores = self.scores[statement]
-        others = np.delete(scores, list(points)).max(initial=-np.inf)
-        return [bool(self.sure[statement, at] or scores[at] >= others) for at in points]
+        others = np.delete(scores, list(points))
+        least = others.max() if len(others) else np.inf
+        agreeing = (self.sure[statement] | (scores >= least)) & ~self.barred[statement]
+        return [bool(agreeing[at]) for at in points]
 
     def agrees_with_none(self, statement: int) -> bool:
         """Return whether no key point surely matches a statement."""
-        return not self.sure[statement].any()
+        return not (self.sure[statement] & ~self.barred[statement]).any()
 
 
 def match_points(
@@ -73,8 +78,9 @@ def match_points(
     tools.say(0.0, "reading the statements", 0.9)
     vectors = np.asarray(tools.vectors(texts), dtype=np.float32)
     named = np.asarray(tools.vectors(points), dtype=np.float32)
-    about = np.flatnonzero(~tools.filler(texts))
-    middle = vectors[about if len(about) else slice(None)].mean(axis=0)
-    sides, point_sides = sides_of(vectors, tools), sides_of(named, tools)
+    filler = tools.filler(texts)
+    middle = vectors[slice(None) if filler.all() else ~filler].mean(axis=0)
+    same_side = np.outer(sides_of(vectors, tools), sides_of(named, tools))
     scores = centred(vectors, middle) @ centred(named, middle).T
-    return PointMatches(scores, is_sure(scores, np.outer(sides, point_sides), tools))
+    barred = (same_side < 0) | filler[:, None]
+    return PointMatches(scores, is_sure(scores, same_side, tools), barred)

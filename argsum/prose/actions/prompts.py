@@ -143,7 +143,7 @@ def _best(
 ) -> dict[int, list[tuple[int, str]]]:
     """Map key points to their best statements; only sure ones where bands are known."""
     place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
-    sure = Placement.SURE if analysis.sure_from is not None else Q()
+    sure = Placement.SURE if analysis.has_bands else Q()
     rows = Placement.objects.filter(sure, analysis=analysis, point__in=points)
     rows = rows.annotate(place=place).filter(place__lte=most).order_by("point", "place")
     best: dict[int, list[tuple[int, str]]] = {}

@@ -119,6 +119,10 @@ class Lab:
     def rows(self, run, **which):
         return run.coded_statements.filter(**which).order_by("pk")
 
+    def fresh(self):
+        """The analysis as another request reads it."""
+        return type(self.analysis).objects.get(pk=self.analysis.pk)
+
     def error(self):
         self.analysis.refresh_from_db()
         return self.analysis.job.error
@@ -172,8 +176,15 @@ def test_the_edit_can_be_undone_and_done_again(lab):
     assert lab.places() == before
     lab.parking.refresh_from_db()
     assert lab.parking.statements == len(lab.at(lab.parking))
-    undo_change(analysis=lab.analysis, actor=lab.other, change=reversal)
+    again = undo_change(analysis=lab.analysis, actor=lab.other, change=reversal)
     assert lab.places() == after
+    assert lab.fresh().is_coded
+    third = undo_change(analysis=lab.analysis, actor=lab.other, change=again)
+    assert lab.places() == before
+    assert not lab.fresh().is_coded
+    undo_change(analysis=lab.analysis, actor=lab.other, change=third)
+    assert lab.places() == after
+    assert lab.fresh().is_coded
 
 
 def test_where_match_scores_differ_a_placement_is_perhaps_and_in_that_band_of_audits(lab):

@@ -5,14 +5,16 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from argsum.analysis.actions.edits import rename_point, undo_change
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
-from tests.argsum.analysis.made_writing import word_scorer
+from cqa_site.runs.actions.runs import start_run
+from tests.argsum.analysis.made_writing import go_on, word_scorer
 from tests.argsum.signed_in import SignedIn, page_text
 from tests.runs.made_runs import scripted
 
 from . import test_assignment
-from .made_coding import TEXTS, carry, proposal_plan, proposes
+from .made_coding import TEXTS, assignment_plan, assigns, carry, proposal_plan, proposes
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_scorer"]
@@ -173,3 +175,31 @@ def test_more_statements_cost_no_more_queries(lab):
     CodedStatement.objects.exclude(argument=lab.moved[0]).delete()
     few = [queries(name, **ids) for name, ids in pages]
     assert many == few
+
+
+def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(lab):
+    run = lab.assign()
+    assert "assigned statements" in lab.text("analysis")
+    change = lab.analysis.changes.get(verb="coded")
+    undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
+    page = lab.text("analysis")
+    assert "assigned statements" not in page
+    assert "changed nothing here, or its change was undone" in page
+    assert f"Run #{run.number}" in page
+
+
+def test_an_error_of_an_earlier_run_is_not_shown_on_the_page_of_the_next(lab):
+    first = lab.begin()
+    change = rename_point(**lab.usual, point=lab.quiet, text="It is loud.")
+    go_on(assigns)
+    said = "Key points were changed since they were signed off"
+    assert said in lab.text("run", run_id=first.public_id)
+    undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
+    plan = assignment_plan(lab.analysis, lab.endpoint, lab.boss)
+    second = start_run(study=lab.study, actor=lab.boss, plan=plan)
+    assert said not in lab.text("run", run_id=second.public_id)
+
+
+def test_a_proposal_of_known_key_points_says_so(lab):
+    run = lab.propose()
+    assert "No new key points" in lab.text("run", run_id=run.public_id)
