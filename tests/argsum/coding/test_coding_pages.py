@@ -198,8 +198,3 @@ def test_an_error_of_an_earlier_run_is_not_shown_on_the_page_of_the_next(lab):
     plan = assignment_plan(lab.analysis, lab.endpoint, lab.boss)
     second = start_run(study=lab.study, actor=lab.boss, plan=plan)
     assert said not in lab.text("run", run_id=second.public_id)
-
-
-def test_a_proposal_of_known_key_points_says_so(lab):
-    run = lab.propose()
-    assert "No new key points" in lab.text("run", run_id=run.public_id)
