@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.consensus.models import FinalLabel
 from annotation.editing.models import Revision
 from annotation.faithfulness.models import FaithfulnessFigures
 from cqa_site.runs import jobs
@@ -55,3 +56,35 @@ def test_requests_of_a_kind_with_nothing_of_its_own_have_every_field(world, rese
     if kind == "coherence":
         call = researcher.get(at(world, f"runs/{run.public_id}/calls/{listed[0]['id']}/"))
         assert call.json()["labels"] == []
+
+
+def test_scores_by_another_label_round_s_labels(world, researcher):
+    usual = researcher.get(at(world, "faithfulness/")).json()
+    assert usual["labels"] == "newest"
+    key = str(
+        FinalLabel.objects.filter(label_round__study=world.study).first().label_round.public_id
+    )
+    FinalLabel.objects.filter(label_round__public_id=key).update(label=0)
+    by_one = researcher.get(at(world, f"faithfulness/?labels={key}")).json()
+    assert by_one["labels"] == key
+    assert all(each["measures"]["f1"]["value"] is None for each in by_one["groups"])
+    assert [each["answers"] for each in by_one["groups"]] == [
+        each["answers"] for each in usual["groups"]
+    ]
+    texts = researcher.get(at(world, f"faithfulness/texts/?labels={key}&sort=-f1")).json()
+    assert texts["count"] == researcher.get(at(world, "faithfulness/texts/")).json()["count"]
+    assert {row["f1"] for row in texts["results"]} == {None}
+    assert researcher.get(at(world, "faithfulness/texts/?labels=nobody")).status_code == 400
+
+
+def test_texts_are_listed_by_what_is_asked(world, researcher):
+    rows = researcher.get(at(world, "faithfulness/texts/?sort=-f1")).json()["results"]
+    known = [row["f1"] for row in rows if row["f1"] is not None]
+    assert known == sorted(known, reverse=True)
+    assert {row["mode"] for row in rows} == {"sound"}
+    edited = researcher.get(at(world, "faithfulness/texts/?texts=edited")).json()["results"]
+    assert all(row["revision"] for row in edited)
+    assert str(world.faithful_revision.public_id) in {row["revision"] for row in edited}
+    for query in ("sort=key", "problem=x", "system=x", "texts=all", "scenario=9"):
+        response = researcher.get(at(world, f"faithfulness/texts/?{query}"))
+        assert response.status_code == 400, query

@@ -67,3 +67,15 @@ def start(world, **more):
         "prompt": str(prompt.public_id),
     }
     return usual | more
+
+
+def test_verdicts_of_a_judge_name_their_run(world, researcher):
+    found = researcher.get(
+        address(world, "preference-sheets/"), {"run": str(world.preferring_run.public_id)}
+    ).data
+    assert found["count"] == 2 * world.study.pairs.count()
+    row = found["results"][0]
+    assert (row["rater_kind"], row["preference_round"]) == ("model", None)
+    assert row["verdict"] in ("first", "second")
+    people = researcher.get(address(world, "preference-sheets/"), {"rater_kind": "person"}).data
+    assert people["count"] == 0

@@ -7,7 +7,7 @@ from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
 
 from .routes import NOWHERE
-from .test_behaviour import of_label_round, post
+from .test_behaviour import base, of_label_round, post
 
 pytestmark = pytest.mark.django_db
 
@@ -111,3 +111,17 @@ def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, res
     assert all(answer == answers[0] for answer in answers)
     assert list(answers[0]["errors"]) == ["rater"]
     assert not world.label_round.adoptions.exclude(pk=world.adoption.pk).exists()
+
+
+def test_retiring_a_control_and_bringing_it_back(crowd, researcher, world):
+    url = f"{of_label_round(world, crowd)}controls/"
+    item = rows(researcher, url)[0]["item_id"]
+    retired = post(researcher, f"{url}change/", 200, item_id=item, label=None, reason="Broken.")
+    assert (retired["is_retired"], retired["control_label"]) == (True, 3)
+    people = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
+    assert [each["control_votes"] for each in people] == [7, 7, 7]
+    back = post(researcher, f"{url}change/", 200, item_id=item, label=3, reason="Looked again.")
+    assert back["is_retired"] is False
+    history = rows(researcher, f"{base(world)}log/?subject=Crowd: {item}")
+    assert [each["verb"] for each in history] == ["control_label_changed", "control_retired"]
+    assert [each["reason"] for each in history] == ["Looked again.", "Broken."]

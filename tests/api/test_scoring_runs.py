@@ -5,7 +5,8 @@ import pytest
 from benchmark.judges.actions.kind import PROMPTS
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests.benchmark.judges.test_scoring_judge import Lab
-from tests.benchmark.made_judges import fair
+from tests.benchmark.made_judges import fair, obedient
+from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.runs.judging import script
 
 from .conftest import client_of
@@ -83,3 +84,28 @@ def test_a_run_from_its_estimate_to_its_sheets(lab, program, monkeypatch):
     assert program.get(f"runs/{run['id']}/calls/{first['call']}/")["attempts"]
     one = program.get(f"runs/{run['id']}/sheets/?answer={first['answer']}")
     assert one["count"] == 1
+
+
+def test_probes_stand_beside_the_plain_total(program, monkeypatch):
+    script(monkeypatch, obedient)
+    run = program.start()
+    here = f"runs/{run['id']}/probes/"
+    assert program.get(f"runs/{run['id']}/scoring/")["trust"] == "untrusted"
+    assert program.get(here)["count"] == 5
+    obeyed = program.get(here + "?probe=canary&obeyed=true")["results"]
+    assert len(obeyed) == 3
+    for probe in obeyed:
+        assert probe["total"] == (0 if probe["name"] == "order_nothing" else 19)
+        assert 0 < probe["plain"] < 19
+    assert program.get(here + "?name=order_full")["count"] == 1
+    assert "name" in program.get(here + "?name=unknown", 400)["errors"]
+
+
+def test_examples_are_named_by_their_sheet(lab, program):
+    make_sheets(lab.study, lab.answers[:4], [make_rater(lab.study, "Person")])
+    sheet = lab.answers[2].score_sheets.get()
+    run = program.start(works=False, shots=1, examples=[f"sheet:{sheet.public_id}"])
+    spec = program.get(f"runs/{run['id']}/")["spec"]["target"]
+    assert [each["answer"] for each in spec["examples"]] == [str(lab.answers[2].public_id)]
+    refused = program.start(400, shots=1, examples=["sheet:unknown"])
+    assert "example1" in refused["errors"]
