@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from tests.cast import make_member, make_study
 from tests.web.markup import faults_of
 
 from .matrix import SITE_ROUTES, STUDY_ROUTES
@@ -216,6 +217,8 @@ def test_unsafe_requests_need_the_form_token(own, visitors, alone, addresses):
 
 
 def test_anonymous_visitors_outside_studies(alone):
+    # A site without anybody leads to the page of its first administrator.
+    make_member(make_study(), "annotator")
     values = {
         "token_id": uuid.uuid4(), "token": uuid.uuid4(), "name": "scenarios",
         "figure": "board", "format": "svg", "secret": "no-such-secret", "uidb36": "1",
