@@ -21,6 +21,8 @@ from argsum.analysis.actions.analyses import FOLLOW
 from argsum.auditing.actions import AuditContent
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
+from argsum.prose.actions.runs import CHECK
+from argsum.prose.models import ProseSummary
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
 from cqa_site.files.actions.exports import ExportOptions
@@ -65,6 +67,8 @@ from tests.argsum.made_cells import (
     make_scorer,
     make_system_run,
 )
+from tests.argsum.prose.made_prose import plan_for as prose_plan
+from tests.argsum.prose.made_prose import writes
 from tests.argsum.surveys.made_surveys import make_survey
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round
@@ -376,6 +380,7 @@ def add_summaries(world):
         setattr(world, f"{name}_analysis", analysis)
     world.analysis.refresh_from_db()
     add_audits(world)
+    add_prose(world)
     snapshots.refresh(KEY_POINTS, board_choice(study, {}))
 
 
@@ -393,6 +398,21 @@ def add_coding(world, analysis):
     world.assignment_run.coded_statements.update(nearest="K1", agrees=False)
     # A sign-off that no longer holds.
     analysis.points.filter(position=1).update(theme="Taste")
+
+
+def add_prose(world):
+    """A summary in prose of which one sentence is printed, and one is not."""
+    answer = writes(("A sentence with support.", [1]), ("One without.", [1]))
+    plan = prose_plan(world.analysis, world.endpoint, world.boss)
+    world.prose_run = carry_run(world.study, world.boss, lambda _request: answer, plan)
+    # As if the sentences had been compared, which takes a model.
+    Job.objects.filter(kind=CHECK).delete()
+    outcomes = [{"verdict": "supported", "cites": [1]}, {"verdict": "unsupported"}]
+    paragraphs = world.prose_run.prose_paragraphs
+    paragraphs.update(outcomes=outcomes)
+    ProseSummary.objects.filter(run=world.prose_run).update(
+        printed=paragraphs.count(), left_out=paragraphs.count(), checked_at=timezone.now()
+    )
 
 
 def add_audits(world):

@@ -184,6 +184,8 @@ def theme_names(
 
 
 def _short(text: str) -> str:
+    # Browsers send line breaks otherwise than they got them.
+    text = " ".join(text.split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
 
 

@@ -33,7 +33,7 @@ from .groups import (
     percents,
     points_of,
 )
-from .report import Report, ReportedPoint, note_of, theme_note
+from .report import Report, ReportedPoint, note_of, share_in_words, theme_note
 from .summaries import CitedStatement, PrintedParagraph, notes_of
 from .trends import CHARTED, PointTrends, trends_figures, trends_finding
 from .voices import COMMENTS, VOICES, VOICES_RECIPE, sure_of
@@ -63,7 +63,7 @@ class ReportPart:
     text
         Of a heading, a text, a finding; the key point of a point.
     note
-        Beside the text of a point, and below a table.
+        Below the text of a theme, point or paragraph, and below a table.
     level
         Of the heading of a point.
     """
@@ -106,11 +106,19 @@ def _summary(report: Report) -> list[ReportPart]:
     """Return the summary in prose with what it cites; empty without one."""
     if report.summary is None:
         return []
+    # What was renamed since then has none.
+    shares = {row.point.text: share_in_words(row) for row in (*report.points, *report.few)}
+    shares |= {theme.name: theme_note(theme) for theme in report.themes if theme.name}
     return [
         ReportPart("heading", _("Summary in prose")),
         *(ReportPart("text", note) for note in notes_of(report.summary)),
         *(
-            ReportPart("paragraph", paragraph.theme, paragraph=paragraph)
+            ReportPart(
+                "paragraph",
+                paragraph.theme,
+                shares.get(paragraph.theme, ""),
+                paragraph=paragraph,
+            )
             for paragraph in report.summary.paragraphs
         ),
         ReportPart("citations", _("Comments cited"), citations=report.summary.citations),
@@ -479,6 +487,8 @@ def _quotations(document: Document, part: ReportPart) -> None:
 
 def _paragraph(document: Document, part: ReportPart) -> None:
     document.add_heading(plain(part.text), 2)
+    if part.note:
+        _small(document, part.note)
     if part.paragraph is not None:
         sentences = (
             f"{sentence.text} [{', '.join(map(str, sentence.cites))}]"

@@ -70,6 +70,10 @@ class AnalysisProseKind:
         arguments = rows.in_bulk({pk for key in keys for pk in key.statements})
         own = FoundPoint.objects.select_related("analysis").filter(analysis__study=run.study_id)
         points = own.in_bulk({pk for key in keys for pk in key.points})
+        analyses: dict[int, Analysis] = {}
+        for point in points.values():
+            # One object, which remembers whether there are bands.
+            point.analysis = analyses.setdefault(point.analysis_id, point.analysis)
         refused = _refused(run, [key for key in keys if key.attempt > 1])
         return [
             write_request(

@@ -154,9 +154,9 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "minority": ("minority", "minderheit", "minorité"),
 }
 _NUMBER_OF = {word: number for number, words in _WORDS.items() for word in words}
+# "Most visitors", not "the most dangerous junctions" or "most serious".
 _MOST = re.compile(
-    r"\bmost (?:of|people|comments|commenters|respondents|users|customers|residents|employees)\b"
-    r"|\bdie meisten\b|\bla plupart\b",
+    r"(?<!\bthe )\bmost (?:of|people|\w+(?<!ou)s)\b|\bdie meisten\b|\bla plupart\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")

@@ -7,6 +7,9 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from argsum.analysis.reports.report import ReportRequest, report_of, share_in_words
+from argsum.analysis.reports.report_files import parts_of
+from argsum.prose.actions.runs import AnalysisProseKind
 from argsum.prose.models import ProseParagraph
 from tests.argsum.analysis.made_comments import analyse, say
 from tests.argsum.analysis.made_comments import word_engine as word_engine
@@ -95,6 +98,38 @@ def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
     told = lab.told("analysis_report")["summary"]
     assert lie not in str(told)
     assert told["left_out"] == 1
+
+
+def test_the_share_of_a_theme_stands_above_its_paragraph(lab):
+    lab.summarize()
+    report = report_of(lab.analysis, None, ReportRequest())
+    parts = [part for part in parts_of(report, lambda _name: None) if part.kind == "paragraph"]
+    assert parts
+    points = {row.point.text: share_in_words(row) for row in report.points}
+    assert {part.text: part.note for part in parts} == {
+        part.text: points[part.text] for part in parts
+    }
+    assert lab.text("analysis_report").count(parts[0].note) == 2
+    assert document(lab).count(parts[0].note) == 2
+    lab.analysis.points.update(text="Renamed.")
+    assert not any(
+        part.note
+        for part in parts_of(report_of(lab.analysis, None, ReportRequest()), None)
+        if part.kind == "paragraph"
+    )
+
+
+def test_requests_cost_as_many_queries_for_many_key_points(lab):
+    lab.analysis.points.update(theme="All")
+    type(lab.analysis).objects.update(sure_from=None)
+    run = lab.summarize()
+    kind = AnalysisProseKind()
+    (subject,) = kind.subjects(run)
+    assert run.prompt  # is read here, not below
+    with CaptureQueriesContext(connection) as found:
+        kind.questions(run, [subject])
+    # Statements, key points, and whether the analysis has bands.
+    assert len(found) == 3
 
 
 def test_edits_since_are_said_in_words(lab):

@@ -150,6 +150,7 @@ def test_the_schema_allows_the_numbers_that_were_shown():
         ("Half of the riders like it.", ["I like it."]),
         ("Two riders like it.", ["I like it."]),
         ("Most people like it.", ["I like it."]),
+        ("Most visitors like it.", ["I like it."]),
         ("The majority likes it.", ["I like it."]),
         ("Die Mehrheit mag es.", ["Ich mag es."]),
         ("Drei von ihnen warten.", ["Ich warte."]),
@@ -173,6 +174,8 @@ def test_a_number_of_its_own_is_found(sentence, statements):
         ("A fifth of 3.5 % went.", ["3.5 % of it went"]),
         ("The app is one of the best.", ["Best app."]),
         ("The most annoying thing is the noise.", ["The noise is annoying."]),
+        ("The most problems are serious.", ["Problems are serious."]),
+        ("Noise is most serious.", ["The noise is serious."]),
     ],
 )
 def test_a_number_that_a_statement_has_may_be_repeated(sentence, statements):
