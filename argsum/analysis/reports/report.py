@@ -431,11 +431,10 @@ def theme_note(theme: ReportedTheme) -> str:
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
     """Return the share of all comments, or both bounds of it where some only perhaps belong."""
-    if point.sure.k == point.share.k:
-        return percents(point.share)
-    if not point.sure.k:
-        return _("up to %s") % percents(point.share)
-    return _("%(sure)s to %(all)s") % {"sure": percents(point.sure), "all": percents(point.share)}
+    sure, share = percents(point.sure), percents(point.share)
+    if point.share.k and not point.sure.k:
+        return _("up to %s") % share
+    return share if sure == share else _("%(sure)s to %(all)s") % {"sure": sure, "all": share}
 
 
 def note_of(point: ReportedPoint) -> str:

@@ -160,8 +160,8 @@ def _points(report: Report) -> list[ReportPart]:
     if report.few:
         parts.append(ReportPart("heading", _("Said by few")))
         text = _(
-            "Key points in under 2 % of the comments. The first ones differ most from all others: "
-            "their statements match each other well, and other key points badly."
+            "Their share of all comments or voices is under 2 %. The first ones differ most from "
+            "all others: their statements match each other well, and other key points badly."
         )
         parts += [ReportPart("text", text), *_point_parts(report.few)]
     if report.beyond:

@@ -119,6 +119,13 @@ def test_sure_comments_of_a_theme_count_apart(lab):
     words = flat(lab.get("analysis"))
     more = counts.comments - counts.sure_comments
     assert f"{counts.sure_comments} comments, perhaps {more} more" in words
+    total = lab.analysis.comments
+    both = f"{100 * counts.sure_comments / total:.0f}–{100 * counts.comments / total:.0f} %"
+    assert both in words
+    # Of two equal numbers one is enough.
+    Analysis.objects.filter(pk=lab.analysis.pk).update(comments=10_000)
+    assert "0–0 %" not in flat(lab.get("analysis"))
+    assert "(0 %)" in flat(lab.get("analysis_report"))
 
 
 def test_the_first_view_lists_themes_and_one_switch_leads_to_key_points(lab):
