@@ -157,6 +157,7 @@ class FullSite(World):
         """Pages of runs that look otherwise with other content."""
         waiting = [self.study.public_id, self.waiting.public_id]
         compared = [self.study.public_id, self.large.public_id]
+        prose = self.study.runs.get(kind="analysis_prose")
         return {
             "a run that waits": reverse("run", args=waiting),
             "requests of one state": reverse("run_calls", args=waiting) + "?state=done",
@@ -164,7 +165,7 @@ class FullSite(World):
             + f"?a={self.waiting.number}&b={self.again.number}",
             "a run over citations": reverse("run", args=[*waiting[:1], self.judging.public_id]),
             "figures as in the paper": reverse("faithfulness", args=waiting[:1]) + "?mode=paper",
-            "a summary in prose": reverse("run", args=[*waiting[:1], self.prose_run.public_id]),
+            "a summary in prose": reverse("run", args=[*waiting[:1], prose.public_id]),
             "a run of answers": reverse("run", args=[*waiting[:1], self.writing.public_id]),
             "a run that scores": reverse("run", args=[*waiting[:1], self.scoring.public_id]),
             "a corpus looked at": reverse("corpus", args=[*waiting[:1], self.checked.public_id]),

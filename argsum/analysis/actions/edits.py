@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
@@ -20,6 +21,7 @@ from .placing import (
     Move,
     PlacementRow,
     add,
+    all_placed,
     apply_moves,
     can_add,
     count_at,
@@ -32,6 +34,7 @@ from .placing import (
 
 
 State, Verb = FoundPoint.State, PointChange.Verb
+_LATER = lazy("A later edit changed the same key points or statements. Undo that edit first.")
 
 
 class EditRefused(Exception):
@@ -141,7 +144,7 @@ def new_point(analysis: Analysis, text: str, theme: str = "") -> FoundPoint:
 def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
     """Apply an edit, update the counts and store the previous values; call inside `editing`.
 
-    Raises EditRefused if statements would be left behind a key point that is no more.
+    Raises EditRefused if statements would be left behind a key point that is no more, or nowhere.
     """
     analysis.revision += 1
     points = _change_points(analysis, edit.points)
@@ -160,6 +163,8 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
     touched = {*edit.points, *(point for point in places if point is not None)}
     count_points(analysis, touched)
     _require_nothing_lost(touched)
+    if not all_placed(analysis, {row.statement for row in gone}):
+        raise EditRefused(_LATER)
     return keep(analysis, edit, actor, before=before, after=after)
 
 
@@ -222,22 +227,21 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
 
 def _require_untouched(analysis: Analysis, change: PointChange) -> None:
     """Raise EditRefused if anything changed since the edit."""
-    later = _("A later edit changed the same key points or statements. Undo that edit first.")
     wanted = change.after.get("points", {})
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([int(pk) for pk in wanted])
     for pk, fields in wanted.items():
         if any(getattr(rows[int(pk)], name) != value for name, value in fields.items()):
-            raise EditRefused(later)
+            raise EditRefused(_LATER)
     rows_added = [PlacementRow(*stored) for stored in change.after.get("added", [])]
     groups: dict[tuple[int | None, bool], list[int]] = {}
     for stored in rows_added:
         groups.setdefault((stored.point, stored.is_by_hand), []).append(stored.statement)
     own = [*change.after.get("placed", []), *groups_of(groups)]
     if any(count_at(analysis, point, keys, hand=hand) != len(keys) for point, hand, keys in own):
-        raise EditRefused(later)
+        raise EditRefused(_LATER)
     gone = [PlacementRow(*stored) for stored in change.before.get("dropped", [])]
     if not can_add(analysis, gone, own):
-        raise EditRefused(later)
+        raise EditRefused(_LATER)
 
 
 def _reversed(change: PointChange) -> Edit:

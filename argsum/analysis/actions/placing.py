@@ -142,6 +142,14 @@ def count_at(
     return total
 
 
+def all_placed(analysis: Analysis, statements: Iterable[int]) -> bool:
+    """Whether each of these statements is at a key point, or at none."""
+    rows = Placement.objects.filter(analysis=analysis).order_by().values("argument").distinct()
+    return all(
+        rows.filter(argument__in=keys).count() == len(keys) for keys in _pieces(sorted(statements))
+    )
+
+
 def groups_of(places: Mapping[tuple[int | None, bool], Sequence[int]]) -> list[list[Any]]:
     """Return groups as edits store them."""
     return [[point, hand, sorted(keys)] for (point, hand), keys in places.items()]

@@ -94,6 +94,18 @@ def test_taken_from_one_key_point_it_stays_at_the_other(lab):
     assert lab.places() == places
 
 
+def test_what_an_undo_would_leave_nowhere_stays(lab):
+    places = lab.places()
+    change = lab.do(move_statements, point=lab.first, statements=[lab.both], to=None)
+    with pytest.raises(EditRefused, match="Undo that edit first"):
+        lab.undo(lab.added)
+    assert lab.points_of() == {lab.second.pk}
+    lab.undo(change)
+    assert lab.places() == places
+    lab.undo(lab.added)
+    assert lab.points_of() == {lab.first.pk}
+
+
 def test_merged_key_points_have_it_once(lab):
     before = lab.state()
     change = lab.do(merge_points, points=[lab.first, lab.second, lab.third], into=lab.third)
