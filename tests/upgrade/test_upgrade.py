@@ -38,6 +38,10 @@ TOLD_ANEW = {
         r"|/analyses/.*/(facts/\d+/(name|text)|caveats/\d+)|/preferences//figures/\d+/name"
         r"|/summarization-systems//systems/\d+/(about|parameters/\d+/title)"
         r"|/training-data//(datasheet|left_out/.*)"
+        # An analysis has one cut-off instead of settings; what people placed is quoted first.
+        r"|/analyses/.*/(choice|setting|caveats|quotations/\d+)"
+        # Newer kinds have prompts, too.
+        r"|/prompts//(count|results)|/prompts/[0-9a-f-]+/"
     )
 }
 
