@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions import point_writing
-from argsum.analysis.reports import analyses as written_points
+from argsum.analysis.reports import analyses as analysis_runs
 from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions import prompts as coding_prompts
 from argsum.coding.reports import assignments as assignment_calls
@@ -48,75 +48,63 @@ class WritingRunKind(writing.WritingKind, RunKind):
         return written_calls.about(run)
 
 
-class PointWriting(point_writing.PointWritingKind, RunKind):
+class AnalysisRunKind(RunKind):
+    """What the kinds of run for an analysis have in common."""
+
+    unusable = lazy("Unusable")
+    home = Home("key_points", "analyses", lazy("Key point analysis"))
+
+    def about(self, run: Run) -> str:
+        """Return the name of the analysis."""
+        return analysis_runs.about(run)
+
+
+class PointWriting(point_writing.PointWritingKind, AnalysisRunKind):
     """Run kind in which a language model writes the key points of an analysis."""
 
     name = point_writing.KIND
     title = lazy("Key point writing for an analysis")
-    unusable = lazy("Unusable")
-    home = Home("key_points", "analyses", lazy("Key point analysis"))
     prompts = point_writing.PROMPTS
     tried_on = point_writing.POINT_WRITING
-    call_subjects = written_points.POINT_CALLS
-    view_path = "argsum.analysis.views.points.run_page"
+    call_subjects = analysis_runs.POINT_CALLS
+    view_path = "argsum.analysis.views.runs.writing_page"
     start_path = "argsum.analysis.api.analyses.POINT_WRITING"
 
-    def about(self, run: Run) -> str:
-        return written_points.about(run)
 
-
-class PointProposal(proposal.PointProposalKind, RunKind):
+class PointProposal(proposal.PointProposalKind, AnalysisRunKind):
     """Run kind in which a language model proposes key points for an analysis."""
 
     name = proposal.KIND
     title = lazy("Key points proposed for an analysis")
-    unusable = lazy("Unusable")
-    home = Home("key_points", "analyses", lazy("Key point analysis"))
     prompts = coding_prompts.PROPOSAL_PROMPTS
     tried_on = proposal.PROPOSALS
     call_subjects = proposal_calls.PROPOSAL_CALLS
     view_path = "argsum.coding.views.proposal_page"
     start_path = "argsum.coding.api.PROPOSAL"
 
-    def about(self, run: Run) -> str:
-        """Return the analysis that the run proposes for."""
-        return written_points.about(run)
 
-
-class PointAssignment(assignment.PointAssignmentKind, RunKind):
+class PointAssignment(assignment.PointAssignmentKind, AnalysisRunKind):
     """Run kind in which a language model assigns statements to signed-off key points."""
 
     name = assignment.KIND
     title = lazy("Statements assigned to key points")
-    unusable = lazy("Unusable")
-    home = Home("key_points", "analyses", lazy("Key point analysis"))
     prompts = coding_prompts.ASSIGNMENT_PROMPTS
     tried_on = assignment.ASSIGNMENTS
     call_subjects = assignment_calls.ASSIGNMENT_CALLS
     view_path = "argsum.coding.views.assignment_page"
     start_path = "argsum.coding.api.ASSIGNMENT"
 
-    def about(self, run: Run) -> str:
-        """Return the analysis whose statements the run assigns."""
-        return written_points.about(run)
 
-
-class AnalysisProse(prose.AnalysisProseKind, RunKind):
+class AnalysisProse(prose.AnalysisProseKind, AnalysisRunKind):
     """Run kind in which a language model summarizes an analysis in prose."""
 
     name = prose.KIND
     title = lazy("Summary of an analysis")
-    unusable = lazy("Unusable")
-    home = Home("key_points", "analyses", lazy("Key point analysis"))
     prompts = prose_prompts.PROMPTS
     tried_on = prose.SUMMARIZING
     call_subjects = summaries.PARAGRAPH_CALLS
     view_path = "argsum.prose.views.run_page"
     start_path = "argsum.prose.api.ANALYSIS_PROSE"
-
-    def about(self, run: Run) -> str:
-        """Return the analysis that the run summarizes."""
-        return summaries.about(run)
 
 
 class CountingRunKind(counting_judge.CountingKind, RunKind):

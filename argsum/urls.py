@@ -1,6 +1,6 @@
 """URLs of argument summarization inside a study; each views module lists its own."""
 
-from argsum.analysis.views import analyses, points, report, sign_off, voices
+from argsum.analysis.views import analyses, points, report, runs, sign_off, voices
 from argsum.auditing import views as auditing
 from argsum.coding import views as coding
 from argsum.counting import views as counting
@@ -18,6 +18,7 @@ urlpatterns: list = [
     *analyses.urlpatterns,
     *points.urlpatterns,
     *report.urlpatterns,
+    *runs.urlpatterns,
     *sign_off.urlpatterns,
     *voices.urlpatterns,
     *auditing.urlpatterns,

@@ -241,6 +241,11 @@ class AnalysisRunForm(RunPlanForm):
             self.complain("replicates", gettext("Only one reply per request is possible."))
         return data
 
+    def at_least(self, tokens: int) -> int | None:
+        """Return a number of tokens if the chosen limit is below it; else None."""
+        limit = self.cleaned_data.get("max_tokens")
+        return tokens if limit and limit < tokens else None
+
 
 class PointWritingForm(AnalysisRunForm):
     """Language model and prompt that write the key points of an analysis."""

@@ -7,13 +7,12 @@ from django.http import Http404
 from django_filters import rest_framework as filters
 from rest_framework import serializers
 
-from argsum.analysis.models import Analysis
+from argsum.analysis.api.analyses import start_of
 from argsum.coding.actions.assignment import KIND
-from argsum.coding.forms import CodingRunForm, PointAssignmentForm, PointProposalForm
+from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
 from cqa_site.api.base import AnyRequest, public_id
-from cqa_site.people.models import Study, User
-from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
+from cqa_site.runs.api.bodies import PlanInput
 from cqa_site.runs.api.runs import RunPartViews
 from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
 
@@ -41,17 +40,8 @@ class PointAssignmentRunInput(PlanInput):
     analysis = serializers.UUIDField()
 
 
-def _started(form_class: type[CodingRunForm]) -> Any:
-    def form(study: Study, actor: User, data: Given) -> CodingRunForm:
-        done = study.analyses.filter(state=Analysis.State.DONE)
-        data["analysis"] = key_of(done, data["analysis"])
-        return form_class(as_typed(form_class, study, data), study=study, actor=actor)
-
-    return form
-
-
-PROPOSAL = Start(PointProposalRunInput, _started(PointProposalForm))
-ASSIGNMENT = Start(PointAssignmentRunInput, _started(PointAssignmentForm))
+PROPOSAL = start_of(PointProposalRunInput, PointProposalForm)
+ASSIGNMENT = start_of(PointAssignmentRunInput, PointAssignmentForm)
 
 
 class CodedStatementSerializer(serializers.ModelSerializer):

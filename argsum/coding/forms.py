@@ -16,15 +16,7 @@ from cqa_site.runs.forms.plan import differing
 POINT_TOKENS, STATEMENT_TOKENS = 80, 100
 
 
-class CodingRunForm(AnalysisRunForm):
-    """A run that proposes or assigns, whose replies are as long as what it shows."""
-
-    def _tight(self, wanted: int) -> int | None:
-        limit = self.cleaned_data.get("max_tokens")
-        return wanted if limit and limit < wanted else None
-
-
-class PointProposalForm(CodingRunForm):
+class PointProposalForm(AnalysisRunForm):
     """Language model, prompt and sizes of a proposal of key points."""
 
     kind = proposal.KIND
@@ -72,7 +64,7 @@ class PointProposalForm(CodingRunForm):
     @property
     def tokens_wanted(self) -> int | None:
         """A sufficient token limit if the chosen one is tight; else None."""
-        return self._tight(POINT_TOKENS * self.cleaned_data["points"])
+        return self.at_least(POINT_TOKENS * self.cleaned_data["points"])
 
     @property
     def target(self) -> dict[str, Any]:
@@ -88,7 +80,7 @@ class PointProposalForm(CodingRunForm):
         )
 
 
-class PointAssignmentForm(CodingRunForm):
+class PointAssignmentForm(AnalysisRunForm):
     """Language model, prompt and sizes of an assignment of statements to key points."""
 
     kind = assignment.KIND
@@ -133,7 +125,7 @@ class PointAssignmentForm(CodingRunForm):
     @property
     def tokens_wanted(self) -> int | None:
         """A sufficient token limit if the chosen one is tight; else None."""
-        return self._tight(STATEMENT_TOKENS * self.cleaned_data["batch_size"])
+        return self.at_least(STATEMENT_TOKENS * self.cleaned_data["batch_size"])
 
     @property
     def target(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a language model replies about key points and codes of statements, one row each."""
+"""Rows of language model replies: proposed lists of key points, and codes of statements."""
 
 from django.db import models
 

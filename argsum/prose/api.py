@@ -2,10 +2,8 @@
 
 from rest_framework import serializers
 
-from argsum.analysis.models import Analysis
-from cqa_site.people.models import Study, User
-from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
-from cqa_site.runs.forms.plan import RunPlanForm
+from argsum.analysis.api.analyses import start_of
+from cqa_site.runs.api.bodies import PlanInput
 
 from .forms import ProseForm
 
@@ -22,10 +20,4 @@ class ProseRunInput(PlanInput):
     analysis = serializers.UUIDField()
 
 
-def _summarizing(study: Study, actor: User, data: Given) -> RunPlanForm:
-    done = study.analyses.filter(state=Analysis.State.DONE)
-    data["analysis"] = key_of(done, data["analysis"])
-    return ProseForm(as_typed(ProseForm, study, data), study=study, actor=actor)
-
-
-ANALYSIS_PROSE = Start(ProseRunInput, _summarizing)
+ANALYSIS_PROSE = start_of(ProseRunInput, ProseForm)

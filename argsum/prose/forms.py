@@ -53,9 +53,7 @@ class ProseForm(AnalysisRunForm):
     @property
     def tokens_wanted(self) -> int | None:
         """A sufficient token limit if the chosen one is tight; else None."""
-        wanted = TOKENS * self.cleaned_data["sentences"]
-        limit = self.cleaned_data.get("max_tokens")
-        return wanted if limit and limit < wanted else None
+        return self.at_least(TOKENS * self.cleaned_data["sentences"])
 
     @property
     def target(self) -> dict[str, Any]:

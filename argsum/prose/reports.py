@@ -190,17 +190,6 @@ def printed_summary(analysis: Analysis) -> PrintedSummary | None:
     )
 
 
-def analysis_of_run(run: Run) -> Analysis | None:
-    """Return the analysis that a run summarizes; None if it was deleted."""
-    return run.study.analyses.filter(public_id=run.spec["target"]["analysis"]).first()
-
-
-def about(run: Run) -> str:
-    """Return the name of the analysis that a run summarizes."""
-    analysis = analysis_of_run(run)
-    return analysis.name if analysis else _("a deleted analysis")
-
-
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:
     keys = {call.pk: ParagraphKey.of(call.subject_ids) for call in calls}
     own = FoundPoint.objects.filter(analysis__study=study)

@@ -1,55 +1,22 @@
 """Pages that have a language model summarize an analysis in prose, and the page of such a run."""
 
-import uuid
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
-from django.urls import path
-from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from argsum.analysis.models import Analysis
-from argsum.analysis.views.analyses import ONE
-from argsum.analysis.views.report import finished_or_404
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from argsum.analysis.reports.analyses import analysis_of_run
+from argsum.analysis.views.runs import start_paths
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
-from cqa_site.runs.views.start import estimate, start_page
 
 from .actions.checking import ATTEMPTS
 from .actions.runs import check_job
 from .forms import ProseForm
-from .reports import analysis_of_run, checked_paragraphs
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-def analysis_prose(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Choose language model and prompt of a summary; start its run."""
-    analysis = finished_or_404(study, analysis_id)
-    form = _form(request, analysis)
-    shown = analysis.points.filter(state="shown", statements__gt=0)
-    context: dict[str, Any] = {
-        "analysis": analysis,
-        "attempts": ATTEMPTS,
-        "by": [form["prompt"]],
-        "has_things": shown.exists(),
-    }
-    return start_page(request, study, form, "argsum/prose/new.html", context)
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
-def analysis_prose_estimate(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID
-) -> HttpResponse:
-    """Return the fragment with the estimated cost of the run in the form."""
-    form = _form(request, finished_or_404(study, analysis_id))
-    context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
-    return render(request, "runs/_kind_run_estimate.html", context)
+from .reports import checked_paragraphs
 
 
 def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
@@ -66,16 +33,9 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     return render(request, "argsum/prose/run.html", context)
 
 
-def _form(request: StudyRequest, analysis: Analysis) -> ProseForm:
-    data = None
-    if request.method == "POST":
-        data = request.POST.copy()
-        # The address says for which analysis, whatever the hidden field holds.
-        data["analysis"] = str(analysis.pk)
-    return ProseForm(data, study=analysis.study, actor=request.user, analysis=analysis)
+def _about(analysis: Analysis) -> dict[str, Any]:
+    shown = analysis.points.filter(state="shown", statements__gt=0)
+    return {"attempts": ATTEMPTS, "has_things": shown.exists()}
 
 
-urlpatterns = [
-    path(f"{ONE}/summary/", analysis_prose, name="analysis_prose"),
-    path(f"{ONE}/summary/estimate/", analysis_prose_estimate, name="analysis_prose_estimate"),
-]
+urlpatterns = start_paths("analysis_prose", "summary", ProseForm, "argsum/prose/new.html", _about)

@@ -28,8 +28,7 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
         context: dict[str, Any] = {"study": study, "system_run": system_run}
         return render(request, "argsum/writing/new.html", context)
     form = _form(request, study, system_run)
-    context = {"system_run": system_run}
-    context |= {"has_things": True, "by": [form["prompt"]]}
+    context = {"system_run": system_run, "has_things": True}
     return start_page(request, study, form, "argsum/writing/new.html", context)
 
 

@@ -38,7 +38,7 @@ class PlacementRow(NamedTuple):
 
 @dataclass
 class Changes:
-    """What moves did: where statements were, and rows that had to go."""
+    """Effects of moves: previous and new places of statements, and placements deleted."""
 
     before: dict[tuple[int | None, bool], list[int]] = field(
         default_factory=lambda: defaultdict(list)
@@ -62,7 +62,7 @@ def apply_moves(analysis: Analysis, moves: Iterable[Move]) -> Changes:
     """
     changes = Changes()
     for move in moves:
-        for keys in _pieces(move.statements):
+        for keys in pieces(move.statements):
             _move(analysis, move, keys, changes)
     return changes
 
@@ -107,7 +107,7 @@ def drop(analysis: Analysis, pairs: Iterable[tuple[int | None, int]]) -> list[Pl
         by_point[point].append(statement)
     gone: list[PlacementRow] = []
     for point, statements in by_point.items():
-        for keys in _pieces(statements):
+        for keys in pieces(statements):
             rows = Placement.objects.filter(analysis=analysis, point=point, argument__in=keys)
             gone += take_away(rows)
     return gone
@@ -136,17 +136,17 @@ def count_at(
 ) -> int:
     """Count the statements among ``keys`` that are at a key point, or at none."""
     total = 0
-    for piece in _pieces(keys):
+    for piece in pieces(keys):
         rows = Placement.objects.filter(analysis=analysis, argument__in=piece, point=point)
         total += (rows if hand is None else rows.filter(is_by_hand=hand)).count()
     return total
 
 
 def all_placed(analysis: Analysis, statements: Iterable[int]) -> bool:
-    """Whether each of these statements is at a key point, or at none."""
+    """Whether every one of these statements still has a placement."""
     rows = Placement.objects.filter(analysis=analysis).order_by().values("argument").distinct()
     return all(
-        rows.filter(argument__in=keys).count() == len(keys) for keys in _pieces(sorted(statements))
+        rows.filter(argument__in=keys).count() == len(keys) for keys in pieces(sorted(statements))
     )
 
 
@@ -171,12 +171,11 @@ def can_add(analysis: Analysis, rows: Sequence[PlacementRow], leaving: Iterable[
     """Whether rows that an edit took away can be put back, once the rows that it made have left.
 
     They cannot where a statement is at the key point again, or would be both at a key point and
-    at none.
-    ``leaving`` are the groups that the edit made.
+    at none. ``leaving`` are the groups that the edit made.
     """
     own = {(point, key) for point, _hand, keys in leaving for key in keys}
     wanted = {(row.point, row.statement) for row in rows}
-    for keys in _pieces(sorted({row.statement for row in rows})):
+    for keys in pieces(sorted({row.statement for row in rows})):
         there = Placement.objects.filter(analysis=analysis, argument__in=keys)
         for pair in there.order_by().values_list("point", "argument"):
             if pair in own:
@@ -186,5 +185,6 @@ def can_add(analysis: Analysis, rows: Sequence[PlacementRow], leaving: Iterable[
     return True
 
 
-def _pieces(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+def pieces(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """Yield values in runs of at most `PIECE`, as many as one query takes."""
     return (values[start : start + PIECE] for start in range(0, len(values), PIECE))

@@ -21,7 +21,7 @@ from argsum.analysis.actions.analyses import (
     start_analysis,
 )
 from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
-from argsum.analysis.forms import AnalysisForm, PointWritingForm
+from argsum.analysis.forms import AnalysisForm, AnalysisRunForm, PointWritingForm
 from argsum.analysis.models import Analysis, PointChange
 from argsum.analysis.reports.analyses import analyses_of, changes_of, listed, writing_of
 from argsum.analysis.reports.encoders import encoder_of
@@ -323,10 +323,15 @@ class PointWritingRunInput(PlanInput):
     analysis = serializers.UUIDField()
 
 
-def _writing(study: Study, actor: User, data: Given) -> RunPlanForm:
-    done = study.analyses.filter(state=Analysis.State.DONE)
-    data["analysis"] = key_of(done, data["analysis"])
-    return PointWritingForm(as_typed(PointWritingForm, study, data), study=study, actor=actor)
+def start_of(body: type[PlanInput], form_class: type[AnalysisRunForm]) -> Start:
+    """Return how a run for an analysis that is done is started from a body with its id."""
+
+    def fill(study: Study, actor: User, data: Given) -> RunPlanForm:
+        done = study.analyses.filter(state=Analysis.State.DONE)
+        data["analysis"] = key_of(done, data["analysis"])
+        return form_class(as_typed(form_class, study, data), study=study, actor=actor)
+
+    return Start(body, fill)
 
 
-POINT_WRITING = Start(PointWritingRunInput, _writing)
+POINT_WRITING = start_of(PointWritingRunInput, PointWritingForm)

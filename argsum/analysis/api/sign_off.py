@@ -30,7 +30,7 @@ class SignOffSerializer(serializers.Serializer):
     digest = serializers.CharField(source="newest.digest", allow_null=True, default=None)
     revision = serializers.IntegerField(source="newest.revision", allow_null=True, default=None)
     shown = serializers.IntegerField(help_text="Key points shown now.")
-    proposed = serializers.IntegerField(help_text="Key points that wait for a decision.")
+    proposed = serializers.IntegerField(help_text="Key points awaiting a decision.")
 
 
 class SignOffViews(AnalysisViewsBelow):

@@ -1,4 +1,4 @@
-"""Pages of a key point, of the edit history, and of runs that write key points."""
+"""Pages of a key point and of the edit history."""
 
 import uuid
 from typing import Any
@@ -10,10 +10,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from argsum.analysis.actions.analyses import is_at_work
 from argsum.analysis.actions.edits import (
     EditRefused,
     move_statements,
@@ -23,7 +21,6 @@ from argsum.analysis.actions.edits import (
     undo_change,
 )
 from argsum.analysis.actions.jobs import ask_to_split
-from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
 from argsum.analysis.actions.themes import move_to_theme
 from argsum.analysis.forms import (
     MOVE,
@@ -34,15 +31,12 @@ from argsum.analysis.forms import (
     TO_THEME,
     NarrowForm,
     PointForm,
-    PointWritingForm,
 )
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.analyses import (
     StatementSearch,
-    analysis_of_run,
     changes_of,
     writer_in_words,
-    writing_of,
 )
 from argsum.analysis.reports.points import (
     COMMENTS_SHOWN,
@@ -58,9 +52,6 @@ from argsum.analysis.reports.voices import both_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.models import Run
-from cqa_site.runs.views.runs import run_context
-from cqa_site.runs.views.start import estimate, start_page
 from cqa_site.web.rest.queries import id_from
 
 from .analyses import (
@@ -72,7 +63,6 @@ from .analyses import (
     named_points,
     state_context,
 )
-from .report import finished_or_404
 
 # One key point with its statements and the comments behind them, or what fits none.
 
@@ -343,67 +333,4 @@ def _history_response(request: StudyRequest, analysis: Analysis, **feedback: Any
 urlpatterns += [
     path(f"{ONE}/history/", analysis_history, name="analysis_history"),
     path(f"{ONE}/history/<int:revision>/undo/", analysis_undo, name="analysis_undo"),
-]
-
-
-# Having a language model write the key points of an analysis, and the page of such a run.
-
-
-SHOWN = 50
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-def point_writing(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Choose language model and prompt of a writing run; start it."""
-    analysis = finished_or_404(study, analysis_id)
-    form = _form(request, analysis)
-    context: dict[str, Any] = {
-        "analysis": analysis,
-        "number": writable_points(analysis).count(),
-        "attempts": ATTEMPTS,
-        "by": [form["prompt"]],
-    }
-    context["has_things"] = context["number"] > 0
-    return start_page(request, study, form, "argsum/analysis/writing/new.html", context)
-
-
-@sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
-def point_writing_estimate(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID
-) -> HttpResponse:
-    """Return the fragment with the estimated cost of the run in the form."""
-    form = _form(request, finished_or_404(study, analysis_id))
-    context = {"study": study, "form": form} | (estimate(study, form) if form.is_valid() else {})
-    return render(request, "runs/_kind_run_estimate.html", context)
-
-
-def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run: progress, requests, written texts and their verdicts."""
-    analysis = analysis_of_run(run)
-    rows = run.written_points.select_related("point").order_by("point", "attempt", "pk")
-    context = run_context(study, run) | {
-        "analysis": analysis,
-        "target": run.spec["target"],
-        "writing": writing_of(run),
-        "is_checking": bool(analysis and analysis.writing_id == run.pk and is_at_work(analysis)),
-        "rows": rows[:SHOWN],
-    }
-    return render(request, "argsum/analysis/writing/run.html", context)
-
-
-def _form(request: StudyRequest, analysis: Analysis) -> PointWritingForm:
-    data = None
-    if request.method == "POST":
-        data = request.POST.copy()
-        # The address says for which analysis, whatever the hidden field holds.
-        data["analysis"] = str(analysis.pk)
-    return PointWritingForm(data, study=analysis.study, actor=request.user, analysis=analysis)
-
-
-urlpatterns += [
-    path(f"{ONE}/writing/", point_writing, name="point_writing"),
-    path(f"{ONE}/writing/estimate/", point_writing_estimate, name="point_writing_estimate"),
 ]

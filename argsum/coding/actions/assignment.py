@@ -7,7 +7,7 @@ otherwise only perhaps right; so an audit, which draws from these bands, takes u
 disagree about.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Model
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import ScorerTools, statements_of
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
-from argsum.analysis.actions.placing import PlacementRow
+from argsum.analysis.actions.placing import PIECE, PlacementRow, pieces
 from argsum.analysis.models import Analysis, Placement, PointChange
 from argsum.analysis.reports.sign_offs import digest_of, shown_points, sign_off_of
 from argsum.coding.methods.agreement import PointMatches, match_points
@@ -46,7 +46,6 @@ KIND = "point_assignment"
 BATCH, MOST_BATCH, MOST_CODES, LARGEST_CODES = 10, 50, 3, 10
 # How often a statement is asked about, the first time included.
 ATTEMPTS = 3
-PIECE = 2_000
 # Key points in the codebook of every request.
 MOST_POINTS = 200
 
@@ -200,8 +199,8 @@ def further_requests(run: Run) -> list[Subject]:
         if argument not in coded and key.attempt < ATTEMPTS and len(key.statements) > 1
     ]
     texts: dict[int, str] = {}
-    for start in range(0, len(left), PIECE):
-        own = CellArgument.objects.filter(pk__in=left[start : start + PIECE])
+    for keys in pieces(left):
+        own = CellArgument.objects.filter(pk__in=keys)
         texts |= dict(own.values_list("pk", "text"))
     subjects = []
     for attempt in sorted({last[argument].attempt + 1 for argument in left}):
@@ -322,13 +321,9 @@ def _keep_agreement(
         agrees = all(matches.agrees(row, places)) if places else matches.agrees_with_none(row)
         groups.setdefault((codes[nearest[row]], agrees), []).append(statement)
     for (code, agrees), keys in groups.items():
-        for piece in _pieces(keys):
+        for piece in pieces(keys):
             own = run.coded_statements.filter(argument__in=piece, reason="")
             own.update(nearest=code, agrees=agrees)
-
-
-def _pieces(keys: Sequence[int]) -> Iterable[Sequence[int]]:
-    return (keys[start : start + PIECE] for start in range(0, len(keys), PIECE))
 
 
 def _free_statements(analysis: Analysis) -> Any:

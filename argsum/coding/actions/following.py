@@ -1,4 +1,4 @@
-"""What follows when the requests of a run are over: further ones, or its result in the analysis.
+"""The job that runs after a run's requests: it sends further ones or applies the result.
 
 Whether a run goes on is decided under the gate's lock, behind which replies are stored: none can
 come in between. Further requests and the end of the job are one transaction, and so is a result:

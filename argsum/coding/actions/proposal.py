@@ -56,7 +56,7 @@ def target_of(
     analysis
         Its statements are read.
     requests, sample
-        At most so many requests read statements, each at most so many.
+        Maximum number of requests that read statements, and of statements in each.
     points, themes, words
         The most key points and themes, and the most words of a key point.
     """
@@ -250,7 +250,7 @@ def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
 def _lists(run: Run) -> list[ProposedList]:
     """Return the usable lists that no usable list was merged from, in the order of requests.
 
-    Without those that say nothing but what an earlier one says in the same words.
+    Lists that only repeat the words of earlier ones are left out.
     """
     rows = run.proposed_lists.filter(reason="").select_related("call").order_by("call__position")
     lists = list(rows)

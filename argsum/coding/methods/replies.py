@@ -1,4 +1,4 @@
-"""What a language model replies about key points and codes, read strictly.
+"""Strict reading of a language model's replies: proposed key points, and codes of statements.
 
 Two kinds of replies are read. A *list of key points* is a proposal that people review, so entries
 of no use are left out and counted. *Codes of statements* move statements, so nothing is repaired

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from argsum.analysis.methods.statements import unlike
 from cqa_site.judging.prompts import neutralise
 
-# Key points without a theme have a paragraph each, if there are no more than so many.
+# Up to this number, key points without a theme have a paragraph each.
 FEW = 3
 
 

@@ -17,7 +17,7 @@ LONGEST_SENTENCE = 600
 # More words than this times what was asked for are too many, and so are more sentences.
 TOO_LONG_BY = 2
 MOST_CITED = 6
-# What the check makes of a sentence; see `support`.
+# Results of checking a sentence; see `support`.
 SUPPORTED, UNSUPPORTED, PART = "supported", "unsupported", "part"
 # Why a sentence breaks the rules, whatever its statements say.
 EMPTY, TOO_LONG, UNCITED, UNKNOWN = "empty", "too_long", "uncited", "unknown"

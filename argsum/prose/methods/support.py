@@ -47,7 +47,7 @@ _BOUNDARY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SentenceSupport:
-    """What the check makes of a sentence.
+    """Result of checking a sentence.
 
     Attributes
     ----------
