@@ -162,7 +162,7 @@ class LaunchInput(AnswersRunInput):
 
 
 class LaunchChangeInput(Input):
-    """Joint spending limit of all runs, and a move for all of them; both optional."""
+    """Joint spending cap of all runs, and a move for all of them; both optional."""
 
     cap_micro = serializers.IntegerField(
         min_value=0, max_value=LARGEST_CAP, allow_null=True, required=False

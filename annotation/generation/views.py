@@ -244,7 +244,7 @@ def generation_launch_move(
 def generation_launch_cap(
     request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
-    """Change the spending limit of all runs together."""
+    """Change the spending cap of all runs together."""
     launch = _launch(study, launch_id)
     form = CapForm(request.POST)
     if form.is_valid():

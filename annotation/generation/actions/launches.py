@@ -150,7 +150,7 @@ def steer(*, launch: GenerationLaunch, actor: User, move: str) -> tuple[int, int
 
 
 def set_launch_cap(*, launch: GenerationLaunch, actor: User, cap_micro: int | None) -> None:
-    """Change the spending limit of all runs of a launch together."""
+    """Change the spending cap of all runs of a launch together."""
     Budget.objects.filter(pk=launch.budget_id).update(cap_micro=cap_micro)
     record(
         study=launch.study,

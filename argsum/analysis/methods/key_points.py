@@ -183,8 +183,8 @@ def _standard(values: FloatArray) -> FloatArray:
 
 
 NONE = -1
-# Candidates that may stand for a group: this share of its statements, the most central ones, and
-# at least and at most so many. Reading their quality takes minutes for a hundred groups of 200.
+# Candidates to represent a group: this share of its statements, the most central ones, within
+# these limits. Reading the quality of all takes minutes for a hundred groups of 200.
 CENTRAL, FEWEST_CANDIDATES, MOST_CANDIDATES = 0.3, 3, 50
 # Statements of a key point that are compared to say how alike they are.
 MOST_BEHIND = 200

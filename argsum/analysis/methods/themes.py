@@ -22,8 +22,8 @@ from .statements import WORD, group_means
 # complaints about the same thing.
 
 
-# Themes of k key points: so many times the root of k, at most half of k. Chosen on the
-# development sets of benchmarks/key_points.py (docs/papers/argsum.md).
+# Proposed themes per square root of the number of key points. Chosen on the development sets of
+# benchmarks/key_points.py (docs/papers/argsum.md).
 PER_ROOT = 1.6
 
 
@@ -131,7 +131,7 @@ _BEFORE_NOUNS = frozenset(
 SHORTEST, MOST_WORDS = 3, 2
 # Letters of a name, which are at most 120 in the database.
 LONGEST = 80
-# A word names a theme only if it is in so many statements of the theme, at least two.
+# A word can name a theme if this share of its statements contain it, and at least two do.
 FEWEST, LEAST_SHARE = 2, 0.04
 # Weight of a word that is never a noun; one that always is has 1.
 NO_NOUN = 0.35

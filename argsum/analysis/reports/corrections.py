@@ -20,7 +20,7 @@ class CorrectedShare:
 
 
 class CorrectionSource(Protocol):
-    """What corrects shares; key points are primary keys."""
+    """A source of corrected shares. Key points are given by primary key."""
 
     def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
         """Map key points to their shares of all comments."""

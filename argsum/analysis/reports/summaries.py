@@ -25,7 +25,7 @@ class CitedStatement:
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Text of the statement."""
         return str(self.statement.text)
 
     @property
@@ -54,7 +54,7 @@ class PrintedParagraph:
 
 @dataclass(frozen=True)
 class PrintedSummary:
-    """What is printed of a summary.
+    """The printed part of a summary.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def summarize_with(source: Summaries) -> None:
 
 
 def summary_of(analysis: Analysis) -> PrintedSummary | None:
-    """Return the newest summary of an analysis of which anything can be printed."""
+    """Return the newest summary of an analysis with at least one printed sentence, or None."""
     return next(filter(None, (source(analysis) for source in _SOURCES)), None)
 
 

@@ -14,7 +14,7 @@ from .frame import AuditFrame, frame_of, state_of
 
 
 class AuditCorrections:
-    """Registered as what corrects the shares of analyses."""
+    """Shares corrected by audits; see `argsum.analysis.reports.corrections`."""
 
     def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
         """Map key points to corrected shares of all comments."""

@@ -198,7 +198,7 @@ def set_ceiling(*, run: Run, actor: User, ceiling: int | None) -> None:
 
 @transaction.atomic
 def set_cap(*, run: Run, actor: User, cap_micro: int | None) -> None:
-    """Change the run's spending limit; a run paused for lack of money stays paused."""
+    """Change the run's spending cap; a run paused for lack of money stays paused."""
     Budget.objects.filter(pk=run.budget_id).update(cap_micro=cap_micro)
     record(study=run.study, actor=actor, verb="run_cap", subject=f"#{run.number}", cap=cap_micro)
 
