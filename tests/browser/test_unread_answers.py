@@ -33,7 +33,8 @@ GAPS = [200]
 SETTLE_MS = 450
 LONGEST_GAP = 400
 ALL_GAPS = range(40, LONGEST_GAP + 1, int(os.environ.get("GAP_STEP", "40")))
-SIZE = len(ALL_GAPS) + 5
+TRIES = 5
+SIZE = len(ALL_GAPS) + TRIES
 TICKED = "[...document.querySelectorAll('form[data-sheet] [type=radio]:checked')].length"
 # A function: the pages' policy lets nothing evaluate a text.
 SETTLED = """() => typeof isSettled === 'undefined'
@@ -162,7 +163,10 @@ def test_two_presses_are_one_answer(work, how, gaps):
     page = visitor.page
     rows = page.locator(".criterion, .count-row[data-kind=reference]").count()
     in_time = 0
-    for number, gap in enumerate(gaps):
+    # On a busy machine every second press may be late: then it is tried again, as fast as can be.
+    for number, gap in enumerate([*gaps, *[ALL_GAPS[0]] * TRIES]):
+        if number >= len(gaps) and in_time:
+            break
         page.wait_for_function(SETTLED)
         if rows and number and number % rows == 0:
             clear_all(page)
