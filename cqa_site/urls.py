@@ -26,6 +26,7 @@ urlpatterns = [
     path("healthz", health, name="health"),
     path("", include("cqa_site.home.help")),
     path("", include("cqa_site.rounds.crowd.urls")),
+    path("", include("cqa_site.rounds.onboarding.urls")),
     path("", include("cqa_site.rounds.pages.replies")),
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),

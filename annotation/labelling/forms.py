@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.corpus.models import Comparison
 from annotation.labelling.actions.answering import SubmittedLabel
 from annotation.labelling.actions.blocks import LABELS
+from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import (
     EVERY,
     LATER,
@@ -26,6 +27,7 @@ from annotation.labelling.models.rounds import Assignment, Guideline, Item, Labe
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, Groups, RoundPlanForm, skip_share_field
+from cqa_site.rounds.onboarding.steps import exercises_wanted
 from cqa_site.web.pages import offer
 
 ROWS_OF_LEVELS = 10
@@ -57,7 +59,7 @@ class LabelRoundForm(RoundPlanForm):
         "block_size", "share_cap", "min_control_accuracy", "low_accuracy", "expected_seconds",
         "orders_by_uncertainty", *RoundPlanForm.advanced,
     )  # fmt: skip
-    correctable = ("name", "guideline", "votes_per_item", "skip_share")
+    correctable = ("name", "guideline", "votes_per_item", "skip_share", "onboarding")
     planned = staticmethod(plan_round)
     groups: ClassVar[Groups] = (
         (
@@ -256,11 +258,21 @@ class NewLabelRoundForm(LabelRoundForm):
             self.add_error("known", sentence % len(self.agreed))
         return data
 
+    @cached_property
+    def trained(self) -> int:
+        """Number of agreed labels to train with, of those that the control items leave."""
+        data = self.cleaned_data
+        if data["onboarding"] is not None:
+            wanted = exercises_wanted(data["onboarding"])
+        else:
+            wanted = USUAL if data["shows_guideline"] else 0
+        return wanted if wanted <= len(self.agreed) - data["known"] else 0
+
     def planned(self, **about: Any) -> LabelRound:
         """Create the round with its items."""
         data = self.cleaned_data
-        known = self.agreed if data["known"] else ()
-        take = Take(data["which"], data["sample"], known, data["known"])
+        known = self.agreed if data["known"] or self.trained else ()
+        take = Take(data["which"], data["sample"], known, data["known"], self.trained)
         return plan_round(take=take, **about)
 
     @property
@@ -272,9 +284,10 @@ class NewLabelRoundForm(LabelRoundForm):
         """Return the numbers of ordinary and control items to draw."""
         controls, sample = self.cleaned_data["known"], self.cleaned_data["sample"]
         arguments = arguments_of(self.study, self.cleaned_data["which"])
-        # Those drawn as control items are not taken a second time.
-        both = arguments.filter(pk__in=[pk for pk, _label in self.agreed]) if controls else None
-        ordinary = arguments.count() - min(controls, both.count() if both is not None else 0)
+        # Those drawn as control items or for the training are not taken a second time.
+        drawn = controls + self.trained
+        both = arguments.filter(pk__in=[pk for pk, _label in self.agreed]) if drawn else None
+        ordinary = arguments.count() - min(drawn, both.count() if both is not None else 0)
         return min(ordinary, sample or ordinary), controls
 
 

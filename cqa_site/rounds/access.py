@@ -20,7 +20,16 @@ from cqa_site.rounds.queue import LEAST_GAP
 from cqa_site.web.database import PreparedQuery
 
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
-from .models import Participant, Place, Round, Sheet
+from .models import Participant, Place, Round, Sheet, StepResult
+from .onboarding.steps import (
+    FAILED,
+    PASSED,
+    QUALIFICATION,
+    ExampleAttempt,
+    add_qualification,
+    example_attempt,
+    may_work,
+)
 from .progress import skipped_by, skips_paid
 from .queue import SheetWork, next_sheet, own_sheets, place_for
 
@@ -79,6 +88,14 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
     if not is_begun and not shown_sheets(sheet.round, sheet.rater).filter(pk=sheet.pk).exists():
         raise Http404
     return sheet
+
+
+def is_before_steps(sheet: Any) -> bool:
+    """Whether an assigned sheet that nobody touched waits for the steps before work."""
+    is_touched = sheet.version > 0 or sheet.submitted_at is not None
+    if is_touched or not sheet_kind_of(sheet).is_assigned:
+        return False
+    return not may_work(sheet.round, place_for(round_=sheet.round, rater=sheet.rater))
 
 
 @cache
@@ -147,22 +164,46 @@ LONGEST_REASON = 300
 
 
 def qualify(round_: Any, place: Place) -> None:
-    """Decide, after the last example, by the share of matched known answers."""
+    """Decide, after the last example, by the share of matched known answers.
+
+    The steps before work can say how many examples only train, and how many must be right.
+    """
     kind = sheet_kind_of(round_)
+    attempt = example_attempt(round_, place.rater_id)
     examples = kind.Item._default_manager.filter(round=round_, key_points__isnull=False)
-    keys = dict(examples.values_list(kind.subject, "key_points"))
-    own = kind.Sheet._default_manager.filter(
+    keys = list(examples.order_by("position").values_list(kind.subject, "key_points"))
+    own: Any = kind.Sheet._default_manager.filter(
         round=round_, rater=place.rater_id, is_example=True, state=Sheet.State.SUBMITTED
     )
-    sheets = {getattr(sheet, f"{kind.subject}_id"): sheet for sheet in own}
-    if sheets.keys() < keys.keys():
+    sheets = {(getattr(sheet, f"{kind.subject}_id"), sheet.replicate): sheet for sheet in own}
+    trained, judged = keys[: attempt.trained], keys[attempt.trained :]
+    wanted = [(thing, attempt.number) for thing, _key in judged]
+    if any(pair not in sheets for pair in [*wanted, *((thing, 0) for thing, _key in trained)]):
         return
-    place.score = agreement(
-        kind, ((sheets[thing], key) for thing, key in keys.items() if thing in sheets)
-    )
+    place.score = agreement(kind, ((sheets[thing, attempt.number], key) for thing, key in judged))
     if not place.is_decided_by_person:
-        place.is_passed = place.score >= round_.pass_mark
-    place.save(update_fields=["score", "is_passed"])
+        place.is_passed = place.score >= attempt.needed
+    if attempt.is_step:
+        _note_attempt(round_, place, attempt)
+    place.save(update_fields=["score", "is_passed", "prepared_until"])
+
+
+def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:
+    """Store how an attempt at the qualification ended; before the last one nothing is decided."""
+    StepResult.objects.create(
+        round=round_,
+        rater_id=place.rater_id,
+        version=round_.onboarding,
+        step=QUALIFICATION,
+        attempt=attempt.number + 1,
+        outcome=PASSED if place.is_passed else FAILED,
+        answers={"score": place.score},
+    )
+    if place.is_passed:
+        qualification = add_qualification(round_.onboarding, place.rater_id)
+        place.prepared_until = qualification.expires_at
+    elif attempt.number + 1 < attempt.attempts:
+        place.score = None
 
 
 def count_examples(round_: Round) -> int:

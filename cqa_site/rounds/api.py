@@ -289,9 +289,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             form = api.form(values, study=self.study, round_=draft)
             require_valid(form)
             with conflict_on(RoundNotReady):
-                planned = form.planned(
-                    study=self.study, plan=form.plan(), actor=self.request.user, round_=draft
-                )
+                planned = form.store(self.request.user)
             return self.rows().get(pk=planned.pk)
 
     class Part(StudyViews):

@@ -9,17 +9,20 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from cqa_site.people.models import Study
+from cqa_site.people.models import Study, User
+from cqa_site.web.pages import offer
 
 from .drafts import DraftSubmission
 from .kind import TaskKind
-from .models import ParticipantLink
+from .models import OnboardingVersion, ParticipantLink
 
 # How much work a plan makes, before anything is drawn: items, answers, time and money.
 
@@ -148,6 +151,15 @@ LONGEST_INSTRUCTIONS = 20_000
 Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 
 
+def newest_versions(study: Study, own: int | None) -> QuerySet[OnboardingVersion]:
+    """Return the newest version of each of a study's onboardings, and the one that is in use."""
+    versions = OnboardingVersion.objects.filter(onboarding__study=study)
+    newest = OnboardingVersion.objects.filter(onboarding=OuterRef("onboarding"))
+    last = Subquery(newest.order_by("-number").values("pk")[:1])
+    rows = versions.filter(Q(pk=last) | Q(pk=own)).select_related("onboarding")
+    return rows.order_by("onboarding__name", "-number")
+
+
 def skip_share_field() -> forms.FloatField:
     """Return the field for the maximum share of skipped items, for kinds that allow skips."""
     return forms.FloatField(
@@ -179,10 +191,10 @@ class RoundPlanForm(forms.Form):
     groups: ClassVar[Groups] = ()
     # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.advanced`.
     advanced: tuple[str, ...] = (
-        "seed", "lease_minutes", "repeat_share", "skip_share", "instructions",
+        "seed", "lease_minutes", "repeat_share", "skip_share", "instructions", "shows_guideline",
     )  # fmt: skip
     # What can change while people work, as columns of the round.
-    correctable: ClassVar[tuple[str, ...]] = ("name", "instructions", "skip_share")
+    correctable: ClassVar[tuple[str, ...]] = ("name", "instructions", "skip_share", "onboarding")
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
     repeat_share: forms.Field | None = forms.FloatField(
@@ -216,10 +228,25 @@ class RoundPlanForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 10}),
         help_text=lazy("Shown next to the form. Markdown."),
     )
+    onboarding = forms.ModelChoiceField(
+        label=lazy("Steps before work"),
+        queryset=OnboardingVersion.objects.none(),
+        to_field_name="public_id",
+        required=False,
+        empty_label=lazy("None"),
+        help_text=lazy("Consent, questions, quiz and training, as planned under Onboarding."),
+    )
+    shows_guideline = forms.BooleanField(
+        label=lazy("Show the guideline before the first item"),
+        required=False,
+        initial=True,
+        help_text=lazy("Once per person, where no steps before work are chosen."),
+    )
 
     def __init__(self, *args: Any, study: Study, round_: Any = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study, self.round = study, round_
+        offer(self, onboarding=newest_versions(study, getattr(round_, "onboarding_id", None)))
         # The plan's own fields stand between the name and what every round has.
         common = [base_field for base_field in RoundPlanForm.base_fields if base_field != "name"]
         own = [field for field in self.fields if field not in RoundPlanForm.base_fields]
@@ -292,6 +319,17 @@ class RoundPlanForm(forms.Form):
         """Estimate the workload of cleaned fields as `extent` does, in a few queries."""
         raise NotImplementedError
 
+    @transaction.atomic
+    def store(self, actor: User) -> Any:
+        """Store the plan as a draft and draw its items; raises RoundNotReady."""
+        planned = self.planned(study=self.study, plan=self.plan(), actor=actor, round_=self.round)
+        planned.onboarding = self.cleaned_data["onboarding"]
+        planned.shows_guideline = self.cleaned_data["shows_guideline"]
+        if planned.onboarding and planned.onboarding.text:
+            planned.instructions = planned.onboarding.text
+        planned.save(update_fields=["onboarding", "shows_guideline", "instructions"])
+        return planned
+
     @property
     def picks_later(self) -> bool:
         """Whether a new round begins without items, which are picked one by one."""
@@ -329,7 +367,10 @@ def _offered(field: forms.Field, value: Any) -> Any:
 
 
 CODES = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
-OPTIONAL = ("skips_code", "stopped_code", "return_url")
+MORE_CODES = (
+    "skips_code", "stopped_code", "declined_code", "failed_check_code", "not_qualified_code",
+)  # fmt: skip
+OPTIONAL = (*MORE_CODES, "return_url")
 PARAMS = ("participant_param", "study_param", "session_param")
 
 
@@ -371,6 +412,9 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         help_texts = {
             "skips_code": lazy("If empty, the code for screened-out people is used."),
             "stopped_code": lazy("Also for people who withdraw. If empty, they get no code."),
+            "declined_code": lazy("If empty, the code of people who stop early is used."),
+            "failed_check_code": lazy("If empty, the code for screened-out people is used."),
+            "not_qualified_code": lazy("If empty, the code for screened-out people is used."),
         }
 
     def __init__(self, *args: Any, most_items: int, counted: str, **kwargs: Any) -> None:
@@ -402,7 +446,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
     def clean(self) -> dict[str, Any]:
         """Reject duplicate codes and duplicate parameter names."""
         data = super().clean() or {}
-        names = (*CODES, "skips_code", "stopped_code")
+        names = (*CODES, *MORE_CODES)
         codes = [data.get(name) for name in names if data.get(name)]
         if len(set(codes)) < len(codes):
             self.add_error("completed_code", lazy("Each outcome needs a different code."))

@@ -55,6 +55,22 @@ class Card:
     badge: str
 
 
+@dataclass(frozen=True)
+class Exercise:
+    """An item with a known answer that trains people before their work.
+
+    ``template`` shows it with ``context``; ``where`` is the place in the guideline.
+    """
+
+    key: str
+    template: str
+    context: Mapping[str, Any]
+    choices: list[tuple[str, str]]
+    right: str
+    why: str = ""
+    where: str = ""
+
+
 SHEETS, NEW_ROUND = _("Sheets"), _("New round")
 
 
@@ -100,6 +116,10 @@ class TaskKind:
     is_assigned: ClassVar[bool] = False
     # Whether its rounds can pause.
     pauses: ClassVar[bool] = False
+    # Whether people train on pages of their own, with `exercises`; sheets have examples instead.
+    trains_on_pages: ClassVar[bool] = False
+    # The template that shows a round's guideline.
+    guideline_text: ClassVar[str] = "rounds/work_pages/_instructions_text.html"
     # Whether a rule of its own excludes people, who are left to a person that decided about them.
     excludes_by_rule: ClassVar[bool] = False
     Round: ClassVar[type[models.Round]]
@@ -114,6 +134,17 @@ class TaskKind:
     skipped: ClassVar[Q | None] = None
     # How many things of its rounds wait for somebody's decision, in a study; set there, too.
     waits: Callable[[Any], int] | None = None
+
+    def has_guideline(self, round_: models.Round) -> bool:
+        """Whether a round has a guideline to show."""
+        return bool(round_.instructions)
+
+    def exercises(self, round_: models.Round) -> list[Exercise]:
+        """Return the items on which people train, those for the qualification last."""
+        return []
+
+    def draw_exercises(self, round_: Any, wanted: int) -> None:
+        """Choose as many items to train on; raises RoundNotReady if there are too few."""
 
     @property
     def moves(self) -> tuple[str, ...]:
@@ -329,6 +360,8 @@ ROUNDS = Finder(
 
 def round_entries() -> Iterator[MenuEntry]:
     """Yield the menu entries of each kind: its rounds, and its results if it has such a page."""
+    also = _("consent screening quiz training qualification survey guideline")
+    yield MenuEntry("label", _("Onboarding"), "onboardings", place=55, also=also)
     for kind in kinds():
         page, words = kind.rounds_page, kind.words
         yield MenuEntry(

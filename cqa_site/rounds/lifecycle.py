@@ -15,6 +15,7 @@ from cqa_site.people.models import Rater, User
 
 from .kind import RoundNotReady, SheetKind, kind_of, kinds
 from .models import ParticipantLink, Place, Round, Sheet
+from .onboarding.steps import exercises_wanted
 from .progress import SUBMITTED, TO_DO, count_of, how_far
 from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet
 
@@ -29,6 +30,7 @@ def open_round(*, round_: Round, actor: User) -> None:
     """Create the slots and start serving, or continue after a pause; raises RoundNotReady."""
     stored = locked_round(round_, Round.State.DRAFT, Round.State.PAUSED)
     if stored.state == Round.State.DRAFT:
+        kind_of(stored).draw_exercises(stored, exercises_wanted(stored.onboarding))
         kind_of(stored).make_slots(stored)
         stored.opened_at = timezone.now()
     _move(stored, Round.State.OPEN, actor)
@@ -78,6 +80,11 @@ def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool
     if not before:
         return False
     after = {name: values[name] for name in before}
+    if after.get("onboarding") is not None:
+        kind_of(stored).draw_exercises(stored, exercises_wanted(after["onboarding"]))
+        if after["onboarding"].text:
+            before["instructions"] = stored.instructions
+            after["instructions"] = after["onboarding"].text
     kind_of(stored).check_correction(stored, after)
     for name, value in after.items():
         setattr(stored, name, value)
@@ -233,6 +240,16 @@ class OneByOne(SheetKind):
             for number in range(1, sheets + 1)
         )
         self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
+
+    def draw_exercises(self, round_: Any, wanted: int) -> None:
+        """Require as many examples as the steps before work need."""
+        examples = self.Item._default_manager.filter(round=round_, key_points__isnull=False)
+        if wanted and (number := examples.count()) < wanted:
+            text = _(
+                "The steps before work need %(wanted)d examples with known answers, but the round "
+                "has %(number)d. Add examples, or choose other steps."
+            )
+            raise RoundNotReady(text % {"wanted": wanted, "number": number})
 
     def counts(self) -> dict[str, Any]:
         """Count items without examples, the sheets they need, and the submitted ones."""

@@ -10,6 +10,14 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .onboarding.models import (
+    Onboarding,
+    OnboardingVersion,
+    Qualification,
+    StepResult,
+    SurveyResponse,
+)
+
 # People of crowd platforms: the links by which they come into a round, and who came.
 
 
@@ -42,6 +50,9 @@ class ParticipantLink(models.Model):
     # Without one of its own, the code of people who are screened out; and none.
     skips_code = models.CharField(_("code: too many skips"), max_length=40, blank=True)
     stopped_code = models.CharField(_("code: stopped early"), max_length=40, blank=True)
+    declined_code = models.CharField(_("code: declined"), max_length=40, blank=True)
+    failed_check_code = models.CharField(_("code: quiz not passed"), max_length=40, blank=True)
+    not_qualified_code = models.CharField(_("code: not qualified"), max_length=40, blank=True)
     return_url = models.URLField(_("return address"), max_length=300, blank=True)
     required_items = models.PositiveIntegerField(_("items per person"), default=50)
     max_participants = models.PositiveIntegerField(
@@ -87,6 +98,9 @@ class Participant(models.Model):
         SKIPS = "too_many_skips", _("Too many skips")
         STOPPED = "stopped", _("Stopped early")
         WITHDRAWN = "withdrawn", _("Withdrawn")
+        DECLINED = "declined", _("Declined to take part")
+        FAILED_CHECK = "failed_check", _("Quiz not passed")
+        NOT_QUALIFIED = "not_qualified", _("Not qualified")
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="participants")
     link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")
@@ -116,13 +130,18 @@ class Participant(models.Model):
 __all__ = [
     "Item",
     "KeptDraft",
+    "Onboarding",
+    "OnboardingVersion",
     "Participant",
     "ParticipantLink",
     "Place",
+    "Qualification",
     "Round",
     "Sheet",
     "SheetEvent",
     "Slot",
+    "StepResult",
+    "SurveyResponse",
 ]
 
 
@@ -165,6 +184,11 @@ class Round(models.Model):
         # What a kind's form takes is narrower.
         validators=[MinValueValidator(1), MaxValueValidator(1440)],
     )
+    # The steps before work. Without any, the guideline can be shown before the first item.
+    onboarding = models.ForeignKey(
+        "rounds.OnboardingVersion", models.PROTECT, null=True, blank=True, related_name="rounds"
+    )
+    shows_guideline = models.BooleanField(_("show the guideline first"), default=False)
     # What the items were chosen by, and how many matched.
     recipe = models.JSONField(default=dict)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -210,6 +234,12 @@ class Place(models.Model):
     # Of blocks: how far the queue of slots was gone through.
     cursor = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(auto_now_add=True)
+    # When the steps before work were passed, of which version, and until when that lasts.
+    prepared_at = models.DateTimeField(null=True)
+    prepared_for = models.ForeignKey(
+        "rounds.OnboardingVersion", models.SET_NULL, null=True, related_name="+"
+    )
+    prepared_until = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["round", "rater"], name="place_once")]

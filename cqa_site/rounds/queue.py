@@ -19,6 +19,7 @@ from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import SheetKind, sheet_kind_of
 from cqa_site.rounds.models import Place, Round, Sheet, Slot
+from cqa_site.rounds.onboarding.steps import ExampleAttempt, example_attempt, may_work
 
 # A repeat comes after at least this many other items, so that the first look is not remembered.
 LEAST_GAP = 5
@@ -211,8 +212,9 @@ def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
 def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
     """Return the rater's next sheet, starting a new one if none is open.
 
-    Reasons for none: ``not_open``, ``stopped``, ``not_qualified``, ``held`` (others hold the last
-    items), ``finished``.
+    Reasons for none: ``not_open``, ``stopped``, ``steps`` (something comes before the work),
+    ``retry`` (the qualification, later), ``not_qualified``, ``held`` (others hold the last items),
+    ``finished``.
     """
     place = _locked_place(round_, rater)
     if place.is_excluded or place.is_stopped:
@@ -221,6 +223,10 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
         return SheetWork(None, "not_open")
     serving = _SheetServer(sheet_kind_of(round_), round_, place)
     waiting = serving.waiting()
+    # A sheet that was begun can be finished; an assigned one may never have been looked at.
+    is_begun = waiting is not None and not serving.kind.is_assigned
+    if not is_begun and not may_work(round_, place):
+        return SheetWork(None, "steps")
     if waiting is not None:
         return SheetWork(waiting)
     if serving.kind.is_assigned:
@@ -229,7 +235,10 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
     if not place.is_passed and (place.is_decided_by_person or not serving.has_begun):
         example = serving.next_example()
         if example is not None and not example.is_seen:
-            return SheetWork(serving.begin(example, is_example=True))
+            if serving.attempt.is_waiting:
+                return SheetWork(None, "retry")
+            number = serving.attempt.number
+            return SheetWork(serving.begin(example, is_example=True, replicate=number))
         # Without examples everybody may go on, unless kept out.
         if example is not None or place.is_decided_by_person:
             return SheetWork(None, "not_qualified")
@@ -277,6 +286,11 @@ class _SheetServer:
         """Whether the rater has had sheets other than examples."""
         return bool(self._done)
 
+    @cached_property
+    def attempt(self) -> ExampleAttempt:
+        """Which attempt at the qualification comes next."""
+        return example_attempt(self.round_, self.place.rater_id)
+
     def next_example(self) -> Any | None:
         """Return the next example, or a seen one after the last.
 
@@ -284,6 +298,10 @@ class _SheetServer:
         """
         examples = self.items().filter(key_points__isnull=False)
         mine = self.own().filter(**{self.kind.subject: OuterRef(self.kind.subject)})
+        if self.attempt.number:
+            again = examples.order_by("position").values_list("pk", flat=True)
+            examples = examples.filter(pk__in=list(again[self.attempt.trained :]))
+            mine = mine.filter(replicate=self.attempt.number)
         seen = examples.annotate(is_seen=Exists(mine.filter(is_example=True)))
         return seen.order_by("is_seen", "position").first()
 

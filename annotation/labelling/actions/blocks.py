@@ -22,12 +22,13 @@ from annotation.labelling.models.rounds import (
 from annotation.labelling.reports import label_violations
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.rounds.kind import Audit, Card, RoundNotReady, TaskKind, Words
+from cqa_site.rounds.kind import Audit, Card, Exercise, RoundNotReady, TaskKind, Words
 from cqa_site.rounds.lifecycle import locked_round
 from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.progress import count_of
 from cqa_site.rounds.queue import place_for
 
+from .exercises import draw_training, exercises_of, known_controls
 from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
 from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
 
@@ -304,6 +305,27 @@ class LabelRoundKind(Blocks):
     after_block: tuple[Callable[..., object], ...] = ()
     least_sure_first: Callable[[LabelRound], list[int]] | None = None
     agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
+
+    trains_on_pages = True
+    guideline_text = "annotation/labelling/_guideline_text.html"
+
+    def has_guideline(self, round_: Any) -> bool:
+        """Every label round has one."""
+        return True
+
+    def exercises(self, round_: Any) -> list[Exercise]:
+        """Return the sentences with a known label that were set aside for training."""
+        return exercises_of(self.own(round_))
+
+    def draw_exercises(self, round_: LabelRound, wanted: int) -> None:
+        """Set sentences with known labels aside; raises RoundNotReady if there are too few."""
+        draw_training(round_, self.known_labels(round_.study, round_.guideline), wanted)
+
+    def known_labels(self, study: Study, guideline: Any) -> dict[int, int]:
+        """Return arguments with a known label: control items, and what people agreed on."""
+        values = guideline.values if guideline else []
+        agreed = dict(self.agreed(study, values)) if self.agreed else {}
+        return agreed | known_controls(study, values)
 
     def make_slots(self, round_: LabelRound) -> None:
         """Create the slots, in serving order."""

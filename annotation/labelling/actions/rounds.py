@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models import Argument
+from annotation.labelling.actions.exercises import choose_training, keep_training, trained_on
 from annotation.labelling.models.rounds import Guideline, Item, LabelRound, Slot
 from annotation.labelling.models.scales import check_levels
 from cqa_site.people.models import Study, User
@@ -167,13 +168,14 @@ class Take:
     """Initial items of a round: its arguments, and the number of known ones used as controls.
 
     ``known`` are arguments with the labels that people agreed on; so many of them, drawn by the
-    round's seed, become control items.
+    round's seed, become control items. ``train`` of those that are left train people.
     """
 
     which: str = LATER
     sample: int | None = None
     known: Sequence[tuple[int, int]] = ()
     controls: int = 0
+    train: int = 0
 
 
 @transaction.atomic
@@ -213,7 +215,10 @@ def _fill(label_round: LabelRound, take: Take) -> None:
     ids = list(
         arguments_of(label_round.study, take.which).order_by("pk").values_list("pk", flat=True)
     )
-    others = [pk for pk in ids if pk not in known]
+    rest = {pk: label for pk, label in take.known if pk not in known}
+    trained = choose_training(rest, take.train, label_round.seed)
+    keep_training(label_round, trained)
+    others = [pk for pk in ids if pk not in known and pk not in trained]
     if take.sample:
         others = source.sample(others, min(take.sample, len(others)))
     add_items(label_round=label_round, argument_ids=[*known, *others])
@@ -232,6 +237,8 @@ def add_items(*, label_round: LabelRound, argument_ids: list[int]) -> int:
     label_round = locked_round(label_round, LabelRound.State.DRAFT, *RUNNING)
     require_live(label_round)
     present = set(label_round.items.values_list("argument_id", flat=True))
+    # People see the known labels of these before their work.
+    present |= set(trained_on(label_round).values_list("pk", flat=True))
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
     arguments = Argument.objects.filter(study=label_round.study).in_bulk(wanted)
     items = [

@@ -14,6 +14,7 @@ from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slo
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.onboarding.steps import may_work
 from cqa_site.rounds.progress import TaskProgress, pace
 from cqa_site.rounds.queue import place_for
 
@@ -81,8 +82,8 @@ def next_work(
 
     Who has just looked at what is ``reserved`` hands it over as ``waiting``.
 
-    Reasons for an empty list: ``not_open``, ``stopped``, ``share_cap``,
-    ``held`` (others hold the last items), ``finished``.
+    Reasons for an empty list: ``not_open``, ``stopped``, ``steps`` (something comes before the
+    work), ``share_cap``, ``held`` (others hold the last items), ``finished``.
     """
     if waiting is None:
         waiting = reserved(label_round=label_round, place=place)
@@ -90,6 +91,8 @@ def next_work(
         return LabelWork([], "stopped")
     if label_round.state != LabelRound.State.OPEN:
         return LabelWork([], "not_open")
+    if not may_work(label_round, place):
+        return LabelWork([], "steps")
     if _is_enough(label_round, len(waiting)):
         return LabelWork(waiting)
     reason = claim_blocks(label_round=label_round, place=place)

@@ -46,7 +46,7 @@ from cqa_site.rounds.access import (
     refuse_withdrawn,
 )
 from cqa_site.rounds.models import Place, Round
-from cqa_site.rounds.pages.replies import is_unread, kept_offline, unread_notice
+from cqa_site.rounds.pages.replies import is_unread, kept_offline, to_steps, unread_notice
 from cqa_site.web.database import PreparedQuery
 from cqa_site.web.pages import wants_json
 from cqa_site.web.rest.queries import id_from
@@ -286,6 +286,8 @@ def _page(
     work = _work(request, place, len(times))
     if work.reason == "ended" and shown is None:
         return redirect("participation_end")
+    if work.reason == "steps" and shown is None:
+        return to_steps(label_round)
     waiting = work.assignments
     current = shown or next(iter(waiting), None)
     is_change = current is not None and current.state in DONE

@@ -30,6 +30,7 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.rounds.progress import paces_of, skips_paid
 
 from ..forms import FaultForm, ParticipantLinkForm
+from ..onboarding.actions import has_survey_left
 from . import participants as actions
 from .participants import (
     PlatformIds,
@@ -268,6 +269,9 @@ def participation_end(request: PersonRequest) -> HttpResponse:
     """Show the completion code once the participation is over, else the remaining work."""
     participant = _participant(request)
     if participant.outcome != Participant.Outcome.RUNNING:
+        if _has_survey(participant):
+            ids = [participant.study.public_id, participant.link.round.public_id]
+            return redirect("round_survey", *ids)
         code = completion_code(participant)
         address = participant.link.address_for(code)
         context = {"participant": participant, "code": code, "address": address}
@@ -318,6 +322,12 @@ def _participant(request: PersonRequest) -> Participant:
     if not memberships_of(request.user).filter(study=participant.study).exists():
         raise Http404
     return participant
+
+
+def _has_survey(participant: Participant) -> bool:
+    """Whether the survey comes before the code of somebody whose work is complete."""
+    is_complete = participant.outcome == Participant.Outcome.COMPLETED
+    return is_complete and has_survey_left(participant.link.round, participant.user)
 
 
 def _running_page(

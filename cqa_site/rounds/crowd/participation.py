@@ -41,7 +41,10 @@ from .participants import (
 # somebody writes is kept, and is no fault by itself.
 
 
-SCREENED_OUT = ("stopped", "not_qualified")
+SCREENED_OUT = {
+    "stopped": Participant.Outcome.SCREENED_OUT,
+    "not_qualified": Participant.Outcome.NOT_QUALIFIED,
+}
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,9 @@ def completion_code(participant: Participant) -> str:
         Participant.Outcome.SKIPS: link.skips_code or link.screened_out_code,
         Participant.Outcome.STOPPED: link.stopped_code,
         Participant.Outcome.WITHDRAWN: link.stopped_code,
+        Participant.Outcome.DECLINED: link.declined_code or link.stopped_code,
+        Participant.Outcome.FAILED_CHECK: link.failed_check_code or link.screened_out_code,
+        Participant.Outcome.NOT_QUALIFIED: link.not_qualified_code or link.screened_out_code,
     }
     return codes.get(Participant.Outcome(participant.outcome), "")
 
@@ -204,10 +210,10 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
     membership = memberships_of(participant.user).get(study=participant.study)
     round_ = participant.link.round
     reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
-    if not reason:
+    if reason in ("", "steps", "retry"):
         return None
     if reason in SCREENED_OUT:
-        return Participant.Outcome.SCREENED_OUT
+        return SCREENED_OUT[reason]
     if standing.is_unpaid:
         return Participant.Outcome.SKIPS
     if _was_cut_short(participant, standing):

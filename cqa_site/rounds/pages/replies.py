@@ -44,6 +44,11 @@ def see_other(address: str) -> HttpResponse:
     return HttpResponse(status=303, headers={"Location": address})
 
 
+def to_steps(round_: Any) -> HttpResponse:
+    """Redirect to the steps that come before the work."""
+    return see_other(reverse("round_steps", args=[round_.study.public_id, round_.public_id]))
+
+
 def errors_of(form: BaseForm) -> str:
     """Return all errors of a form in one line."""
     return " ".join(str(text) for errors in form.errors.values() for text in errors)

@@ -296,7 +296,7 @@ def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
 @transaction.atomic
 def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
     """Return the planned round. If opening fails, no draft is left behind."""
-    planned = form.planned(study=form.study, plan=form.plan(), actor=actor, round_=form.round)
+    planned = form.store(actor)
     if is_opened:
         open_round(round_=planned, actor=actor)
     return planned

@@ -23,6 +23,7 @@ from cqa_site.web.pages import wants_json
 from ..access import (
     WORKERS,
     agreement,
+    is_before_steps,
     next_work,
     opened_round,
     own_rater,
@@ -56,6 +57,7 @@ from .replies import (
     not_valid_json,
     see_other,
     submitted_reply,
+    to_steps,
     unread_notice,
     wants_page,
     ways_of,
@@ -125,6 +127,8 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
         """Show one of the person's sheets: the form, or an example's key after submission."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
+        if is_before_steps(sheet):
+            return to_steps(sheet.round)
         if _is_seen_example(sheet):
             return _feedback(face, request, sheet)
         return show_sheet(face, request, sheet)
@@ -134,14 +138,18 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Store the form's content; set late content aside."""
         (sheet_id,) = ids.values()
-        return take_save(face, request, own_sheet(kind, request, study, sheet_id))
+        sheet = own_sheet(kind, request, study, sheet_id)
+        return to_steps(sheet.round) if is_before_steps(sheet) else take_save(face, request, sheet)
 
     @study_page(*face.roles, in_archive=True)
     @require_POST
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Submit the sheet and continue with the next one."""
         (sheet_id,) = ids.values()
-        return take_submit(face, request, own_sheet(kind, request, study, sheet_id))
+        sheet = own_sheet(kind, request, study, sheet_id)
+        if is_before_steps(sheet):
+            return to_steps(sheet.round)
+        return take_submit(face, request, sheet)
 
     @study_page(*face.roles, in_archive=True)
     @require_POST
@@ -169,6 +177,8 @@ def _work(request: Any, round_: Any) -> HttpResponse:
         return redirect(address_of(work.sheet))
     if work.reason == "ended":
         return redirect("participation_end")
+    if work.reason == "steps":
+        return to_steps(round_)
     context = _around(request, round_, rater)
     # Whatever is free there: nothing of it comes to this person.
     far = TaskProgress(context["far"].done, 0)

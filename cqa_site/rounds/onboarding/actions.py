@@ -1,0 +1,229 @@
+"""What changes an onboarding, and what people do in its steps."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from cqa_site.people.access import record
+from cqa_site.people.models import Rater, Study, User
+
+from ..kind import Exercise, kind_of
+from ..models import (
+    Onboarding,
+    OnboardingVersion,
+    Participant,
+    Place,
+    Qualification,
+    StepResult,
+    SurveyResponse,
+)
+from .questions import wrong_answers
+from .steps import (
+    ANSWERED,
+    CONSENT,
+    DECLINED,
+    FAILED,
+    PASSED,
+    QUALIFICATION,
+    SURVEY,
+    TRAINING,
+    WITHDRAWN,
+    StepProgress,
+    add_qualification,
+    prepare,
+    results_of,
+    state_of,
+    step_progress,
+    valid_qualification,
+)
+
+
+@transaction.atomic
+def save_version(
+    *, study: Study, name: str, actor: User, onboarding: Onboarding | None = None, **fields: Any
+) -> OnboardingVersion:
+    """Store the next version of an onboarding, or the first one of a new one."""
+    if onboarding is None:
+        onboarding = Onboarding.objects.create(study=study, name=name)
+    # Of two people who save at once one waits: numbers stay without gaps.
+    stored = Onboarding.objects.select_for_update().get(pk=onboarding.pk)
+    if stored.name != name:
+        stored.name = name
+        stored.save(update_fields=["name"])
+    last = stored.versions.first()
+    number = last.number + 1 if last else 1
+    version = OnboardingVersion.objects.create(
+        onboarding=stored, number=number, created_by=actor, **fields
+    )
+    record(study=study, actor=actor, verb="onboarding_version_saved", subject=str(version))
+    return version
+
+
+class NotNow(Exception):
+    """The step is not the person's current one; the page shows which one is."""
+
+
+@transaction.atomic
+def take_step(
+    *,
+    round_: Any,
+    place: Place,
+    kind: str,
+    answers: Mapping[str, Any],
+    started_at: datetime | None,
+) -> StepResult:
+    """Store what somebody did in their current step; raises NotNow.
+
+    ``answers`` is what the step's form gave: agreement, choices, or an answer to one exercise.
+    """
+    # Of two tabs one waits here, and then its step is no longer the current one.
+    stored = Place.objects.select_for_update().get(pk=place.pk)
+    progress = step_progress(round_, stored)
+    step = progress.step
+    is_open = not (progress.is_over or progress.is_waiting or progress.is_done)
+    if step is None or step["kind"] != kind or not is_open:
+        raise NotNow
+    result = StepResult(
+        rater_id=stored.rater_id,
+        round_id=round_.pk,
+        version=round_.onboarding,
+        step=kind,
+        attempt=progress.attempts + 1,
+        answers=dict(answers),
+        started_at=started_at,
+    )
+    if kind in (TRAINING, QUALIFICATION):
+        _answer_exercise(round_, result, step)
+    else:
+        result.outcome = _judge(step, answers)
+        result.save()
+    prepare(round_, stored, step_progress(round_, stored))
+    return result
+
+
+def _judge(step: Mapping[str, Any], answers: Mapping[str, Any]) -> str:
+    if step["kind"] == CONSENT:
+        return PASSED if answers["agrees"] else DECLINED
+    return FAILED if wrong_answers(step["questions"], answers) else PASSED
+
+
+def exercises_of_step(round_: Any, step: Mapping[str, Any]) -> list[Exercise]:
+    """Return the items of a training or qualification step: those to train on come first."""
+    exercises = kind_of(round_).exercises(round_)
+    if step["kind"] == TRAINING:
+        return exercises[: step["items"]]
+    before = round_.onboarding.step(TRAINING) if round_.onboarding else None
+    start = before["items"] if before else 0
+    return exercises[start : start + step["items"]]
+
+
+def answered_in(round_: Any, rater: int, step: str, attempt: int) -> list[StepResult]:
+    """Return the single answers of an attempt, in their order."""
+    return [
+        result
+        for result in results_of(round_, rater)
+        if (result.step, result.attempt, result.outcome) == (step, attempt, ANSWERED)
+    ]
+
+
+def _answer_exercise(round_: Any, result: StepResult, step: Mapping[str, Any]) -> None:
+    """Store the answer to the next exercise; after the last one, how the step ended."""
+    exercises = exercises_of_step(round_, step)
+    before = answered_in(round_, result.rater_id, result.step, result.attempt)
+    number = len(before)
+    if number >= len(exercises) or exercises[number].key != result.answers["item"]:
+        raise NotNow
+    result.answers["is_right"] = result.answers["label"] == exercises[number].right
+    result.outcome = ANSWERED
+    result.save()
+    if number + 1 < len(exercises):
+        return
+    right = sum(answer.answers["is_right"] for answer in [*before, result])
+    has_passed = right >= step.get("right", 0)
+    StepResult.objects.create(
+        rater_id=result.rater_id,
+        round_id=result.round_id,
+        version=result.version,
+        step=result.step,
+        attempt=result.attempt,
+        outcome=PASSED if has_passed else FAILED,
+        answers={"right": right, "of": len(exercises)},
+    )
+
+
+@transaction.atomic
+def grant_qualification(
+    *, version: OnboardingVersion, rater: Rater, actor: User, reason: str
+) -> Qualification | None:
+    """Let somebody work without the steps, except consent; None if they may already."""
+    if valid_qualification(version, rater.pk):
+        return None
+    qualification = add_qualification(version, rater.pk, granted_by=actor, reason=reason)
+    _record(qualification, "qualification_granted", actor, reason)
+    return qualification
+
+
+@transaction.atomic
+def withdraw_qualification(
+    *, qualification: Qualification, actor: User, reason: str
+) -> Qualification | None:
+    """Serve somebody nothing more in rounds with this onboarding; None if it had ended before."""
+    stored = Qualification.objects.select_for_update().get(pk=qualification.pk)
+    stored.version, stored.rater = qualification.version, qualification.rater
+    if state_of(stored) == WITHDRAWN:
+        return None
+    stored.withdrawn_at, stored.withdrawn_by = timezone.now(), actor
+    stored.withdrawal_reason = reason
+    stored.save(update_fields=["withdrawn_at", "withdrawn_by", "withdrawal_reason"])
+    places = Place.objects.filter(
+        rater=stored.rater_id, prepared_for__onboarding=stored.version.onboarding_id
+    )
+    places.update(prepared_for=None, prepared_until=None)
+    _record(stored, "qualification_withdrawn", actor, reason)
+    return stored
+
+
+def _record(qualification: Qualification, verb: str, actor: User, reason: str) -> None:
+    version = qualification.version
+    record(
+        study=version.onboarding.study,
+        actor=actor,
+        verb=verb,
+        subject=f"{version}: {qualification.rater.pseudonym}",
+        reason=reason,
+    )
+
+
+# The survey after the work.
+
+
+def survey_of(round_: Any) -> list[dict[str, Any]]:
+    """Return the questions of a round's survey."""
+    step = round_.onboarding.step(SURVEY) if round_.onboarding_id else None
+    return step["questions"] if step else []
+
+
+def has_survey_left(round_: Any, user: User) -> bool:
+    """Whether the round has a survey that the person has not answered."""
+    own = SurveyResponse.objects.filter(round=round_.pk, rater__user=user)
+    return bool(survey_of(round_)) and not own.exists()
+
+
+def save_survey(*, round_: Any, rater: Rater, answers: Mapping[str, Any]) -> None:
+    """Store somebody's answers; a second submission changes nothing."""
+    SurveyResponse.objects.get_or_create(
+        round_id=round_.pk,
+        rater=rater,
+        defaults={"version": round_.onboarding, "answers": dict(answers)},
+    )
+
+
+def end_of(progress: StepProgress) -> str:
+    """Return the outcome of a crowd participation that a step ends; empty if none does."""
+    outcomes = Participant.Outcome
+    if progress.end == WITHDRAWN:
+        return outcomes.NOT_QUALIFIED
+    return progress.end

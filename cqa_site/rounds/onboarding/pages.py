@@ -1,0 +1,300 @@
+"""Pages of the steps before work and of the survey after it, for the people who do them."""
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from cqa_site.people.access import StudyRequest, study_page
+from cqa_site.people.models import Study
+
+from ..access import WORKERS, opened_round, own_rater, participant_of
+from ..crowd.participants import end_participation
+from ..kind import Exercise, kind_of
+from ..models import Participant, Place, Round, StepResult, SurveyResponse
+from ..queue import place_for
+from .actions import (
+    NotNow,
+    answered_in,
+    end_of,
+    exercises_of_step,
+    save_survey,
+    survey_of,
+    take_step,
+)
+from .questions import QuestionsForm, spoken, wrong_answers
+from .steps import (
+    ANSWERED,
+    CONSENT,
+    EXERCISES,
+    FAILED,
+    PASSED,
+    READING,
+    SCREENING,
+    TRAINING,
+    StepProgress,
+    prepare,
+    results_of,
+    step_progress,
+)
+
+
+@study_page(*WORKERS)
+def round_steps(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+    """Show the current step, an earlier one, or how an attempt went; a POST does the step."""
+    round_ = _round(request, study, any_round_id)
+    participant = participant_of(request)
+    if participant and participant.outcome != Participant.Outcome.RUNNING:
+        return redirect("participation_end")
+    place = place_for(round_=round_, rater=own_rater(request))
+    if request.method == "POST":
+        return _take(request, round_, place)
+    progress = step_progress(round_, place)
+    if "after" in request.GET:
+        return _after_page(request, round_, place, progress)
+    number = request.GET.get("step", "")
+    if number.isdecimal() and 1 <= int(number[:3]) <= progress.position:
+        return _earlier_page(request, round_, place, progress, int(number[:3]))
+    if prepare(round_, place, progress):
+        return redirect(kind_of(round_).work_page, study.public_id, round_.public_id)
+    return _step_page(request, round_, place, progress)
+
+
+def _round(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> Any:
+    plain = get_object_or_404(Round, study=study, public_id=any_round_id)
+    return opened_round(kind_of(plain), request, study, any_round_id, "onboarding")
+
+
+def _steps(round_: Any, query: str = "") -> HttpResponse:
+    response = redirect("round_steps", round_.study.public_id, round_.public_id)
+    response["Location"] += query
+    response.status_code = 303
+    return response
+
+
+# Doing a step.
+
+
+def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
+    progress, kind = step_progress(round_, place), request.POST.get("step", "")
+    step = progress.step
+    if step is None or step["kind"] != kind or progress.is_over or progress.is_waiting:
+        return _steps(round_)
+    if request.POST.get("then") == "back":
+        _keep_draft(request, round_, kind)
+        return _steps(round_, f"?step={max(1, progress.position)}")
+    form = _form(step, place, request.POST)
+    answers = _answers(request, round_, place, progress, form)
+    if answers is None:
+        return _step_page(request, round_, place, progress, form, status=422)
+    try:
+        result = _store(request, round_, place, kind, answers)
+    except NotNow:
+        return _steps(round_)
+    request.session.pop(_draft_key(round_, kind), None)
+    shows_result = kind == TRAINING or (kind == READING and bool(step["questions"]))
+    is_end = result.outcome == FAILED
+    return _steps(
+        round_, f"?after={kind}" if shows_result or (is_end and kind in EXERCISES) else ""
+    )
+
+
+@transaction.atomic
+def _store(
+    request: StudyRequest, round_: Any, place: Place, kind: str, answers: dict[str, Any]
+) -> StepResult:
+    """Store the step; if it ends a crowd participation, record the outcome with it."""
+    started = parse_datetime(request.session.pop(_start_key(round_, kind), "") or "")
+    result = take_step(round_=round_, place=place, kind=kind, answers=answers, started_at=started)
+    participant, end = participant_of(request), end_of(step_progress(round_, place))
+    if participant and end:
+        end_participation(participant=participant, outcome=end, step=kind)
+    return result
+
+
+def _answers(
+    request: StudyRequest,
+    round_: Any,
+    place: Place,
+    progress: StepProgress,
+    form: QuestionsForm | None,
+) -> dict[str, Any] | None:
+    """Return what the step's form gave; None if something is missing."""
+    step: Any = progress.step
+    if step["kind"] == CONSENT:
+        choice = request.POST.get("then")
+        return {"agrees": choice == "agree"} if choice in ("agree", "decline") else None
+    if step["kind"] in EXERCISES:
+        exercise = _exercise(round_, place, progress)
+        label = request.POST.get("label", "")
+        is_known = exercise is not None and label in dict(exercise.choices)
+        return {"item": request.POST.get("item", ""), "label": label} if is_known else None
+    return form.answers if form is not None and form.is_valid() else None
+
+
+def _form(step: Any, place: Place, data: Any = None, **more: Any) -> QuestionsForm | None:
+    if step["kind"] not in (SCREENING, READING):
+        return None
+    return QuestionsForm(step["questions"], data, rater=place.rater_id, **more)
+
+
+def _exercise(round_: Any, place: Place, progress: StepProgress) -> Exercise | None:
+    step: Any = progress.step
+    exercises = exercises_of_step(round_, step)
+    number = len(answered_in(round_, place.rater_id, step["kind"], progress.attempts + 1))
+    return exercises[number] if number < len(exercises) else None
+
+
+def _draft_key(round_: Any, kind: str) -> str:
+    return f"step-{kind}-{round_.public_id}"
+
+
+def _start_key(round_: Any, kind: str) -> str:
+    return f"start-{kind}-{round_.public_id}"
+
+
+def _keep_draft(request: StudyRequest, round_: Any, kind: str) -> None:
+    """Keep what was chosen, for when the person comes back from an earlier step."""
+    chosen = {name: value[:9] for name, value in request.POST.items() if name[:1] == "q"}
+    request.session[_draft_key(round_, kind)] = dict(list(chosen.items())[:50])
+
+
+# Showing a step.
+
+
+def _around(round_: Any, progress: StepProgress, position: int | None = None) -> dict[str, Any]:
+    position = progress.position if position is None else position
+    kind = kind_of(round_)
+    return {
+        "study": round_.study,
+        "round": round_,
+        "kind": kind,
+        "version": round_.onboarding,
+        "progress": progress,
+        "number": min(position + 1, len(progress.steps)),
+        "count": len(progress.steps),
+    }
+
+
+def _step_page(
+    request: StudyRequest,
+    round_: Any,
+    place: Place,
+    progress: StepProgress,
+    form: QuestionsForm | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    step: Any = progress.step
+    context = _around(round_, progress) | {"step": step, "is_member": not participant_of(request)}
+    context["is_missing"] = status == 422
+    if step is not None and not (progress.is_over or progress.is_waiting):
+        now = timezone.now().isoformat()
+        request.session.setdefault(_start_key(round_, step["kind"]), now)
+        draft = request.session.get(_draft_key(round_, step["kind"]))
+        context["form"] = form or _form(step, place, initial=draft)
+        if step["kind"] in EXERCISES:
+            exercises = exercises_of_step(round_, step)
+            exercise = _exercise(round_, place, progress)
+            index = exercises.index(exercise) if exercise else 0
+            context |= {"exercise": exercise, "item": index + 1, "items": len(exercises)}
+    return render(request, "rounds/onboarding/step.html", context, status=status)
+
+
+def _earlier_page(
+    request: StudyRequest, round_: Any, place: Place, progress: StepProgress, number: int
+) -> HttpResponse:
+    """Show a step that was passed, with the answers."""
+    step = progress.steps[number - 1]
+    done = _last(round_, place, step["kind"], PASSED)
+    rows = [
+        {"question": question, "answer": spoken(question, done.answers.get(f"q{index}"))}
+        for index, question in enumerate(step.get("questions", ()))
+        if done is not None
+    ]
+    context = _around(round_, progress, number - 1)
+    context |= {"step": step, "rows": rows, "is_earlier": True}
+    return render(request, "rounds/onboarding/step.html", context)
+
+
+def _after_page(
+    request: StudyRequest, round_: Any, place: Place, progress: StepProgress
+) -> HttpResponse:
+    """Show how the last attempt at a quiz, or the last answer to an exercise, went."""
+    kind = request.GET["after"]
+    outcomes = (ANSWERED,) if kind in EXERCISES else (PASSED, FAILED)
+    result = _last(round_, place, kind, *outcomes)
+    steps = [*progress.steps, *(round_.onboarding.steps if round_.onboarding else ())]
+    step = next((step for step in steps if step["kind"] == kind), None)
+    if result is None or step is None or kind not in (READING, TRAINING):
+        return _steps(round_)
+    position = next(
+        (index for index, step in enumerate(progress.steps) if step["kind"] == kind), 0
+    )
+    context = _around(round_, progress, position) | {"step": step, "result": result}
+    if kind == TRAINING:
+        exercises = {exercise.key: exercise for exercise in exercises_of_step(round_, step)}
+        exercise = exercises.get(result.answers["item"])
+        if exercise is None:
+            return _steps(round_)
+        names = dict(exercise.choices)
+        context |= {"exercise": exercise, "right": names[exercise.right]}
+        context["answer"] = names.get(result.answers["label"], "")
+    else:
+        context["feedback"] = quiz_feedback(step["questions"], result.answers)
+        shows_key = result.outcome == PASSED or progress.is_over
+        context["shows_key"] = shows_key
+    return render(request, "rounds/onboarding/after.html", context)
+
+
+def quiz_feedback(questions: Any, answers: Any) -> list[dict[str, Any]]:
+    """Return each question with the answer, whether it is right, and the right one."""
+    wrong = wrong_answers(questions, answers)
+    return [
+        {
+            "question": question,
+            "answer": spoken(question, answers.get(f"q{number}")),
+            "right": question["choices"][question["right"][0]] if question["right"] else "",
+            "is_right": number not in wrong,
+        }
+        for number, question in enumerate(questions)
+    ]
+
+
+def _last(round_: Any, place: Place, kind: str, *outcomes: str) -> StepResult | None:
+    results = [
+        result
+        for result in results_of(round_, place.rater_id)
+        if result.step == kind and result.outcome in outcomes
+    ]
+    return results[-1] if results else None
+
+
+@study_page(*WORKERS)
+def round_survey(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+    """Ask the questions after the work, once; every one of them can be left out."""
+    round_ = _round(request, study, any_round_id)
+    questions = survey_of(round_)
+    if not questions:
+        raise Http404
+    rater = own_rater(request)
+    is_new = not SurveyResponse.objects.filter(round=round_.pk, rater=rater).exists()
+    form = QuestionsForm(questions, request.POST or None, is_required=False)
+    if request.method == "POST" and form.is_valid():
+        save_survey(round_=round_, rater=rater, answers=form.answers)
+        is_new = False
+        if not participant_of(request):
+            messages.success(request, _("Thank you. Your answers are saved."))
+    if not is_new:
+        if participant_of(request):
+            return redirect("participation_end")
+        return redirect("study", study.public_id)
+    context = {"study": study, "round": round_, "form": form, "kind": kind_of(round_)}
+    context["is_member"] = not participant_of(request)
+    status = 422 if form.errors else 200
+    return render(request, "rounds/onboarding/survey.html", context, status=status)

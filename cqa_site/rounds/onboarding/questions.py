@@ -1,0 +1,176 @@
+"""Questions of screening, quiz and survey: their notation, and the form that asks them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+from ..queue import own_order
+
+# One question a block, blocks apart by an empty line: the question, then its choices with "-", or
+# "+" for those that are right or admit; "=" explains, and "@" names the place in the guideline.
+# In surveys a question without choices takes a text, or a number after "[number]".
+
+
+MOST_QUESTIONS, MOST_CHOICES, LONGEST_LINE = 30, 20, 500
+LONGEST_ANSWER = 2_000
+NUMBER = "[number]"
+Question = dict[str, Any]
+
+
+def read_questions(text: str, *, purpose: str) -> list[Question]:
+    """Return the questions of a text; raises ValidationError that names the line.
+
+    ``purpose`` is ``screening`` (some choices admit), ``quiz`` (one is right) or ``survey``.
+    """
+    questions: list[Question] = []
+    is_new = True
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if len(line) > LONGEST_LINE:
+            raise _wrong(number, _("it has more than %d characters") % LONGEST_LINE)
+        if not line:
+            is_new = True
+        elif is_new and line[0] not in "-+=@":
+            questions.append(_question(line, number))
+            is_new = False
+        elif questions and not is_new:
+            _add_line(questions[-1], line, number)
+        else:
+            raise _wrong(number, _("a question has to come before it"))
+    if len(questions) > MOST_QUESTIONS:
+        raise ValidationError(_("At most %d questions are possible.") % MOST_QUESTIONS)
+    for question in questions:
+        _check(question, purpose)
+    return [
+        {name: value for name, value in question.items() if name != "line"}
+        for question in questions
+    ]
+
+
+def _question(line: str, number: int) -> Question:
+    is_number = line.endswith(NUMBER)
+    return {
+        "text": line.removesuffix(NUMBER).strip(),
+        "is_number": is_number,
+        "choices": [],
+        "right": [],
+        "why": "",
+        "where": "",
+        "line": number,
+    }
+
+
+def _add_line(question: Question, line: str, number: int) -> None:
+    sign, text = line[0], line[1:].strip()
+    if sign in "-+" and text:
+        if sign == "+":
+            question["right"].append(len(question["choices"]))
+        question["choices"].append(text)
+    elif sign in "=@" and text:
+        question["why" if sign == "=" else "where"] = text
+    else:
+        raise _wrong(
+            number, _("begin choices with “-” or “+”, and leave a line empty before a question")
+        )
+
+
+def _check(question: Question, purpose: str) -> None:
+    choices, right, line = question["choices"], question["right"], question["line"]
+    if len(set(choices)) < len(choices) or len(choices) > MOST_CHOICES:
+        raise _wrong(line, _("its choices must differ, and be at most %d") % MOST_CHOICES)
+    if purpose == "survey":
+        if right or len(choices) == 1 or (choices and question["is_number"]):
+            raise _wrong(line, _("in a survey no choice is right, and one choice is too few"))
+    elif len(choices) < 2 or question["is_number"]:
+        raise _wrong(line, _("it needs two choices or more"))
+    elif purpose == "quiz" and len(right) != 1:
+        raise _wrong(line, _("mark exactly one right choice with “+”"))
+    elif not right:
+        raise _wrong(line, _("mark the choices that admit with “+”"))
+
+
+def _wrong(line: int, reason: str) -> ValidationError:
+    return ValidationError(_("Line %(line)d: %(reason)s.") % {"line": line, "reason": reason})
+
+
+def questions_text(questions: Sequence[Question]) -> str:
+    """Return the questions in the notation that `read_questions` reads."""
+    return "\n\n".join("\n".join(_lines(question)) for question in questions)
+
+
+def _lines(question: Question) -> list[str]:
+    lines = [f"{question['text']} {NUMBER}" if question["is_number"] else question["text"]]
+    for index, choice in enumerate(question["choices"]):
+        lines.append(f"{'+' if index in question['right'] else '-'} {choice}")
+    lines += [f"= {question['why']}"] if question["why"] else []
+    return [*lines, f"@ {question['where']}"] if question["where"] else lines
+
+
+class QuestionsForm(forms.Form):
+    """Asks questions, in a random order of choices where ``rater`` is given.
+
+    Nothing of it says which choice is right: values are places in the order of writing.
+    """
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        *args: Any,
+        rater: int | None = None,
+        is_required: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.questions = questions
+        for number, question in enumerate(questions):
+            field = _field(question, number, rater)
+            field.required = is_required
+            self.fields[f"q{number}"] = field
+
+    @property
+    def answers(self) -> dict[str, Any]:
+        """What was answered, by field."""
+        return {name: value for name, value in self.cleaned_data.items() if value != ""}
+
+    @property
+    def wrong(self) -> list[int]:
+        """Numbers of the questions whose choice is not right."""
+        return wrong_answers(self.questions, self.answers)
+
+
+def _field(question: Question, number: int, rater: int | None) -> forms.Field:
+    label = question["text"]
+    if question["choices"]:
+        order = list(range(len(question["choices"])))
+        if rater is not None:
+            order = own_order(order, seed=number, rater=rater)
+        choices = [(str(index), question["choices"][index]) for index in order]
+        return forms.ChoiceField(label=label, choices=choices, widget=forms.RadioSelect)
+    if question["is_number"]:
+        return forms.FloatField(label=label, min_value=-1e9, max_value=1e9)
+    return forms.CharField(
+        label=label, max_length=LONGEST_ANSWER, widget=forms.Textarea(attrs={"rows": 2})
+    )
+
+
+def wrong_answers(questions: Sequence[Question], answers: Mapping[str, Any]) -> list[int]:
+    """Return the numbers of the questions whose chosen answer is not a right one."""
+    return [
+        number
+        for number, question in enumerate(questions)
+        if str(answers.get(f"q{number}", "")) not in {str(index) for index in question["right"]}
+    ]
+
+
+def spoken(question: Question, value: Any) -> str:
+    """Return an answer in words."""
+    if value in (None, ""):
+        return ""
+    if not question["choices"]:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    known = re.fullmatch(r"\d+", str(value)) and int(value) < len(question["choices"])
+    return str(question["choices"][int(value)]) if known else ""

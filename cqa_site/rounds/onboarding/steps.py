@@ -1,0 +1,263 @@
+"""The steps that somebody has still to pass before a round serves them anything."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from ..kind import kind_of
+from ..models import OnboardingVersion, Place, Qualification, StepResult
+
+Step = Mapping[str, Any]
+CONSENT, SCREENING, READING = "consent", "screening", "reading"
+TRAINING, QUALIFICATION, SURVEY = "training", "qualification", "survey"
+# In the order in which a new version has them.
+KINDS = (CONSENT, SCREENING, READING, TRAINING, QUALIFICATION, SURVEY)
+# Steps that consist of items with known answers.
+EXERCISES = (TRAINING, QUALIFICATION)
+PASSED, FAILED = StepResult.Outcome.PASSED, StepResult.Outcome.FAILED
+DECLINED, ANSWERED = StepResult.Outcome.DECLINED, StepResult.Outcome.ANSWERED
+# How a step ends for somebody who does not pass it, as outcomes of crowd participants.
+ENDS = {
+    CONSENT: "declined",
+    SCREENING: "screened_out",
+    READING: "failed_check",
+    QUALIFICATION: "not_qualified",
+}
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class StepProgress:
+    """How far somebody is: the steps, the current one, and why it may not go on.
+
+    ``end`` is empty, one of `ENDS`, or ``withdrawn``; ``position`` is the number of steps where
+    all are passed.
+    """
+
+    steps: Sequence[Step]
+    position: int
+    end: str = ""
+    attempts: int = 0
+    retry_at: datetime | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all steps are passed."""
+        return not self.end and self.position >= len(self.steps)
+
+    @property
+    def step(self) -> Step | None:
+        """The current step."""
+        return self.steps[self.position] if self.position < len(self.steps) else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next attempt has to wait."""
+        return self.retry_at is not None and self.retry_at > timezone.now()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether only a researcher can let the person go on."""
+        return self.end not in ("", ENDS[CONSENT])
+
+
+def is_prepared(round_: Any, place: Place) -> bool:
+    """Whether the steps are known to be passed; no query."""
+    if round_.onboarding_id is None:
+        # Who began before the round showed its guideline is not stopped by it.
+        return not round_.shows_guideline or place.prepared_at is not None or place.served > 0
+    if place.prepared_for_id != round_.onboarding_id:
+        return False
+    return place.prepared_until is None or place.prepared_until > timezone.now()
+
+
+def may_work(round_: Any, place: Place) -> bool:
+    """Whether the round may serve something; notes it in the enrolment once nothing is left."""
+    return is_prepared(round_, place) or prepare(round_, place, step_progress(round_, place))
+
+
+def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
+    """Note in the enrolment that all steps are passed; return whether they are."""
+    if not progress.is_done:
+        return False
+    version, now = round_.onboarding, timezone.now()
+    held = valid_qualification(version, place.rater_id) if version else None
+    kind = kind_of(round_)
+    if version and held is None and not _leaves_examples(kind, version, place):
+        held = add_qualification(version, place.rater_id)
+    if held and not kind.trains_on_pages:
+        place.is_passed = True
+    place.prepared_at, place.prepared_for = now, version
+    place.prepared_until = held.expires_at if held else None
+    fields = ["prepared_at", "prepared_for", "prepared_until", "is_passed"]
+    place.save(update_fields=fields)
+    return True
+
+
+def add_qualification(version: OnboardingVersion, rater: int, **more: Any) -> Qualification:
+    """Qualify somebody for a version, for as long as it says."""
+    days = version.valid_days
+    until = timezone.now() + timedelta(days=days) if days else None
+    return Qualification.objects.create(version=version, rater_id=rater, expires_at=until, **more)
+
+
+def _leaves_examples(kind: Any, version: OnboardingVersion, place: Place) -> bool:
+    """Whether the round's examples still have to show what the person can do."""
+    has_examples = any(step["kind"] in EXERCISES for step in version.steps)
+    return has_examples and not kind.trains_on_pages and not place.is_passed
+
+
+def steps_of(round_: Any) -> list[Step]:
+    """Return the steps that are pages; where a round's examples train people, those are not."""
+    kind = kind_of(round_)
+    if round_.onboarding_id is not None:
+        steps = [step for step in round_.onboarding.steps if step["kind"] != SURVEY]
+        return [step for step in steps if kind.trains_on_pages or step["kind"] not in EXERCISES]
+    usual: list[Step] = []
+    if round_.shows_guideline and kind.has_guideline(round_):
+        usual.append({"kind": READING, "questions": []})
+    if round_.shows_guideline and (items := len(kind.exercises(round_))):
+        usual.append({"kind": TRAINING, "items": items})
+    return usual
+
+
+def equal_versions(version: OnboardingVersion) -> list[int]:
+    """Return the version and those before it from which it differs only in small changes."""
+    rows = OnboardingVersion.objects.filter(
+        onboarding=version.onboarding_id, number__lte=version.number
+    )
+    keys = []
+    for pk, keeps in rows.order_by("-number").values_list("pk", "keeps_qualifications"):
+        keys.append(pk)
+        if not keeps:
+            break
+    return keys
+
+
+def valid_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
+    """Return the newest qualification that is neither expired nor withdrawn."""
+    newest = _qualifications(version, rater).first()
+    return newest if newest and state_of(newest) == "valid" else None
+
+
+def state_of(qualification: Qualification) -> str:
+    """Return ``valid``, ``expired`` or ``withdrawn``."""
+    if qualification.withdrawn_at:
+        return WITHDRAWN
+    until = qualification.expires_at
+    return "expired" if until and until <= timezone.now() else "valid"
+
+
+def _qualifications(version: OnboardingVersion, rater: int) -> Any:
+    rows = Qualification.objects.filter(version__in=equal_versions(version), rater=rater)
+    return rows.order_by("-pk")
+
+
+def step_progress(round_: Any, place: Place) -> StepProgress:
+    """Return how far the person is, from the stored results."""
+    steps, version = steps_of(round_), round_.onboarding
+    newest = _qualifications(version, place.rater_id).first() if version else None
+    state = state_of(newest) if newest else ""
+    if state == WITHDRAWN:
+        return StepProgress(steps, 0, WITHDRAWN)
+    results = results_of(round_, place.rater_id)
+    if state == "valid":
+        steps = [step for step in steps if step["kind"] == CONSENT]
+    if newest and state == "expired":
+        # Consent lasts; everything else has to be shown again.
+        results = [
+            result for result in results if result.step == CONSENT or result.at > newest.expires_at
+        ]
+    return progress_from(steps, results)
+
+
+def results_of(round_: Any, rater: int) -> list[StepResult]:
+    """Return a person's results that count in the round, oldest first."""
+    rows = StepResult.objects.filter(rater=rater).order_by("pk")
+    if round_.onboarding is None:
+        return list(rows.filter(round=round_.pk, version=None))
+    return list(rows.filter(version__in=equal_versions(round_.onboarding)))
+
+
+def progress_from(steps: Sequence[Step], results: Iterable[StepResult]) -> StepProgress:
+    """Return the first step without a passed result, and whether it may be tried."""
+    own: dict[str, list[StepResult]] = {}
+    for result in results:
+        own.setdefault(result.step, []).append(result)
+    for position, step in enumerate(steps):
+        tried = own.get(step["kind"], [])
+        if not any(result.outcome == PASSED for result in tried):
+            return _current(steps, position, tried)
+    return StepProgress(steps, len(steps))
+
+
+def _current(steps: Sequence[Step], position: int, tried: list[StepResult]) -> StepProgress:
+    step = steps[position]
+    if any(result.outcome == DECLINED for result in tried):
+        return StepProgress(steps, position, ENDS[CONSENT])
+    failed = [result for result in tried if result.outcome == FAILED]
+    if not failed:
+        return StepProgress(steps, position)
+    if len(failed) >= step.get("attempts", 1):
+        return StepProgress(steps, position, ENDS[step["kind"]], len(failed))
+    retry_at = failed[-1].at + timedelta(minutes=step.get("retry_minutes", 0))
+    return StepProgress(steps, position, "", len(failed), retry_at)
+
+
+def exercises_wanted(version: OnboardingVersion | None) -> int:
+    """Return how many items with known answers the steps of a version need."""
+    steps = version.steps if version else ()
+    return sum(step["items"] for step in steps if step["kind"] in EXERCISES)
+
+
+# Kinds of sheets train and qualify with the examples of the round: the first ones train, the
+# others decide. Each further attempt is another sheet for the same examples.
+
+
+@dataclass(frozen=True)
+class ExampleAttempt:
+    """The next attempt at a round's examples, from 0, and what passes it.
+
+    The first ``trained`` examples only train; of the others' known answers the share ``needed``
+    must be met.
+    """
+
+    needed: float
+    number: int = 0
+    trained: int = 0
+    attempts: int = 1
+    retry_at: datetime | None = None
+    is_step: bool = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the attempt has to wait."""
+        return self.retry_at is not None and self.retry_at > timezone.now()
+
+
+def example_attempt(round_: Any, rater: int) -> ExampleAttempt:
+    """Return a person's next attempt; no query for rounds without such a step."""
+    if round_.onboarding_id is None:
+        return ExampleAttempt(round_.pass_mark)
+    training, step = (round_.onboarding.step(kind) for kind in EXERCISES)
+    if step is None:
+        return ExampleAttempt(0 if training else round_.pass_mark)
+    failed = [
+        result.at
+        for result in results_of(round_, rater)
+        if (result.step, result.outcome) == (QUALIFICATION, FAILED)
+        and result.round_id == round_.pk
+    ]
+    wait = timedelta(minutes=step["retry_minutes"])
+    return ExampleAttempt(
+        needed=step["right"] / step["items"],
+        # After the last attempt nothing else is served.
+        number=min(len(failed), step["attempts"] - 1),
+        trained=training["items"] if training else 0,
+        attempts=step["attempts"],
+        retry_at=failed[-1] + wait if failed else None,
+        is_step=True,
+    )

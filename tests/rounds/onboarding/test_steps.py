@@ -1,0 +1,228 @@
+"""Steps before work: nothing is served before they are passed, in whatever order they come."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from hypothesis import given
+from hypothesis import strategies as some
+
+from annotation.labelling.actions.serving import next_work
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.models import Qualification, StepResult
+from cqa_site.rounds.onboarding.actions import (
+    NotNow,
+    grant_qualification,
+    take_step,
+    withdraw_qualification,
+)
+from cqa_site.rounds.onboarding.steps import ENDS, progress_from, step_progress
+from tests.lengths import mostly
+from tests.rounds.made_work import KINDS, SERVED, World
+from tests.worlds import built_once
+
+from .made_steps import NONE, RIGHT, attach, make_version, place_of
+
+pytestmark = pytest.mark.django_db
+
+
+def reason_for_none(world, person=0):
+    """Why nothing is served; empty if something is."""
+    place = place_of(world, person)
+    if world.name != "label":
+        return world.ask(person).reason
+    return next_work(label_round=place.round, place=place).reason
+
+
+def do(world, kind, answers=None, person=0):
+    place = place_of(world, person)
+    answers = RIGHT.get(kind, {}) if answers is None else answers
+    return take_step(
+        round_=place.round, place=place, kind=kind, answers=answers, started_at=None
+    )
+
+
+def end(world, person=0):
+    place = place_of(world, person)
+    return step_progress(place.round, place).end
+
+
+@pytest.mark.parametrize("name", mostly(KINDS, "label", "score", "edit"))
+def test_no_kind_serves_before_every_step_is_passed(name):
+    world = World(name)
+    attach(world.round, make_version(world.study, world.researcher))
+    for kind in ("consent", "screening", "reading"):
+        assert reason_for_none(world) == "steps"
+        with pytest.raises(NotNow):
+            do(world, "training" if kind == "consent" else "consent")
+        do(world, kind)
+    assert reason_for_none(world) == ""
+    # Somebody else's steps are their own.
+    assert reason_for_none(world, 1) == "steps"
+
+
+class ScoreWorld(World):
+    """A study with an open scoring round."""
+
+    def __init__(self) -> None:
+        super().__init__("score")
+
+
+world = built_once(ScoreWorld)
+
+
+@pytest.fixture
+def version(world):
+    version = make_version(world.study, world.researcher)
+    attach(world.round, version)
+    return version
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "times"),
+    [("consent", {"agrees": False}, 1), ("screening", {"q0": "1"}, 1), ("reading", {"q0": "0"}, 2)],
+)
+def test_each_way_out_has_its_own_outcome(world, version, kind, wrong, times):
+    for before in ("consent", "screening", "reading"):
+        if before == kind:
+            break
+        do(world, before)
+    for _attempt in range(times):
+        assert end(world) == ""
+        do(world, kind, wrong)
+    assert end(world) == ENDS[kind]
+    assert reason_for_none(world) == "steps"
+    if kind == "consent":
+        do(world, "consent")
+        assert end(world) == ""
+    else:
+        with pytest.raises(NotNow):
+            do(world, kind)
+        grant_qualification(
+            version=version, rater=world.raters[0], actor=world.researcher, reason="Known"
+        )
+        assert reason_for_none(world) == ""
+
+
+def test_a_new_version_asks_again_unless_the_change_is_small(world, version):
+    for kind in RIGHT:
+        do(world, kind)
+    assert reason_for_none(world) == ""
+    sheet = world.take()
+    again = {"onboarding": version.onboarding}
+    attach(world.round, make_version(
+        world.study, world.researcher, **again, text="Longer.", keeps_qualifications="on"
+    ))
+    assert reason_for_none(world) == ""
+    attach(world.round, make_version(world.study, world.researcher, **again, text="Other."))
+    # What was begun can be finished; nothing else comes after it.
+    assert world.take().pk == sheet.pk
+    assert world.submit(sheet).state == "submitted"
+    assert reason_for_none(world) == "steps"
+    assert Qualification.objects.count() == 1
+
+
+def test_a_qualification_ends_by_time_and_by_a_researcher(world):
+    version = make_version(world.study, world.researcher, valid_days=7)
+    attach(world.round, version)
+    for kind in RIGHT:
+        do(world, kind)
+    sheet = world.take()
+    world.submit(sheet)
+    held = Qualification.objects.get()
+    past = timezone.now() - timedelta(seconds=1)
+    Qualification.objects.update(expires_at=past)
+    world.round.places.update(prepared_until=past)
+    StepResult.objects.update(at=past - timedelta(days=7))
+    assert reason_for_none(world) == "steps"
+    with pytest.raises(NotNow):
+        do(world, "consent")
+    do(world, "screening")
+    do(world, "reading")
+    assert reason_for_none(world) == ""
+    held = Qualification.objects.exclude(pk=held.pk).get()
+    withdraw_qualification(qualification=held, actor=world.researcher, reason="Left the lab")
+    world.submit(world.take())
+    assert reason_for_none(world) == "steps"
+    assert end(world) == "withdrawn"
+    with pytest.raises(NotNow):
+        do(world, "screening")
+
+
+def test_rounds_with_the_same_onboarding_share_the_qualification(world, version):
+    for kind in RIGHT:
+        do(world, kind)
+    other = world.make_round(name="Second round")
+    attach(other, version)
+    assert world.ask(round_=other).reason == ""
+
+
+def test_a_failed_quiz_can_be_tried_again_after_a_while(world):
+    attach(world.round, make_version(world.study, world.researcher, quiz_minutes=30))
+    do(world, "consent")
+    do(world, "screening")
+    do(world, "reading", {"q0": "0"})
+    with pytest.raises(NotNow):
+        do(world, "reading")
+    StepResult.objects.update(at=timezone.now() - timedelta(minutes=31))
+    do(world, "reading")
+    assert reason_for_none(world) == ""
+
+
+@pytest.mark.parametrize("name", mostly(("label", *SERVED), "label", "score"))
+def test_a_round_shows_its_guideline_once(name):
+    world = World(name)
+    fields = {"shows_guideline": True, "instructions": "Read me."}
+    world.kind.Round.objects.filter(pk=world.round.pk).update(**fields)
+    assert reason_for_none(world) == "steps"
+    do(world, "reading", {})
+    assert reason_for_none(world) == ""
+
+
+def test_nobody_at_work_is_stopped_by_a_guideline_shown_later(world):
+    world.take()
+    fields = {"shows_guideline": True, "instructions": "Read me."}
+    type(world.round).objects.filter(pk=world.round.pk).update(**fields)
+    assert reason_for_none(world) == ""
+
+
+def test_examples_train_and_qualify_with_attempts():
+    world = World("score", opens=False)
+    items = list(world.round.items.order_by("position")[:3])
+    for item in items:
+        item.key_points = world.work.met
+        item.save()
+    steps = {"training": 1, "qualification": 2, "qualification_right": 2}
+    steps["qualification_attempts"] = 2
+    version = make_version(world.study, world.researcher, **NONE | steps, name="Examples")
+    attach(world.round, version)
+    open_round(round_=world.round, actor=world.researcher)
+    bad = world.work.changed
+    # The first one only trains, so that its wrong answer decides nothing.
+    answers = [bad, world.work.full, bad, world.work.full, world.work.full]
+    for content in answers:
+        sheet = world.take()
+        assert sheet.is_example
+        world.submit(sheet, content)
+    sheet = world.take()
+    assert not sheet.is_example
+    outcomes = StepResult.objects.order_by("pk").values_list("step", "outcome")
+    assert list(outcomes) == [("qualification", "failed"), ("qualification", "passed")]
+    assert Qualification.objects.get().version == version
+
+
+STEP = some.sampled_from(["consent", "screening", "reading", "training", "qualification"])
+OUTCOME = some.sampled_from(["passed", "failed", "declined", "answered"])
+
+
+@given(some.lists(STEP, unique=True), some.lists(some.tuples(STEP, OUTCOME), max_size=12))
+def test_nobody_skips_a_step(kinds, done):
+    steps = [{"kind": kind, "attempts": 2} for kind in kinds]
+    at = timezone.now()
+    results = [StepResult(step=kind, outcome=outcome, at=at) for kind, outcome in done]
+    progress = progress_from(steps, results)
+    passed = {kind for kind, outcome in done if outcome == "passed"}
+    assert set(kinds[: progress.position]) <= passed
+    assert progress.is_done == (set(kinds) <= passed)
+    if not progress.is_done:
+        assert kinds[progress.position] not in passed
