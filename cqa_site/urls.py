@@ -15,6 +15,7 @@ PAPERS = [app for app in ("benchmark", "argsum") if apps.is_installed(app)]
 API = [
     "cqa_site.api.urls",
     "cqa_site.rounds.crowd.api_urls",
+    "cqa_site.rounds.onboarding.api_urls",
     "cqa_site.runs.api_urls",
     "cqa_site.files.api_urls",
     "cqa_site.upkeep.studies.api_urls",

@@ -33,6 +33,7 @@ from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
 from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.onboarding.actions import grant_qualification
 from cqa_site.rounds.queue import next_sheet
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
@@ -76,6 +77,7 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_judges import make_preferring_run
 from tests.benchmark.preferences.made_preferences import make_pairs_round
 from tests.cast import make_label_round, make_member, make_study
+from tests.rounds.onboarding.made_steps import make_version
 from tests.runs.judging import answer_by_text
 from tests.runs.made_runs import carry_run, make_endpoint, make_prompt, make_run
 
@@ -128,6 +130,23 @@ def add_people(world):
     )
     world.crowd_link = let_in(world.label_round, world.people.admin)
     world.participant = world.crowd_link.participants.get().user
+    add_onboarding(world)
+
+
+def add_onboarding(world):
+    """An onboarding that nobody has to pass, and somebody who is qualified for it."""
+    version = make_version(world.study, world.boss)
+    world.onboarding = version.onboarding
+    rater = serving.rater_for(membership=world.study.memberships.get(user=world.member))
+    world.qualification = grant_qualification(
+        version=version, rater=rater, actor=world.boss, reason="Known"
+    )
+    world.label_round.step_results.create(
+        rater=rater, version=version, step="consent", outcome="passed", answers={"agrees": True}
+    )
+    world.label_round.survey_responses.create(
+        rater=rater, version=version, answers={"q1": "PRIVATE-ANSWER-SURVEY"}
+    )
 
 
 def let_in(label_round, admin):

@@ -83,7 +83,7 @@ class AuditRoundForm(RoundPlanForm):
 
     def plan(self) -> AuditPlan:
         """Return the cleaned fields as a plan."""
-        return AuditPlan(**{"name": "", **self.cleaned_data})
+        return AuditPlan(**self.plan_values)
 
     def measure(self) -> Extent:
         """Return the extent of the pairs that would be drawn; nothing if none can be."""

@@ -250,7 +250,7 @@ class CountingRoundForm(RoundPlanForm):
 
     def plan(self) -> CountingPlan:
         """Return the cleaned fields as a plan."""
-        data = {"name": "", **self.cleaned_data}
+        data = self.plan_values
         data["systems"] = tuple(data["systems"])
         return CountingPlan(**data)
 

@@ -174,7 +174,7 @@ class PreferenceRoundForm(RoundPlanForm):
         several = {
             name: tuple(self.cleaned_data[name]) for name in ("systems", "scenarios", "conditions")
         }
-        return PreferencePlan(**{"name": "", **self.cleaned_data, **several})
+        return PreferencePlan(**self.plan_values | several)
 
     def measure(self) -> Extent:
         """Return the round's extent: the requested or all possible pairs, with controls."""

@@ -169,7 +169,7 @@ class ScoringRoundForm(RoundPlanForm):
 
     def plan(self) -> ScoringPlan:
         """Return the cleaned fields as a `ScoringPlan`."""
-        data = {"name": "", **self.cleaned_data}
+        data = self.plan_values
         data["systems"] = tuple(data["systems"])
         data["scenarios"] = tuple(data["scenarios"])
         data["conditions"] = tuple(data["conditions"])

@@ -151,6 +151,10 @@ LONGEST_INSTRUCTIONS = 20_000
 Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 
 
+# What comes before the work; stored alike for every kind.
+BEFORE_WORK = ("onboarding", "shows_guideline")
+
+
 def newest_versions(study: Study, own: int | None) -> QuerySet[OnboardingVersion]:
     """Return the newest version of each of a study's onboardings, and the one that is in use."""
     versions = OnboardingVersion.objects.filter(onboarding__study=study)
@@ -191,7 +195,8 @@ class RoundPlanForm(forms.Form):
     groups: ClassVar[Groups] = ()
     # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.advanced`.
     advanced: tuple[str, ...] = (
-        "seed", "lease_minutes", "repeat_share", "skip_share", "instructions", "shows_guideline",
+        "seed", "lease_minutes", "repeat_share", "skip_share", "instructions", "onboarding",
+        "shows_guideline",
     )  # fmt: skip
     # What can change while people work, as columns of the round.
     correctable: ClassVar[tuple[str, ...]] = ("name", "instructions", "skip_share", "onboarding")
@@ -318,6 +323,12 @@ class RoundPlanForm(forms.Form):
     def measure(self) -> Extent:
         """Estimate the workload of cleaned fields as `extent` does, in a few queries."""
         raise NotImplementedError
+
+    @property
+    def plan_values(self) -> dict[str, Any]:
+        """The cleaned fields of the kind's plan, with a name for estimates before there is one."""
+        data = {"name": "", **self.cleaned_data}
+        return {name: value for name, value in data.items() if name not in BEFORE_WORK}
 
     @transaction.atomic
     def store(self, actor: User) -> Any:

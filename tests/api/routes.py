@@ -25,7 +25,7 @@ ROWS = """
     import_batch job argument control invitation crowd_link participant member endpoint
     spare_endpoint prompt run checked_run running_run writing_run paused_run call
     trained_judge corpus checked_corpus cam_request question system answer editing_round
-    draft_round closed_round editing_task revision round_comment
+    draft_round closed_round editing_task revision round_comment onboarding qualification
 """
 NAMED = ROWS.split()
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
@@ -91,6 +91,7 @@ class Route:
             "faithful_round_of": ("round_id", world.faithful_round),
             "own_label_round": ("public_id", getattr(world, self.label_round)),
             **{name: ("public_id", getattr(world, name)) for name in NAMED},
+            "onboarding_of": ("onboarding_id", world.onboarding),
             "comparison": ("public_id", world.argument.comparison),
             "comparison_of": ("comparison_id", world.argument.comparison),
             "guideline": ("public_id", world.label_round.guideline),
@@ -322,6 +323,7 @@ CODES = {
 }
 S, C, RUN = ("study",), ("study", "label_round"), ("study", "run_of")
 ANY = ("study", "any_round")
+STEPS = ("study", "onboarding_of")
 ROUND = ("study", "round_of")
 ROUTES = [
     Route("study", "get", 200),
@@ -423,6 +425,22 @@ ROUTES = [
     Route("participants", "get", 200, ANY, is_list=True, queries=6),
     Route("participant_release", "post", 200, (*ANY, "participant")),
     Route("participant_fault", "post", 200, (*ANY, "participant")),
+    Route("onboardings", "get", 200, is_list=True),
+    Route("onboardings", "post", 201, body={"name": "Short", "consent": "We store answers."}),
+    Route("onboarding", "get", 200, ("study", "onboarding")),
+    Route("onboarding_versions", "get", 200, STEPS, is_list=True, queries=6),
+    Route("onboarding_versions", "post", 201, STEPS, {"text": "Another text."}),
+    Route("onboarding_steps", "get", 200, STEPS, is_list=True, queries=6),
+    Route("onboarding_people", "get", 200, STEPS, is_list=True, queries=6),
+    Route("qualifications", "get", 200, STEPS, is_list=True, queries=6),
+    Route(
+        "qualifications",
+        "post",
+        201,
+        STEPS,
+        lambda world: {"person": str(world.people.expert.public_id), "reason": "Known"},
+    ),
+    Route("qualification_withdraw", "post", 200, (*STEPS, "qualification"), {"reason": "Left."}),
     Route("votes", "get", 200, C, is_list=True),
     Route("vote", "get", 200, (*C, "vote")),
     Route("raters", "get", 200, C, is_list=True, queries=6),

@@ -33,6 +33,7 @@ from cqa_site.api.studies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
 from cqa_site.rounds.crowd.api import CrowdLinkInput
 from cqa_site.rounds.forms import ParticipantLinkForm
+from cqa_site.rounds.onboarding.forms import OnboardingForm
 from cqa_site.runs.api.bodies import (
     CorrectionInput,
     EndpointInput,
@@ -193,6 +194,8 @@ DECLARED = {
     "invitations": {"leads_to"},
     "label_rounds": set(LabelRoundForm.base_fields),
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
+    "onboardings": set(OnboardingForm.base_fields),
+    "onboarding_versions": set(OnboardingForm.base_fields),
     "consensus": {"overridden_by"},
     "adjudications": {"comment", "known"},
     "exports": {"snapshot"},

@@ -14,6 +14,7 @@ from benchmark.urls import urlpatterns as benchmark_pages
 from cqa_site.files.urls import of_study as file_pages
 from cqa_site.people.urls import urlpatterns as people_pages
 from cqa_site.rounds.crowd.urls import urlpatterns as crowd_pages
+from cqa_site.rounds.onboarding.urls import urlpatterns as onboarding_pages
 from cqa_site.runs.urls import of_study as run_pages
 from cqa_site.upkeep.studies.urls import urlpatterns as pages_of_putting_away
 
@@ -28,6 +29,7 @@ FOR_EYES = (
     "_trial_submit",
     "_trial_answer",
     "_trial_alive",
+    "_preview",
 )
 # Pages of which nothing is in the API, by the reason.
 WITHOUT = {
@@ -35,7 +37,7 @@ WITHOUT = {
         label_answer label_alive score_save score_submit score_settle prefer_save
         prefer_submit prefer_settle point_check_save point_check_submit point_check_settle
         count_save count_submit count_settle participation_end participation_stop
-        participation_fault
+        participation_fault round_steps round_survey
     """,
     "Experts edit by hand, in their own browser; a program would not be an expert.": """
         desk_save desk_submit desk_settle
@@ -107,6 +109,9 @@ BY_ADDRESS = {
     "text_scorer_resume": "scorer_resume",
     "text_scorer": "scorer_delete",
     "metric_scores_compute": "summary_metrics_compute",
+    "onboarding_versions": "onboarding_edit",
+    "qualifications": "onboarding_grant",
+    "qualification_withdraw": "onboarding_withdraw",
     "study": "study_settings",
     "member": "member_role member_active",
     "endpoint_offers": "endpoint_add",
@@ -135,7 +140,7 @@ PAGES = {
     for entry in walk(
         [
             *(*study_pages, *benchmark_pages, *argsum_pages, *crowd_pages, *people_pages),
-            *(*run_pages, *file_pages, *pages_of_putting_away),
+            *(*run_pages, *file_pages, *onboarding_pages, *pages_of_putting_away),
         ]
     )
 }

@@ -26,6 +26,7 @@ OPENED = {
         expert_agreement expert_agreement_figure questions question
     """,
     RESEARCHERS: """
+        onboardings onboarding_new onboarding onboarding_edit onboarding_preview onboarding_survey
         members audit study_api study_api_address job_progress packages_state crowd_links
         label_round_correct editing_round_correct scoring_round_correct preference_round_correct
         counting_round_correct audit_round_correct analysis_audit analysis_audit_figure
@@ -73,7 +74,7 @@ OPENED = {
         study_settings study_delete
     """,
     RATERS: """
-        label label_next label_answers score score_own score_form prefer prefer_own prefer_form
+        round_steps round_survey label label_next label_answers score score_own score_form prefer prefer_own prefer_form
         count count_own count_form point_check point_check_own point_check_form
     """,
     "e": """
@@ -82,6 +83,7 @@ OPENED = {
 }
 SENT = {
     RESEARCHERS: """
+        onboarding_grant onboarding_withdraw
         crowd_link_close participant_release participant_fault label_round_extent
         label_round_delete label_round_control label_round_open label_round_pause label_round_close
         label_round_reopen label_round_item_retire label_trial_answer

@@ -32,8 +32,11 @@ NOT_IDS = {
     "operation",
     "part",
     "encoder",
+    "step",
 }
 LACKING = {
+    # Its round has no survey.
+    "round_survey",
     # No endpoint of another study is named.
     "endpoint_add",
     # Nobody is named to compare with.

@@ -107,7 +107,7 @@ def test_a_draft_says_which_setting_is_its_own(own, admin):
 
     names = ("block_size", "lease_minutes", "skip_share")
     usual = {name: LabelRoundForm.base_fields[name].initial for name in names}
-    type(draft).objects.filter(pk=draft.pk).update(**usual, seed=77)
+    type(draft).objects.filter(pk=draft.pk).update(**usual, seed=77, shows_guideline=True)
     assert "seed" not in in_sight(form())
     type(draft).objects.filter(pk=draft.pk).update(lease_minutes=60)
     assert "seed" in in_sight(form())

@@ -38,6 +38,7 @@ FIXED = {
     "summary_set_file": {"format": "csv"},
     "analysis_undo": {"revision": 1},
     "encoder_install": {"encoder": "mpnet"},
+    "onboarding_preview": {"number": 1, "step": 3},
 }
 # The row that an id in an address usually is, and what it is at some addresses.
 USUAL = """
@@ -54,7 +55,7 @@ USUAL = """
     counting_id=counting_round
     count_id=count_sheet kept_count_id=kept_count analysis_id=analysis point_id=found_point
     statement_id=placed group_id=duplicates audit_id=open_audit check_id=begun_check
-    kept_check_id=kept_check
+    kept_check_id=kept_check onboarding_id=onboarding qualification_id=qualification
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
 DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")

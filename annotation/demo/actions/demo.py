@@ -24,11 +24,15 @@ from annotation.generation.actions.answer_runs import condition
 from annotation.labelling.actions import answering, serving
 from annotation.labelling.actions import rounds as label_rounds
 from annotation.labelling.actions.blocks import free_slots
+from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import default_guideline
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.results import snapshots as keeping
-from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.lifecycle import close_round, correct_round, open_round
+from cqa_site.rounds.onboarding.actions import grant_qualification, save_version
+from cqa_site.rounds.onboarding.forms import STARTS, OnboardingForm
 from cqa_site.rounds.queue import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 
@@ -118,8 +122,13 @@ def build_demo() -> str:
     pilot = _label_round(study, guideline, _("Pilot round"), labels, ids, controls=8)
     _simulate(pilot, labels, users[Role.RESEARCHER], rounds=None)
     close_round(round_=pilot, actor=users[Role.RESEARCHER])
-    running = _label_round(study, guideline, _("Main round"), labels, ids[::-1], controls=10)
+    # Control items of the pilot on which people train, so they are none of the main round.
+    known = pilot.items.filter(control_label__isnull=False)
+    trained = set(known.order_by("pk").values_list("argument", flat=True)[:USUAL])
+    left = [pk for pk in ids[::-1] if pk not in trained]
+    running = _label_round(study, guideline, _("Main round"), labels, left, controls=10)
     _simulate(running, labels, users[Role.RESEARCHER], rounds=4)
+    _onboarding(running, users)
     for label_round in (pilot, running):
         recompute_final_labels(label_round)
         keeping.refresh(LABEL_ROUNDS, label_round)
@@ -152,6 +161,23 @@ def _arguments(study: Study) -> dict[int, int]:
             )
             labels[argument.pk] = label
     return labels
+
+
+def _onboarding(label_round: LabelRound, users: dict[str, User]) -> None:
+    """Put quiz and training before the round; the people of the demo have passed them."""
+    actor, study = users[Role.RESEARCHER], label_round.study
+    usual = OnboardingForm.base_fields.items()
+    fields = {name: field.initial for name, field in usual} | STARTS["relevance"]["fields"]
+    form = OnboardingForm(fields, study=study)
+    form.full_clean()
+    version = save_version(
+        study=study, name=form.cleaned_data["name"], actor=actor, **form.version_fields()
+    )
+    correct_round(round_=label_round, actor=actor, values={"onboarding": version})
+    for role in (Role.ANNOTATOR, Role.EXPERT):
+        rater = rater_for(membership=study.memberships.get(user=users[role]))
+        reason = _("Trained in the pilot round")
+        grant_qualification(version=version, rater=rater, actor=actor, reason=reason)
 
 
 def _answers(study: Study) -> None:

@@ -48,7 +48,8 @@ class OnboardingForm(forms.Form):
     """A version: the guideline, and a field or two for each step; what is empty is no step."""
 
     advanced: ClassVar[tuple[str, ...]] = (
-        "quiz_minutes", "qualification_attempts", "qualification_minutes", "valid_days",
+        "screening", "reads", "quiz_minutes", "qualification", "qualification_right",
+        "qualification_attempts", "qualification_minutes", "survey", "valid_days",
     )  # fmt: skip
 
     name = forms.CharField(label=lazy("Name"), max_length=120)

@@ -211,7 +211,13 @@ class TestPages:
     def test_name_votes_and_wording_change_on_one_page(self, client, label_round):
         page = self.address("label_round_correct", label_round)
         asked = client.get(page).context["form"]
-        assert list(asked.fields) == ["name", "guideline", "votes_per_item", "skip_share"]
+        assert list(asked.fields) == [
+            "name",
+            "guideline",
+            "votes_per_item",
+            "skip_share",
+            "onboarding",
+        ]
         values = {name: asked[name].value() or "" for name in asked.fields}
         reply = client.post(
             page, values | {"name": "Second try", "votes_per_item": 4}, follow=True

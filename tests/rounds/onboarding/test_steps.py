@@ -37,9 +37,7 @@ def reason_for_none(world, person=0):
 def do(world, kind, answers=None, person=0):
     place = place_of(world, person)
     answers = RIGHT.get(kind, {}) if answers is None else answers
-    return take_step(
-        round_=place.round, place=place, kind=kind, answers=answers, started_at=None
-    )
+    return take_step(round_=place.round, place=place, kind=kind, answers=answers, started_at=None)
 
 
 def end(world, person=0):
@@ -80,7 +78,11 @@ def version(world):
 
 @pytest.mark.parametrize(
     ("kind", "wrong", "times"),
-    [("consent", {"agrees": False}, 1), ("screening", {"q0": "1"}, 1), ("reading", {"q0": "0"}, 2)],
+    [
+        ("consent", {"agrees": False}, 1),
+        ("screening", {"q0": "1"}, 1),
+        ("reading", {"q0": "0"}, 2),
+    ],
 )
 def test_each_way_out_has_its_own_outcome(world, version, kind, wrong, times):
     for before in ("consent", "screening", "reading"):
@@ -110,9 +112,12 @@ def test_a_new_version_asks_again_unless_the_change_is_small(world, version):
     assert reason_for_none(world) == ""
     sheet = world.take()
     again = {"onboarding": version.onboarding}
-    attach(world.round, make_version(
-        world.study, world.researcher, **again, text="Longer.", keeps_qualifications="on"
-    ))
+    attach(
+        world.round,
+        make_version(
+            world.study, world.researcher, **again, text="Longer.", keeps_qualifications="on"
+        ),
+    )
     assert reason_for_none(world) == ""
     attach(world.round, make_version(world.study, world.researcher, **again, text="Other."))
     # What was begun can be finished; nothing else comes after it.

@@ -1,0 +1,242 @@
+"""Onboardings, their versions, results and qualifications in the REST interface."""
+
+import uuid
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from cqa_site.api.base import (
+    AnyRequest,
+    DataSerializer,
+    FormInput,
+    ReadSerializer,
+    Request,
+    StudyViews,
+    public_id,
+    require_valid,
+)
+from cqa_site.people.actions import rater_for
+from cqa_site.web.rest.queries import Conflict
+
+from ..models import Onboarding, OnboardingVersion, Qualification
+from .actions import grant_qualification, save_version, withdraw_qualification
+from .forms import GrantForm, OnboardingForm, WithdrawForm, fields_of
+from .planning import onboarding_in, onboardings_of
+from .reports import OnboardingPerson, StepCount, people_of, step_counts
+from .steps import state_of
+
+
+class OnboardingInput(FormInput):
+    """The guideline and the steps of a first version; what is left out is no step."""
+
+    form = OnboardingForm
+    left_out = ("keeps_qualifications",)
+
+
+class OnboardingVersionInput(FormInput):
+    """Changes for the next version; what is left out stays as in the newest."""
+
+    form = OnboardingForm
+
+
+class GrantInput(FormInput):
+    """A member who may work without the steps, and why."""
+
+    form = GrantForm
+
+
+class WithdrawalInput(FormInput):
+    """Why a qualification ends."""
+
+    form = WithdrawForm
+
+
+class OnboardingSerializer(ReadSerializer):
+    """An onboarding with the number of its newest version."""
+
+    number = serializers.IntegerField()
+
+    class Meta:
+        model = Onboarding
+        fields = ["id", "name", "number", "created_at"]
+
+
+class OnboardingVersionSerializer(ReadSerializer):
+    """A version: guideline and steps. Rounds name its ``id`` as their ``onboarding``."""
+
+    steps = serializers.JSONField()
+
+    class Meta:
+        model = OnboardingVersion
+        fields = ["id", "number", "text", "steps", "valid_days", "keeps_qualifications"]
+        fields += ["created_at"]
+
+
+class StepCountSerializer(DataSerializer):
+    """How many people did a step of the newest version, and how they came out of it."""
+
+    shows = StepCount
+
+
+class QualificationSerializer(ReadSerializer):
+    """Who passed the steps of a version, or was let in."""
+
+    rater = public_id("rater")
+    version = public_id("version")
+    state = serializers.SerializerMethodField(help_text="valid, expired or withdrawn")
+    is_granted = serializers.BooleanField(
+        source="granted_by_id", help_text="Whether a researcher let the person in."
+    )
+
+    class Meta:
+        model = Qualification
+        fields = ["id", "rater", "version", "state", "is_granted", "reason", "granted_at"]
+        fields += ["expires_at", "withdrawn_at", "withdrawal_reason"]
+
+    def get_state(self, row: Qualification) -> str:
+        """As the page says it."""
+        return state_of(row)
+
+
+class OnboardingPersonSerializer(serializers.Serializer[Any]):
+    """A person with the newest outcome of each step; ``id`` is the rater's."""
+
+    id = serializers.UUIDField(source="rater.public_id")
+    name = serializers.CharField(source="rater.pseudonym")
+    steps = serializers.SerializerMethodField()
+    state = serializers.CharField(help_text="Of the newest qualification; empty without one.")
+
+    def get_steps(self, person: OnboardingPerson) -> dict[str, str]:
+        """Map a step to its outcome."""
+        return {step: result.outcome for step, result in person.steps.items()}
+
+
+class OnboardingViews(StudyViews):
+    """The onboardings of a study."""
+
+    queryset = Onboarding.objects.none()
+    serializer_class = OnboardingSerializer
+
+    def rows(self) -> QuerySet[Any]:
+        """By name."""
+        return onboardings_of(self.study)
+
+    @extend_schema(request=OnboardingInput, responses={201: OnboardingSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Create an onboarding with its first version."""
+        form = OnboardingForm(_usual() | self.read(OnboardingInput), study=self.study)
+        row = _saved(form, request).onboarding
+        return self.shown(self.rows().get(pk=row.pk), 201)
+
+
+def _usual() -> dict[str, Any]:
+    """What a version has where neither the body nor an earlier version says anything."""
+    fields = OnboardingForm.base_fields.items()
+    return {name: field.initial for name, field in fields if field.initial is not None}
+
+
+def _saved(form: OnboardingForm, request: Request) -> OnboardingVersion:
+    require_valid(form)
+    return save_version(
+        study=form.study,
+        name=form.cleaned_data["name"],
+        actor=request.user,
+        onboarding=form.onboarding,
+        **form.version_fields(),
+    )
+
+
+class OnboardingPartViews(StudyViews):
+    """Addresses below ``onboarding/<onboarding_id>/``."""
+
+    onboarding: Onboarding
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the onboarding inside the study."""
+        super().initial(request, *args, **kwargs)
+        self.onboarding = onboarding_in(self.study, kwargs["onboarding_id"])
+
+    @property
+    def newest(self) -> OnboardingVersion:
+        """The version with the highest number."""
+        return self.onboarding.versions.select_related("onboarding__study")[0]
+
+
+class OnboardingVersionViews(OnboardingPartViews):
+    """The versions of an onboarding."""
+
+    queryset = OnboardingVersion.objects.none()
+    serializer_class = OnboardingVersionSerializer
+
+    def rows(self) -> QuerySet[Any]:
+        """Newest first."""
+        return self.onboarding.versions.all()
+
+    @extend_schema(request=OnboardingVersionInput, responses={201: OnboardingVersionSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Create the next version, from the newest and what the body changes."""
+        body = self.read(OnboardingVersionInput, partial=True)
+        body = _usual() | fields_of(self.newest) | body
+        form = OnboardingForm(body, study=self.study, onboarding=self.onboarding)
+        return self.shown(_saved(form, request), 201)
+
+
+class OnboardingStepViews(OnboardingPartViews):
+    """How people came out of the steps of the newest version."""
+
+    queryset = OnboardingVersion.objects.none()
+    serializer_class = StepCountSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """Counts by step, in the order of the steps."""
+        return self.listed(step_counts(self.newest))
+
+
+class OnboardingPeopleViews(OnboardingPartViews):
+    """Who did a step or holds a qualification."""
+
+    queryset = OnboardingVersion.objects.none()
+    serializer_class = OnboardingPersonSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """In order of arrival."""
+        return self.listed(people_of(self.onboarding))
+
+
+class QualificationViews(OnboardingPartViews):
+    """The qualifications of an onboarding."""
+
+    queryset = Qualification.objects.none()
+    serializer_class = QualificationSerializer
+
+    def rows(self) -> QuerySet[Any]:
+        """Newest first."""
+        rows = Qualification.objects.filter(version__onboarding=self.onboarding)
+        return rows.select_related("version__onboarding__study", "rater").order_by("-pk")
+
+    @extend_schema(request=GrantInput, responses={201: QualificationSerializer})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Let a member work without the steps; 409 for somebody who is qualified already."""
+        form = GrantForm(self.read(GrantInput), study=self.study)
+        require_valid(form)
+        membership = self.study.memberships.get(user=form.cleaned_data["person"])
+        row = grant_qualification(
+            version=self.newest,
+            rater=rater_for(membership=membership),
+            actor=request.user,
+            reason=form.cleaned_data["reason"],
+        )
+        if row is None:
+            raise Conflict("This person is qualified already.")
+        return self.shown(self.rows().get(pk=row.pk), 201)
+
+    @extend_schema(request=WithdrawalInput, responses=QualificationSerializer)
+    def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """End a qualification; nothing more is served to the person."""
+        row = self.find_row(public_id)
+        reason = self.read(WithdrawalInput)["reason"]
+        withdraw_qualification(qualification=row, actor=request.user, reason=reason)
+        return self.shown(self.rows().get(pk=row.pk))
