@@ -74,7 +74,8 @@ OPENED = {
         study_settings study_delete
     """,
     RATERS: """
-        round_steps round_survey label label_next label_answers score score_own score_form prefer prefer_own prefer_form
+        round_steps round_survey
+        label label_next label_answers score score_own score_form prefer prefer_own prefer_form
         count count_own count_form point_check point_check_own point_check_form
     """,
     "e": """

@@ -94,7 +94,7 @@ def _exercise(argument: Argument, label: int, levels: dict[int, Any]) -> Exercis
     where = {"value": label, "name": levels[label]["name"]}
     return Exercise(
         key=str(argument.public_id),
-        template="annotation/labelling/_exercise.html",
+        template="annotation/_exercise.html",
         context={
             "object1": object1,
             "object2": object2,

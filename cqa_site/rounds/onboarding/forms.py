@@ -1,6 +1,7 @@
 """Forms of an onboarding: its next version, and decisions about qualifications."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,6 +23,8 @@ STARTS: dict[str, dict[str, Any]] = json.loads(
     Path(__file__).with_name("starts.json").read_text("utf-8")
 )
 LONGEST_TEXT = 20_000
+# What such a text leaves open, in square brackets; links of Markdown go on with "(".
+LEFT_OPEN = re.compile(r"\[[^\]\n]+\](?!\()")
 NOTATION = lazy(
     "One question per block, blocks apart by an empty line. Begin choices with “-”, right ones "
     "with “+”, an explanation with “=”, and the place in the guideline with “@”."
@@ -129,6 +132,13 @@ class OnboardingForm(forms.Form):
         if others.exists():
             raise ValidationError(_("Another onboarding of this study already has this name."))
         return name
+
+    def clean_consent(self) -> str:
+        """Reject a text in which something is left open."""
+        text: str = self.cleaned_data["consent"]
+        if gap := LEFT_OPEN.search(text):
+            raise ValidationError(_("Replace “%s” with your own text.") % gap[0])
+        return text
 
     def clean_screening(self) -> list[dict[str, Any]]:
         """Read the questions."""

@@ -295,6 +295,7 @@ def round_survey(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -
             return redirect("participation_end")
         return redirect("study", study.public_id)
     context = {"study": study, "round": round_, "form": form, "kind": kind_of(round_)}
+    context["version"] = round_.onboarding
     context["is_member"] = not participant_of(request)
     status = 422 if form.errors else 200
     return render(request, "rounds/onboarding/survey.html", context, status=status)

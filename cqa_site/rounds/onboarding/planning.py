@@ -81,7 +81,10 @@ def _form_page(
         )
         messages.success(request, _("Version %d saved.") % version.number)
         return redirect("onboarding", study.public_id, version.onboarding.public_id)
-    context |= {"study": study, "form": form}
+    leave = reverse("onboardings", args=[study.public_id])
+    if form.onboarding is not None:
+        leave = reverse("onboarding", args=[study.public_id, form.onboarding.public_id])
+    context |= {"study": study, "form": form, "leave": leave}
     status = 422 if form.errors else 200
     return render(request, "rounds/onboarding/form.html", context, status=status)
 

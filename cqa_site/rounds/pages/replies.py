@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.crypto import salted_hmac
@@ -46,7 +46,7 @@ def see_other(address: str) -> HttpResponse:
 
 def to_steps(round_: Any) -> HttpResponse:
     """Redirect to the steps that come before the work."""
-    return see_other(reverse("round_steps", args=[round_.study.public_id, round_.public_id]))
+    return redirect("round_steps", round_.study.public_id, round_.public_id)
 
 
 def errors_of(form: BaseForm) -> str:

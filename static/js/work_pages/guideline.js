@@ -53,7 +53,9 @@ function showUnread() {
   const note = () => tryStorage(() => localStorage.setItem(name, wording));
   // Without storage it would stand before every item.
   if ([wording, undefined].includes(tryStorage(() => localStorage.getItem(name)))) return;
-  if (!byGuideline("panel").hidden) return note();
+  // A page before the first item has shown it.
+  const isFirst = tryStorage(() => localStorage.getItem(name)) === null;
+  if (!byGuideline("panel").hidden || (isFirst && "wasRead" in guideline.dataset)) return note();
   openGuideline();
   byGuideline("dialog").addEventListener("close", note, { once: true });
 }

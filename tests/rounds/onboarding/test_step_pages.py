@@ -1,0 +1,250 @@
+"""The pages of the steps, for members and crowd participants, and what they never tell."""
+
+import uuid
+
+import pytest
+from django.urls import reverse
+
+from annotation.labelling.actions.exercises import USUAL
+from annotation.labelling.models.rounds import Assignment
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.models import Participant, Place, StepResult, SurveyResponse
+from tests.annotation.voting import opened
+from tests.cast import make_label_round, make_member, make_study, sign_in
+from tests.people.crowd import CODES, come_in, create_link
+from tests.rounds.made_work import KINDS, World
+from tests.worlds import built_once
+
+from .made_steps import NONE, attach, make_version
+
+pytestmark = pytest.mark.django_db
+
+
+class LabelWorld(World):
+    """A study with an open label round."""
+
+    def __init__(self) -> None:
+        super().__init__("label")
+
+
+world = built_once(LabelWorld)
+WORDS = {"declined_code": "NO-CONSENT", "failed_check_code": "NO-QUIZ"}
+
+
+def steps(world, query=""):
+    return reverse("round_steps", args=[world.study.public_id, world.round.public_id]) + query
+
+
+def post(client, world, step, **fields):
+    return client.post(steps(world), {"step": step, "then": "next", **fields})
+
+
+def pass_all(client, world):
+    post(client, world, "consent", then="agree")
+    post(client, world, "screening", q0="0")
+    return post(client, world, "reading", q0="1")
+
+
+def test_a_member_goes_through_the_steps_to_the_first_item(world):
+    attach(world.round, make_version(world.study, world.researcher))
+    client = sign_in(world.people[0])
+    work = world.address("")
+    assert client.get(work).url == steps(world)
+    page = client.get(steps(world)).content.decode()
+    assert "Step 1 of 3" in page
+    assert client.get(
+        reverse("label_next", args=[world.study.public_id, world.round.public_id])
+    ).json() == {"next": [], "progress": {"answered": 0}, "state": "steps"}
+    assert post(client, world, "consent", then="agree").status_code == 303
+    # Answers typed before going back are there afterwards; an empty form is told what lacks.
+    assert post(client, world, "screening").status_code == 422
+    back = post(client, world, "screening", q0="1", then="back")
+    assert back.url == steps(world, "?step=1")
+    assert "We store your answers" in client.get(back.url).content.decode()
+    page = client.get(steps(world)).content.decode()
+    assert page.count("checked") == 1
+    post(client, world, "screening", q0="0")
+    page = client.get(steps(world)).content.decode()
+    assert "EXPLANATION-1" not in page
+    assert "PLACE-1" not in page
+    wrong = client.get(post(client, world, "reading", q0="0").url).content.decode()
+    assert "EXPLANATION-1" in wrong
+    assert "Right is" not in wrong
+    right = post(client, world, "reading", q0="1")
+    assert "All answers are right" in client.get(right.url).content.decode()
+    assert client.get(steps(world)).url == work
+    assert client.get(work).status_code == 200
+    assert Assignment.objects.filter(rater=world.raters[0]).exists()
+
+
+def test_a_label_sent_before_the_steps_is_of_no_item(world):
+    attach(world.round, make_version(world.study, world.researcher))
+    client = sign_in(world.people[0])
+    fields = {"item": uuid.uuid4(), "label": 1, "client_key": "key"}
+    assert client.post(world.address("_answer"), fields).status_code == 404
+    assert not Assignment.objects.exists()
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "label"])
+@pytest.mark.long
+def test_no_page_of_sheets_shows_one_before_the_steps(name):
+    world = World(name)
+    attach(world.round, make_version(world.study, world.researcher))
+    client = sign_in(world.people[0])
+    assert client.get(world.address("")).url == steps(world)
+    if not world.kind.is_assigned:
+        assert not world.kind.Sheet.objects.exists()
+        return
+    sheet = world.kind.Sheet.objects.filter(rater=world.raters[0]).first()
+    form = world.work.full_form | {"base_version": 0}
+    for reply in (
+        client.get(world.address("_form", sheet)),
+        client.post(world.address("_save", sheet), form),
+        client.post(world.address("_submit", sheet), form),
+    ):
+        assert reply.url == steps(world)
+    pass_all(client, world)
+    assert client.get(world.address("_form", sheet)).status_code == 200
+
+
+def test_steps_of_another_study_and_of_drafts_do_not_exist(world):
+    stranger = sign_in(make_member(make_study("Other"), "annotator"))
+    assert stranger.get(steps(world)).status_code == 404
+    draft = make_label_round(world.study, name="Draft")
+    page = reverse("round_steps", args=[world.study.public_id, draft.public_id])
+    assert sign_in(world.people[0]).get(page).status_code == 404
+
+
+# -- crowd participants ---------------------------------------------------------------------
+
+
+def let_in(world, **fields):
+    """A participant's client at the first step, and the round's link."""
+    usual = {"platform": "Prolific", "required_items": 1, "max_participants": 5}
+    link, secret = create_link(world.round, world.researcher, **usual | fields)
+    return come_in(secret)[0], link
+
+
+@pytest.mark.parametrize(
+    ("sent", "outcome", "code"),
+    [
+        ([("consent", {"then": "decline"})], "declined", "NO-CONSENT"),
+        (
+            [("consent", {"then": "agree"}), ("screening", {"q0": "1"})],
+            "screened_out",
+            CODES["screened_out_code"],
+        ),
+        (
+            [
+                ("consent", {"then": "agree"}),
+                ("screening", {"q0": "0"}),
+                ("reading", {"q0": "0"}),
+                ("reading", {"q0": "0"}),
+            ],
+            "failed_check",
+            "NO-QUIZ",
+        ),
+    ],
+)
+def test_a_participant_leaves_at_each_step_with_its_code(world, sent, outcome, code):
+    attach(world.round, make_version(world.study, world.researcher))
+    client, _link = let_in(world, **WORDS)
+    for step, fields in sent:
+        assert Participant.objects.get().outcome == "running"
+        post(client, world, step, **fields)
+    assert Participant.objects.get().outcome == outcome
+    assert client.get(steps(world)).url == reverse("participation_end")
+    page = client.get(reverse("participation_end")).content.decode()
+    assert code in page
+    assert "reject" not in page.lower()
+    assert not Assignment.objects.exists()
+    # What is sent afterwards changes nothing.
+    before = StepResult.objects.count()
+    post(client, world, sent[-1][0], **sent[-1][1])
+    assert StepResult.objects.count() == before
+
+
+def test_the_survey_comes_before_the_code_and_stands_beside_no_label(world):
+    attach(world.round, make_version(world.study, world.researcher))
+    client, _link = let_in(world)
+    pass_all(client, world)
+    client.get(world.address(""))
+    Participant.objects.update(outcome="completed")
+    end = reverse("participation_end")
+    survey = client.get(end).url
+    assert CODES["completed_code"] not in client.get(survey).content.decode()
+    assert client.post(survey, {"q0": "many"}).status_code == 422
+    assert client.post(survey, {"q0": "41", "q1": ""}).url == end
+    assert CODES["completed_code"] in client.get(end).content.decode()
+    assert SurveyResponse.objects.get().answers == {"q0": 41.0}
+    # A second time changes nothing.
+    client.post(survey, {"q0": "20"})
+    assert SurveyResponse.objects.get().answers == {"q0": 41.0}
+    ids = [world.study.public_id, world.round.onboarding.onboarding.public_id]
+    file = sign_in(world.researcher).get(reverse("onboarding_survey", args=ids))
+    assert b"41" in b"".join(file.streaming_content)
+
+
+# -- training with sentences whose label is known --------------------------------------------
+
+
+@pytest.fixture
+def trained():
+    """A round before which three sentences train, two of another round's control items left."""
+    study = make_study()
+    researcher = make_member(study, "researcher")
+    make_label_round(study, name="Earlier", ordinary=1, controls=5)
+    made = make_label_round(study, name="Now", ordinary=6, controls=1)
+    steps = {"training": 2, "qualification": 2, "qualification_right": 2}
+    version = make_version(study, researcher, **NONE | steps)
+    attach(made, version)
+    open_round(round_=made, actor=researcher)
+    made.refresh_from_db()
+    return made
+
+
+def answer(client, page, step, label):
+    shown = client.get(page).content.decode()
+    item = shown.split('name="item" value="')[1].split('"')[0]
+    assert "checked" not in shown
+    assert "Not this one" not in shown
+    return client.post(page, {"step": step, "item": item, "label": label, "then": "next"})
+
+
+def test_training_shows_the_key_and_qualification_decides_without_votes(trained):
+    client = sign_in(make_member(trained.study, "annotator"))
+    page = reverse("round_steps", args=[trained.study.public_id, trained.public_id])
+    after = client.get(answer(client, page, "training", "1").url).content.decode()
+    assert "3 · Both, with reason" in after
+    assert "Both, with a reason." in after
+    answer(client, page, "training", "3")
+    assert answer(client, page, "qualification", "3").url == page
+    answer(client, page, "qualification", "3")
+    work = reverse("label", args=[trained.study.public_id, trained.public_id])
+    assert client.get(page).url == work
+    assert client.get(work).status_code == 200
+    assert not Assignment.objects.exclude(state="served").exists()
+    trained_on = {pair[0] for pair in trained.recipe["training"]}
+    ids = trained.items.values_list("argument__public_id", flat=True)
+    assert not trained_on & {str(public_id) for public_id in ids}
+
+
+def test_too_many_wrong_answers_hold_a_member_back(trained):
+    client = sign_in(make_member(trained.study, "annotator"))
+    page = reverse("round_steps", args=[trained.study.public_id, trained.public_id])
+    for step in ("training", "training", "qualification", "qualification"):
+        answer(client, page, step, "0")
+    assert "no attempts left" in client.get(page).content.decode()
+    work = reverse("label", args=[trained.study.public_id, trained.public_id])
+    assert client.get(work).url == page
+    assert Place.objects.get().prepared_at is None
+
+
+def test_a_round_without_onboarding_trains_with_what_is_left():
+    study = make_study()
+    make_label_round(study, name="Earlier", ordinary=1, controls=4)
+    shown = opened(study, name="Shown", ordinary=4, controls=1, shows_guideline=True)
+    assert len(shown.recipe["training"]) == USUAL
+    few = make_study("Few")
+    make_label_round(few, name="Earlier", ordinary=1, controls=2)
+    assert "training" not in opened(few, name="Shown", controls=1, shows_guideline=True).recipe
