@@ -70,6 +70,7 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     clicks.on(guest.page.get_by_role("button", name="Create account and join"), "join")
     # Whoever was invited at a round begins with its work.
     guest.page.wait_for_load_state()
+    clicks.on(guest.page.get_by_role("button", name="I have read the guideline"), "read it")
     before = guest.page.locator("[data-sentence]").inner_text()
     clicks.key(guest.page, "2", "the first label")
     expect(guest.page.locator("[data-sentence]")).not_to_have_text(before)

@@ -163,7 +163,7 @@ def _arguments(study: Study) -> dict[int, int]:
     return labels
 
 
-def _onboarding(label_round: LabelRound, users: dict[str, User]) -> None:
+def _onboarding(label_round: LabelRound, users: dict[Role, User]) -> None:
     """Put quiz and training before the round; the people of the demo have passed them."""
     actor, study = users[Role.RESEARCHER], label_round.study
     usual = OnboardingForm.base_fields.items()
