@@ -71,6 +71,8 @@ def test_first_label_of_an_invited_annotator(server, visit, browser, media):
     # Whoever was invited at a round begins with its work.
     guest.page.wait_for_load_state()
     clicks.on(guest.page.get_by_role("button", name="I have read the guideline"), "read it")
+    guest.page.wait_for_url("**/label/")
+    guest.page.wait_for_function("() => isSettled()")
     before = guest.page.locator("[data-sentence]").inner_text()
     clicks.key(guest.page, "2", "the first label")
     expect(guest.page.locator("[data-sentence]")).not_to_have_text(before)
