@@ -93,7 +93,8 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
 def is_before_steps(sheet: Any) -> bool:
     """Whether an assigned sheet that nobody touched waits for the steps before work."""
     is_touched = sheet.version > 0 or sheet.submitted_at is not None
-    if is_touched or not sheet_kind_of(sheet).is_assigned:
+    has_steps = sheet.round.onboarding_id or sheet.round.shows_guideline
+    if is_touched or not has_steps or not sheet_kind_of(sheet).is_assigned:
         return False
     return not may_work(sheet.round, place_for(round_=sheet.round, rater=sheet.rater))
 
