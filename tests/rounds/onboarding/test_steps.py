@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from annotation.labelling.actions.serving import next_work
-from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.models import Qualification, StepResult
 from cqa_site.rounds.onboarding.actions import (
     NotNow,
@@ -17,6 +17,8 @@ from cqa_site.rounds.onboarding.actions import (
     withdraw_qualification,
 )
 from cqa_site.rounds.onboarding.steps import ENDS, progress_from, step_progress
+from cqa_site.runs import jobs
+from cqa_site.upkeep.studies.deletion import archive_study, delete_study
 from tests.lengths import mostly
 from tests.rounds.made_work import KINDS, SERVED, World
 from tests.worlds import built_once
@@ -231,3 +233,15 @@ def test_nobody_skips_a_step(kinds, done):
     assert progress.is_done == (set(kinds) <= passed)
     if not progress.is_done:
         assert kinds[progress.position] not in passed
+
+
+def test_a_study_with_steps_can_be_deleted(world, version):
+    for kind in RIGHT:
+        do(world, kind)
+    assert world.take()
+    close_round(round_=world.round, actor=world.researcher)
+    archive_study(study=world.study, actor=world.researcher)
+    delete_study(study=world.study, actor=world.researcher)
+    jobs.drain()
+    assert not StepResult.objects.exists()
+    assert not Qualification.objects.exists()
