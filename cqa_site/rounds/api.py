@@ -213,7 +213,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         def rows(self) -> QuerySet[Any]:
             """Newest first."""
-            return rounds_of(kind, self.study).select_related(*api.related)
+            return rounds_of(kind, self.study).select_related("onboarding", *api.related)
 
         @extend_schema(request=api.plan, responses={201: api.shown})
         def create(self, request: Request, **kwargs: Any) -> Response:
