@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
-from argsum.analysis.reports.analyses import StatementSearch
+from argsum.analysis.reports.analyses import StatementSearch, edits_since
 from argsum.analysis.reports.points import said_counts
 from argsum.analysis.reports.summaries import (
     CitedStatement,
@@ -186,7 +186,7 @@ def printed_summary(analysis: Analysis) -> PrintedSummary | None:
             for pk, number in numbers.items()
         ],
         summary.left_out,
-        analysis.revision - summary.revision,
+        edits_since(analysis, summary.revision),
     )
 
 

@@ -55,6 +55,12 @@ def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
     return rows.defer("before", "after", "undone_by__before", "undone_by__after", "run__spec")
 
 
+def edits_since(analysis: Analysis, revision: int) -> int:
+    """Return the number of edits after a revision; placing new comments is no edit."""
+    later = analysis.changes.filter(revision__gt=revision)
+    return later.exclude(verb=PointChange.Verb.PLACED).count()
+
+
 def foreign_language(analysis: Analysis) -> str:
     """Return the language of the comments if the match scorer does not support it, else ""."""
     scorer: Scorer = analysis.match_scorer

@@ -38,6 +38,7 @@ from argsum.analysis.reports.analyses import (
     changes_of,
     writer_in_words,
 )
+from argsum.analysis.reports.history import name_changes
 from argsum.analysis.reports.points import (
     COMMENTS_SHOWN,
     choices_of,
@@ -296,7 +297,9 @@ def analysis_history(request: StudyRequest, study: Study, analysis_id: uuid.UUID
     """List the edits, newest first."""
     analysis = analysis_or_404(study, analysis_id)
     page = Paginator(changes_of(analysis), PER_PAGE).get_page(request.GET.get("page"))
-    context = {"study": study, "analysis": analysis, "page": page, "here": "history"}
+    names = name_changes(list(page))
+    rows = [(change, names.get(change.pk, [])) for change in page]
+    context = {"study": study, "analysis": analysis, "page": page, "rows": rows, "here": "history"}
     return render(request, "argsum/analysis/history.html", context)
 
 

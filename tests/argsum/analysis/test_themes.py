@@ -198,6 +198,27 @@ def test_key_points_move_to_a_new_theme_and_back(lab):
     assert lab.names()["Second point."] == "Inside"
 
 
+def test_the_history_names_what_was_moved_renamed_merged_and_split(lab):
+    lab.theme(rename_theme, theme="Inside", name="Rooms")
+    lab.theme(rename_point, point=lab.third, text="Nicer parks")
+    lab.theme(merge_points, points=[lab.first, lab.second], into=lab.first)
+    key = lab.third.placements.values_list("argument", flat=True)[0]
+    lab.theme(split_point, point=lab.third, statements=[key], text="Benches")
+    lab.theme(merge_themes, themes=["Rooms", "Outside"], name="All")
+    change = lab.analysis.changes.first()
+    undo_change(analysis=lab.analysis, actor=lab.researcher, change=change)
+    rows = lab.get("analysis_history").context["rows"]
+    assert [sorted(lines) for _change, lines in reversed(rows)] == [
+        ["2 key points: theme “Inside” → “Rooms”"],
+        [f"“{lab.third.text}” → “Nicer parks”"],
+        [f"merged: “{lab.second.text}”"],
+        ["new key point: “Benches”"],
+        ["2 key points: theme “Outside” → “All”", "2 key points: theme “Rooms” → “All”"],
+        ["2 key points: theme “All” → “Outside”", "2 key points: theme “All” → “Rooms”"],
+    ]
+    assert "theme “Inside” → “Rooms”" in flat(lab.get("analysis_history"))
+
+
 def test_key_points_leave_their_theme(lab):
     lab.theme(move_to_theme, points=[lab.second, lab.first], theme="")
     assert theme_names(lab.analysis) == ["Outside"]

@@ -134,7 +134,8 @@ def test_requests_cost_as_many_queries_for_many_key_points(lab):
 
 def test_edits_since_are_said_in_words(lab):
     lab.summarize()
-    type(lab.analysis).objects.update(revision=2)
+    for revision, verb in enumerate(("hidden", "placed", "shown"), start=1):
+        lab.analysis.changes.create(revision=lab.analysis.revision + revision, verb=verb)
     assert "the key points were edited 2 times" in lab.text("analysis_report")
     assert lab.told("analysis_report")["summary"]["edits"] == 2
 
