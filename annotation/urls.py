@@ -15,7 +15,8 @@ from annotation.judges.views import judges
 from annotation.judges.views import runs as judge_compare
 from annotation.labelling.views import label, label_page
 from annotation.labelling.views import rounds as label_rounds
-from annotation.quality import views as quality
+from annotation.quality.views import quality
+from annotation.quality.views import rules as quality_rules
 from annotation.retrieval import views as retrieval
 from annotation.study.views import overview, questions
 
@@ -26,6 +27,7 @@ urlpatterns = [
     *label.urlpatterns,
     *label_page.urlpatterns,
     *quality.urlpatterns,
+    *quality_rules.urlpatterns,
     *consensus.adjudication_urls,
     *rounds.start_urls,
     *rounds.round_urlpatterns,

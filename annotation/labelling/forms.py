@@ -32,6 +32,8 @@ from cqa_site.web.pages import offer
 
 ROWS_OF_LEVELS = 10
 MOST_CONTROLS = 1_000
+# Smaller falls would take hundreds of control items to find. Half a thousandth for rounding.
+LEAST_FALL = 0.0495
 WHICH = [
     (EVERY, lazy("All arguments in the study")),
     (NEW, lazy("Arguments not in any round yet")),
@@ -56,7 +58,8 @@ def proposed_controls(arguments: int, known: int) -> dict[str, int]:
 class LabelRoundForm(RoundPlanForm):
     kind = LABELS
     advanced = (
-        "block_size", "share_cap", "min_control_accuracy", "low_accuracy", "expected_seconds",
+        "block_size", "share_cap", "min_control_accuracy", "low_accuracy", "usual_accuracy",
+        "fallen_accuracy", "on_fall", "expected_seconds",
         "orders_by_uncertainty", *RoundPlanForm.advanced,
     )  # fmt: skip
     correctable = ("name", "guideline", "votes_per_item", "skip_share", "onboarding")
@@ -75,7 +78,11 @@ class LabelRoundForm(RoundPlanForm):
         ),
         (
             lazy("Blocks and control items"),
-            (("block_size", "controls_per_block"), ("min_control_accuracy", "low_accuracy")),
+            (
+                ("block_size", "controls_per_block"),
+                ("min_control_accuracy", "low_accuracy"),
+                ("usual_accuracy", "fallen_accuracy", "on_fall"),
+            ),
         ),
     )
     # The guideline instructs, and no item comes again.
@@ -126,6 +133,29 @@ class LabelRoundForm(RoundPlanForm):
         label=lazy("Action below the minimum"),
         choices=LabelRound.LowAccuracy,
         initial=LabelRound.LowAccuracy.WARN,
+    )
+    usual_accuracy = forms.FloatField(
+        label=lazy("Usual control accuracy"),
+        min_value=0.5,
+        max_value=0.99,
+        initial=0.92,
+        help_text=lazy("Of attentive annotators, between 0.5 and 0.99."),
+    )
+    fallen_accuracy = forms.FloatField(
+        label=lazy("Control accuracy after a fall"),
+        min_value=0.05,
+        max_value=0.94,
+        initial=0.78,
+        help_text=lazy(
+            "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell about that "
+            "far while they worked. Annotators with the usual accuracy have one false alarm in "
+            "1,000 control answers or fewer."
+        ),
+    )
+    on_fall = forms.ChoiceField(
+        label=lazy("Action on a fall"),
+        choices=LabelRound.OnFall,
+        initial=LabelRound.OnFall.WARN,
     )
     share_cap = forms.FloatField(
         label=lazy("Maximum share of items per annotator"),
@@ -187,6 +217,10 @@ class LabelRoundForm(RoundPlanForm):
         data = super().clean() or {}
         if data.get("controls_per_block", 0) >= data.get("block_size", 2):
             self.add_error("controls_per_block", _("A block needs at least one ordinary item."))
+        if data.get("fallen_accuracy", 0) > data.get("usual_accuracy", 1) - LEAST_FALL:
+            self.add_error(
+                "fallen_accuracy", _("Must be at least 0.05 less than the usual accuracy.")
+            )
         return data
 
     def plan(self) -> LabelPlan:

@@ -117,14 +117,13 @@ def replace_control_label(
 def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) -> None:
     if place.is_decided_by_person:
         return
-    is_acted_on = place.is_excluded or place.is_stopped
-    is_low = record.is_below_at_any_look(label_round.min_control_accuracy)
-    if is_acted_on == (is_low and label_round.low_accuracy != LabelRound.LowAccuracy.WARN):
+    is_acted_on, wanted = place.is_excluded or place.is_stopped, _wanted(label_round, record)
+    if is_acted_on == bool(wanted):
         return
-    reason = _describe(record)
+    reason = _describe(label_round, record)
     if is_acted_on:
         reinstate_rater(label_round=label_round, rater=place.rater, reason=reason, actor=None)
-    elif label_round.low_accuracy == LabelRound.LowAccuracy.EXCLUDE:
+    elif wanted == LabelRound.LowAccuracy.EXCLUDE:
         exclude_rater(label_round=label_round, rater=place.rater, reason=reason, actor=None)
     else:
         decide_one(
@@ -132,16 +131,30 @@ def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) ->
         )
 
 
-def _describe(record: ControlRecord) -> str:
+def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
+    """Return what the round's two rules do to a rater with this record; empty for nothing."""
+    if label_round.low_accuracy != LabelRound.LowAccuracy.WARN and record.is_below_at_any_look(
+        label_round.min_control_accuracy
+    ):
+        return label_round.low_accuracy
+    pauses = label_round.on_fall == LabelRound.OnFall.PAUSE
+    return LabelRound.OnFall.PAUSE if pauses and record.fall_in(label_round) else ""
+
+
+def _describe(label_round: LabelRound, record: ControlRecord) -> str:
     if record.interval is None:
         return _("No control item answered.")
     low, high = record.interval
-    return _("Control accuracy %(right)d of %(n)d, 95 %% interval %(low).2f to %(high).2f.") % {
+    text = _("Control accuracy %(right)d of %(n)d, 95 %% interval %(low).2f to %(high).2f.") % {
         "right": record.right,
         "n": record.n,
         "low": low,
         "high": high,
     }
+    fall = record.fall_in(label_round)
+    if fall is None:
+        return text
+    return f"{text} {_('A fall was signalled at control answer %d.') % fall.signal}"
 
 
 # Excluding everybody below a control accuracy, and letting them in again, as one action.

@@ -76,6 +76,11 @@ class AnnotatorSerializer(SkipsSerializer):
         child=serializers.FloatField(), source="controls.interval", allow_null=True
     )
     is_low = serializers.BooleanField(help_text="The whole interval is below the minimum.")
+    fall_signalled_at = serializers.IntegerField(
+        source="fall.signal",
+        allow_null=True,
+        help_text="Number of the control answer at which a fall in accuracy was signalled.",
+    )
     agreement = serializers.FloatField(allow_null=True, help_text="With the other raters.")
     median_seconds = serializers.FloatField(allow_null=True)
     is_hasty = serializers.BooleanField()

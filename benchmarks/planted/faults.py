@@ -388,7 +388,7 @@ FAULTS = (
     Fault(
         name="query-for-each-label",
         means="The page of an annotator takes seconds where they gave many labels.",
-        file="annotation/quality/views.py",
+        file="annotation/quality/views/quality.py",
         old='.select_related("item__argument__comparison")',
         new='.select_related("item")',
         aims=("tests/annotation/quality",),

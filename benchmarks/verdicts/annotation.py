@@ -32,6 +32,7 @@ from annotation.quality.reports.quality import ControlRecord
 from benchmarks.verdicts.simulating import Simulation
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.disagreement import replace_one_vote
+from cqa_site.stats.drift import accuracy_chart, find_fall
 from cqa_site.stats.ratings import Ratings
 
 Draws = np.random.Generator
@@ -256,7 +257,7 @@ def _experts(n: int, draws: Draws) -> bool:
 
 
 def _low(mark: float):
-    return lambda n, draws: ControlRecord(int(draws.binomial(n, mark)), n).is_below(mark)
+    return lambda n, draws: _record(int(draws.binomial(n, mark)), n).is_below(mark)
 
 
 def _ever_low(mark: float):
@@ -264,15 +265,29 @@ def _ever_low(mark: float):
 
     def study(n: int, draws: Draws) -> bool:
         right = np.cumsum(draws.random(n) < mark)
-        return any(
-            ControlRecord(int(right[at]), at + 1).is_below_at_any_look(mark) for at in range(n)
-        )
+        return any(_record(int(right[at]), at + 1).is_below_at_any_look(mark) for at in range(n))
+
+    return study
+
+
+def _record(right: int, n: int) -> ControlRecord:
+    return ControlRecord((True,) * right + (False,) * (n - right))
+
+
+def _fall_signalled(usual: float, now: float, *, first: int = 0):
+    """Signal within n control answers, after ``first`` at the usual accuracy without one."""
+    chart = accuracy_chart(0.92, 0.78)
+
+    def study(n: int, draws: Draws) -> bool | None:
+        answers = [*(draws.random(first) < usual), *(draws.random(n) < now)]
+        fall = find_fall(chart, answers)
+        return None if fall and fall.signal <= first else fall is not None
 
     return study
 
 
 def _accuracy_covers(n: int, draws: Draws) -> bool | None:
-    found = ControlRecord(int(draws.binomial(n, 0.8)), n).interval
+    found = _record(int(draws.binomial(n, 0.8)), n).interval
     return None if found is None else found[0] <= 0.8 <= found[1]
 
 
@@ -391,6 +406,20 @@ SIMULATIONS = (
             quick=60, full=1000,
         )
         for mark in (0.5, 0.8)
+    ),
+    Simulation(
+        says="Fall signalled (accuracy .92 to .78)",
+        rule="fall in accuracy",
+        truth="accuracy .92 throughout",
+        counts="false", sizes=(20, 60), unit="control answers",
+        study=_fall_signalled(0.92, 0.92), quick=400,
+    ),
+    Simulation(
+        says="Fall signalled (accuracy .92 to .78)",
+        rule="fall in accuracy",
+        truth="accuracy falls from .92 to .78 after 40 control answers",
+        counts="found", sizes=(60,), unit="control answers after the fall",
+        study=_fall_signalled(0.92, 0.78, first=40), quick=400,
     ),
     Simulation(
         says="control accuracy",

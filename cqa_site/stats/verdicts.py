@@ -179,6 +179,13 @@ RULES = {
         least=1,
         unit="control answers",
     ),
+    "fall in accuracy": VerdictRule(
+        test="Bernoulli CUSUM, one false signal in 1,000 control answers or more on average",
+        family="each rater alone, all looks together; more false signals beyond 60 answers",
+        margin="the two accuracies that the round sets",
+        least=1,
+        unit="control answers",
+    ),
     "groups": VerdictRule(
         test="chi-squared that groups have equal shares; exact or permuted where counts are small",
         family="all rows of one table, and all its cells against the other groups; Holm",

@@ -47,7 +47,7 @@ urlpatterns = [*urls.urlpatterns, path("design/", home.design, name="design")]
 PIECES = {
     "analysis_said", "analysis_state", "board_figure", "board_file", "scores_fragment",
     "snapshot_figure", "comments_export", "dataset_export", "edited_texts_figure",
-    "expert_agreement_figure", "exclusion_figure", "export_download", "export_list",
+    "expert_agreement_figure", "quality_figure", "export_download", "export_list",
     "export_manifest", "faithfulness_figure", "figures_fragment", "score_watch", "scorer_figure",
     "generation_figures", "generation_launch_progress", "import_problems", "import_sample",
     "job_progress", "packages_state", "encoders_state", "analysis_audit_figure",

@@ -34,7 +34,7 @@ OPENED = {
         label_rounds label_round_new label_round label_round_edit label_round_items guidelines
         guideline_new
         guideline label_trial label_trial_next score_trial count_trial prefer_trial desk_trial
-        quality quality_exclude_low exclusion_figure annotator control editing_rounds
+        quality quality_drift quality_exclude_low quality_figure annotator control editing_rounds
         editing_round_new editing_round editing_round_edit final_labels label_compare
         label_compare_figure imports import_batch import_file import_mapping import_problems
         import_sample question_list exports export_list export_download export_manifest corpora

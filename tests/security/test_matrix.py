@@ -57,7 +57,7 @@ OF_THE_ANNOTATOR = {
     "prefer_settle", "prefer_submit", "score_form", "score_save", "score_settle", "score_submit",
 }  # fmt: skip
 KEPT_BY_BROWSERS = {
-    "study_waiting", "exclusion_figure", "snapshot_figure", "judges_figure",
+    "study_waiting", "quality_figure", "snapshot_figure", "judges_figure",
     "faithfulness_figure", "score_agreement_figure", "summary_set_figure",
     "analysis_trends_figure", "key_points_figure",
 }  # fmt: skip

@@ -20,7 +20,7 @@ FIXED = {
     "faithfulness_figure": {"figure": "coherence", "format": "svg"},
     "edited_texts_figure": {"figure": "changes", "format": "csv"},
     "expert_agreement_figure": {"figure": "work", "format": "csv"},
-    "exclusion_figure": {"figure": "figures", "format": "svg"},
+    "quality_figure": {"figure": "figures", "format": "svg"},
     "label_compare_figure": {"figure": "sets", "format": "csv"},
     "score_agreement_figure": {"figure": "judges", "format": "svg"},
     "scorer_figure": {"figure": "curve", "format": "svg"},

@@ -155,6 +155,9 @@ class LabelPlan:
     controls_per_block: int
     min_control_accuracy: float
     low_accuracy: str
+    usual_accuracy: float
+    fallen_accuracy: float
+    on_fall: str
     share_cap: float
     expected_seconds: int
     lease_minutes: int

@@ -64,6 +64,12 @@ class LabelRound(Round):
         PAUSE = "pause", _("Stop serving items until a researcher decides")
         EXCLUDE = "exclude", _("Exclude the annotator's labels (reversible)")
 
+    class OnFall(models.TextChoices):
+        """Action when an annotator's control accuracy falls while they work."""
+
+        WARN = "warn", _("Show a warning to researchers")
+        PAUSE = "pause", _("Stop serving items until a researcher decides")
+
     class Aggregator(models.TextChoices):
         MAJORITY = "majority", _("Majority, higher label on a tie")
         DAWID_SKENE = "dawid_skene", _("Dawid–Skene")
@@ -88,6 +94,12 @@ class LabelRound(Round):
     low_accuracy = models.CharField(
         _("action below the minimum"), max_length=8, choices=LowAccuracy, default=LowAccuracy.WARN
     )
+    # The fall that the chart of every annotator's control answers is tuned to find.
+    usual_accuracy = models.FloatField(_("usual control accuracy"), default=0.92)
+    fallen_accuracy = models.FloatField(_("control accuracy after a fall"), default=0.78)
+    on_fall = models.CharField(
+        _("action on a fall"), max_length=5, choices=OnFall, default=OnFall.WARN
+    )
     share_cap = models.FloatField(
         _("maximum share of items per annotator"),
         default=1.0,
@@ -107,6 +119,14 @@ class LabelRound(Round):
             models.CheckConstraint(
                 condition=Q(controls_per_block__lt=models.F("block_size")),
                 name="label_round_block_holds_ordinary_items",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    fallen_accuracy__gt=0,
+                    fallen_accuracy__lt=models.F("usual_accuracy"),
+                    usual_accuracy__lt=1,
+                ),
+                name="label_round_accuracy_falls",
             ),
         ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db.models import Count, F, Q
+from django.db.models import Count
 
 from annotation.consensus.reports import VOTERS, counted_rows, counted_votes, vote_table
 from annotation.figures.reports.snapshots import marker
@@ -21,6 +22,7 @@ from cqa_site.rounds.models import Place
 if TYPE_CHECKING:
     import pandas as pd
 
+    from cqa_site.stats.drift import AccuracyChart, AccuracyFall
 
 KEPT_SECONDS = 24 * 3600
 
@@ -33,7 +35,7 @@ def kept(name: str, label_round: LabelRound, state: str, compute: Callable[[], A
 
 def state_of(label_round: LabelRound) -> str:
     """Return a short name that changes with every vote, exclusion and known label."""
-    return hashlib.sha256(f"quality 1 {marker(label_round)}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"quality 2 {marker(label_round)}".encode()).hexdigest()[:16]
 
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
@@ -43,10 +45,19 @@ TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """Answers on control items: total number, and number equal to the known label."""
+    """Answers on control items in the order served: whether each equals the known label."""
 
-    right: int = 0
-    n: int = 0
+    answers: tuple[bool, ...] = ()
+
+    @property
+    def right(self) -> int:
+        """Number of right answers."""
+        return sum(self.answers)
+
+    @property
+    def n(self) -> int:
+        """Number of answers."""
+        return len(self.answers)
 
     @property
     def accuracy(self) -> float | None:
@@ -67,6 +78,19 @@ class ControlRecord:
         from annotation.quality.methods import is_below
 
         return is_below(self.right, self.n, mark)
+
+    def fall_in(self, label_round: LabelRound) -> AccuracyFall | None:
+        """Return where the round's chart signals a fall in accuracy; None if it does not."""
+        from cqa_site.stats.drift import find_fall
+
+        return find_fall(chart_of_round(label_round), self.answers)
+
+
+def chart_of_round(label_round: LabelRound) -> AccuracyChart:
+    """Return the chart that finds falls of the size the round names."""
+    from cqa_site.stats.drift import accuracy_chart
+
+    return accuracy_chart(label_round.usual_accuracy, label_round.fallen_accuracy)
 
 
 @dataclass(frozen=True)
@@ -99,6 +123,7 @@ class AnnotatorQuality:
     is_hasty: bool
     is_one_value: bool
     agreement: float | None
+    fall: AccuracyFall | None
 
     @property
     def accuracy_percent(self) -> float | None:
@@ -157,10 +182,7 @@ def control_record(label_round: LabelRound, rater_id: int) -> ControlRecord:
 
 
 def control_records(label_round: LabelRound, **where: object) -> dict[int, ControlRecord]:
-    """Map raters' keys to their control records, for raters who answered a control item.
-
-    Counted by the database: labelling asks for it after every block.
-    """
+    """Map raters' keys to their control records, for raters who answered a control item."""
     answered = label_round.assignments.filter(
         state=Assignment.State.ANSWERED,
         item__control_label__isnull=False,
@@ -168,10 +190,11 @@ def control_records(label_round: LabelRound, **where: object) -> dict[int, Contr
         rater__kind__in=VOTERS,
         **where,
     )
-    is_right = Q(label=F("item__control_label"))
-    counts = answered.order_by().values_list("rater")
-    rows = counts.annotate(right=Count("pk", filter=is_right), n=Count("pk"))
-    return {rater: ControlRecord(right, n) for rater, right, n in rows}
+    rows = answered.order_by("pk").values_list("rater", "label", "item__control_label")
+    answers: dict[int, list[bool]] = defaultdict(list)
+    for rater, label, known in rows:
+        answers[rater].append(label == known)
+    return {rater: ControlRecord(tuple(rights)) for rater, rights in answers.items()}
 
 
 def facts_of(votes: pd.DataFrame) -> list[Facts]:
@@ -270,11 +293,10 @@ def _interval(right: int, n: int) -> tuple[float, float]:
 
 def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
     used = votes[votes["is_control"] & ~votes["is_retired"]]
-    right = (used["value"] == used["control_label"]).astype(int)
-    table = right.groupby(used["rater"]).agg(["sum", "count"])
+    right = (used["value"] == used["control_label"]).astype(bool)
     return {
-        rater: ControlRecord(int(row_right), int(n))
-        for rater, row_right, n in table.itertuples(name=None)
+        int(rater): ControlRecord(tuple(rights.tolist()))
+        for rater, rights in right.groupby(used["rater"])
     }
 
 
@@ -317,6 +339,7 @@ def _annotator(
         is_hasty=seconds is not None and seconds < HASTY_SHARE * label_round.expected_seconds,
         is_one_value=facts.votes >= ONE_VALUE_MIN and facts.values == 1,
         agreement=facts.agreement,
+        fall=facts.controls.fall_in(label_round),
     )
 
 

@@ -174,11 +174,23 @@ def _drawn(rows: Rows, plane: Plane, names: Sequence[str], is_curve: bool) -> li
 
 
 def lines(
-    rows: Rows, *, x: str, y: str, series: str, titles: tuple[str, str], size: str = "wide"
+    rows: Rows,
+    *,
+    x: str,
+    y: str,
+    series: str,
+    titles: tuple[str, str],
+    each: str = "",
+    size: str = "wide",
 ) -> Spec:
-    """Draw one dashed or solid line per series; ``x`` and ``y`` are numbers."""
+    """Draw one dashed or solid line per series; ``x`` and ``y`` are numbers.
+
+    ``each``: what has a line of its own within a series.
+    """
     names = list(dict.fromkeys(row[series] for row in rows))
     marked = [{"x": row[x], "y": row[y], "series": row[series]} for row in rows]
+    if each:
+        marked = [{**mark, "line": row[each]} for mark, row in zip(marked, rows, strict=True)]
     above, start = legend(names, size, sign="line")
     plane = plane_of(
         axis_of((row["x"] for row in marked), most=6 if size == "wide" else 5),
@@ -188,6 +200,8 @@ def lines(
         start=start,
     )
     look = {**looks(names, has_signs=False), "strokeDash": dashes(names)}
+    if each:
+        look["detail"] = {"field": "line", "type": "nominal"}
     drawn = layer(marked, "line", {**on(plane, "x", "y"), **look}, strokeWidth=2)
     return finish([*above, *frame(plane, start=start), drawn], size, plane.end)
 

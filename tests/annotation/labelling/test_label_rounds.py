@@ -15,7 +15,8 @@ from tests.lengths import first
 pytestmark = pytest.mark.django_db
 SETTINGS = {
     "name": "First round", "votes_per_item": 3, "block_size": 5, "controls_per_block": 1,
-    "min_control_accuracy": 0.5, "low_accuracy": "warn", "share_cap": 1, "expected_seconds": 20,
+    "min_control_accuracy": 0.5, "low_accuracy": "warn", "usual_accuracy": 0.92,
+    "fallen_accuracy": 0.78, "on_fall": "warn", "share_cap": 1, "expected_seconds": 20,
     "lease_minutes": 10, "seed": 1, "which": "later", "known": 0,
 }  # fmt: skip
 

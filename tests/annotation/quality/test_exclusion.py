@@ -128,13 +128,16 @@ def test_a_machine_in_the_file_is_none_of_the_crowd(label_round, researcher, cli
     assert model.pk not in names(label_round)
     assert vote_table(label_round, exclude=False)["rater"].nunique() == 3
     assert machine_labels(label_round).count() == 6
-    page = client.get(here(label_round).removesuffix("exclude-low/"))
+    page = client.get(quality_page(label_round))
     assert model.pseudonym not in page.text
 
 
+def quality_page(label_round):
+    return f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}/quality/"
+
+
 def here(label_round, tail=""):
-    base = f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}"
-    return f"{base}/quality/exclude-low/{tail}"
+    return f"{quality_page(label_round)}exclude-low/{tail}"
 
 
 def test_the_page_previews_excludes_and_undoes(label_round, client, django_assert_max_num_queries):
@@ -152,5 +155,5 @@ def test_the_page_previews_excludes_and_undoes(label_round, client, django_asser
     client.post(here(label_round, f"{made.public_id}/undo/"))
     assert names(label_round) == []
     for name in ("figures.svg", "labels.png", "figures.csv", "figures.tex"):
-        assert client.get(here(label_round, name)).status_code == 200
-    assert client.get(here(label_round, "other.svg")).status_code == 404
+        assert client.get(f"{quality_page(label_round)}{name}").status_code == 200
+    assert client.get(f"{quality_page(label_round)}other.svg").status_code == 404

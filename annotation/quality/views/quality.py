@@ -1,47 +1,37 @@
-"""Pages of annotators and control items, and the exclusion of annotators."""
+"""Pages of annotators and control items, and decisions about one annotator."""
 
 import uuid
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db import transaction
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_POST
+from django.utils.translation import gettext_lazy
 
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Assignment, Exclusion, LabelRound
+from annotation.labelling.models.rounds import Assignment, LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from annotation.quality import actions
-from annotation.quality.forms import BelowForm, ControlChangeForm, ReasonForm
+from annotation.quality.forms import ControlChangeForm, ReasonForm
 from annotation.quality.reports.controls import (
-    RECIPE,
     control_detail,
-    curve_alt,
-    curve_chart,
-    curve_table,
-    exclusion_curve,
-    preview_exclusion,
     quality_of,
 )
 from annotation.quality.reports.quality import (
     HASTY_SHARE,
     AnnotatorQuality,
     annotator_detail,
-    state_of,
 )
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import AuditEvent, Rater, Study
-from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.rounds.progress import paces_of
 from cqa_site.stats.verdicts import LEVEL
 
@@ -68,6 +58,7 @@ HEADS = {
 FILTERS: dict[str, tuple[Any, Key]] = {
     "": (gettext_lazy("All"), lambda annotator: True),
     "low": (gettext_lazy("95 % interval below the minimum"), lambda annotator: annotator.is_low),
+    "fall": (gettext_lazy("Fall signalled"), lambda annotator: annotator.fall is not None),
     "one_value": (gettext_lazy("One label only"), lambda annotator: annotator.is_one_value),
     "hasty": (gettext_lazy("Very fast"), lambda annotator: annotator.is_hasty),
     "stopped": (gettext_lazy("Paused"), lambda annotator: annotator.is_stopped),
@@ -264,117 +255,9 @@ def _history(study: Study, *subjects: str) -> QuerySet[AuditEvent]:
     return study.audit_events.filter(subject__in=subjects).select_related("actor")[:20]
 
 
-CURVE_TITLES = {
-    "figures": gettext_lazy("Agreement, coverage and ties by threshold"),
-    "labels": gettext_lazy("Labels by threshold"),
-}
-
-
-@study_page(*RESEARCHERS)
-def quality_exclude_low(
-    request: StudyRequest, study: Study, label_round_id: uuid.UUID
-) -> HttpResponse:
-    """Show the effect of excluding everybody below an accuracy; POST excludes them."""
-    label_round = label_round_or_404(study, label_round_id)
-    defaults = {"below": label_round.min_control_accuracy, "rule": Exclusion.Rule.ACCURACY}
-    POST = request.POST if request.method == "POST" else request.GET
-    form = BelowForm(defaults | {name: POST[name] for name in defaults if name in POST})
-    reason = ReasonForm(request.POST or None)
-    if request.method == "POST" and form.is_valid() and reason.is_valid():
-        return _exclude(request, label_round, {**form.cleaned_data, **reason.cleaned_data})
-    state = state_of(label_round)
-    asked_for = {**form.cleaned_data, "state": state} if form.is_valid() else None
-    context = {
-        "study": study,
-        "round": label_round,
-        "form": form,
-        "reason": reason,
-        "preview": asked_for and preview_exclusion(label_round, **asked_for),
-        "values": label_round.guideline.values,
-        "cards": _figures(label_round, state),
-        "exclusions": _exclusions(label_round),
-    }
-    has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
-    return render(
-        request, "annotation/quality/exclusion.html", context, status=422 if has_errors else 200
-    )
-
-
-def _exclude(request: StudyRequest, label_round: LabelRound, data: dict[str, Any]) -> HttpResponse:
-    exclusion = actions.exclude_below(label_round=label_round, **data, actor=request.user)
-    count = exclusion.places.count() if exclusion else 0
-    text = ngettext("%d annotator excluded.", "%d annotators excluded.", count) % count
-    messages.success(request, text)
-    return redirect("quality_exclude_low", label_round.study.public_id, label_round.public_id)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
-def exclusion_undo(
-    request: StudyRequest, study: Study, label_round_id: uuid.UUID, exclusion_id: uuid.UUID
-) -> HttpResponse:
-    """Reinstate everybody excluded by one action."""
-    label_round = label_round_or_404(study, label_round_id)
-    row = get_object_or_404(label_round.exclusions.all(), public_id=exclusion_id)
-    count = actions.undo_exclusion(exclusion=row, actor=request.user)
-    if count is not None:
-        text = (
-            ngettext("%d annotator is counted again.", "%d annotators are counted again.", count)
-            % count
-        )
-        messages.success(request, text)
-    return redirect("quality_exclude_low", study.public_id, label_round.public_id)
-
-
-@study_page(*RESEARCHERS)
-def exclusion_figure(
-    request: StudyRequest, study: Study, label_round_id: uuid.UUID, figure: str, format: str
-) -> HttpResponse:
-    """Send the curve as a chart of figures or of labels, or as a table."""
-    label_round = label_round_or_404(study, label_round_id)
-    cards = _figures(label_round, state_of(label_round))
-    return figure_file(request, cards, figure, format)
-
-
-def _figures(label_round: LabelRound, state: str) -> list[Figure]:
-    rows = exclusion_curve(label_round, state=state)
-    files = Files(
-        view="exclusion_figure",
-        ids=(label_round.study.public_id, label_round.public_id),
-        version=state,
-    )
-    return [
-        Figure(
-            slug=slug,
-            title=title,
-            recipe=RECIPE,
-            table=curve_table(label_round, rows, slug),
-            alt=f"{title}. {curve_alt(rows)}",
-            draw=partial(curve_chart, label_round, rows, slug),
-            files=files,
-            is_wide=True,
-        )
-        for slug, title in CURVE_TITLES.items()
-    ]
-
-
-def _exclusions(label_round: LabelRound):
-    rows = label_round.exclusions.select_related("made_by")
-    return rows.annotate(still_out=Count("places"))[:20]
-
-
-BASE = "label-rounds/<uuid:label_round_id>/quality/exclude-low"
+ROUND = "label-rounds/<uuid:label_round_id>"
 urlpatterns = [
-    path("label-rounds/<uuid:label_round_id>/quality/", quality, name="quality"),
-    path(
-        "label-rounds/<uuid:label_round_id>/annotators/<uuid:rater_id>/",
-        annotator,
-        name="annotator",
-    ),
-    path(
-        "label-rounds/<uuid:label_round_id>/controls/<uuid:argument_id>/", control, name="control"
-    ),
-    path(f"{BASE}/", quality_exclude_low, name="quality_exclude_low"),
-    path(f"{BASE}/<uuid:exclusion_id>/undo/", exclusion_undo, name="exclusion_undo"),
-    path(f"{BASE}/<slug:figure>.<str:format>", exclusion_figure, name="exclusion_figure"),
+    path(f"{ROUND}/quality/", quality, name="quality"),
+    path(f"{ROUND}/annotators/<uuid:rater_id>/", annotator, name="annotator"),
+    path(f"{ROUND}/controls/<uuid:argument_id>/", control, name="control"),
 ]

@@ -1,0 +1,144 @@
+"""Detection of a fall in a rater's accuracy while they work (Bernoulli CUSUM)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
+
+import numpy as np
+
+from cqa_site.stats.arrays import FloatArray
+
+# Answers between two false alarms, on average, of a rater with the usual accuracy.
+RUN_LENGTH = 1_000
+
+
+@dataclass(frozen=True)
+class AccuracyChart:
+    """A one-sided CUSUM chart of right and wrong answers.
+
+    Every right answer lowers the sum by 1, never below 0; every wrong one raises it by
+    ``rise``. The sum signals a fall when it reaches ``limit``.
+
+    Attributes
+    ----------
+    usual, fallen
+        Shares of right answers before and after the fall that the chart is tuned to find;
+        0 < fallen < usual < 1.
+    rise
+        Points for a wrong answer: with one point for a right one, the log-likelihood ratio of
+        the two accuracies, rounded to whole numbers so that run lengths can be computed exactly.
+    limit
+        The smallest sum at which somebody with the usual accuracy has on average at least
+        `RUN_LENGTH` answers before a false alarm.
+
+    References
+    ----------
+    Reynolds and Stoumbos (1999), A CUSUM chart for monitoring a proportion when inspecting
+    continuously, Journal of Quality Technology 31.
+    """
+
+    usual: float
+    fallen: float
+    rise: int
+    limit: int
+
+    def sums(self, answers: Sequence[bool]) -> list[int]:
+        """Return the sum after each answer; True is right."""
+        sums, last = [], 0
+        for is_right in answers:
+            last = max(0, last - 1) if is_right else last + self.rise
+            sums.append(last)
+        return sums
+
+    def run_length(self, accuracy: float) -> float:
+        """Return the mean number of answers before a signal, for a rater of this accuracy."""
+        moves = self._moves(accuracy)
+        ones = np.ones(self.limit)
+        return float(np.linalg.solve(np.eye(self.limit) - moves, ones)[0])
+
+    def signal_share(self, accuracy: float, answers: int, *, before: int = 0) -> float:
+        """Return the share of raters with a signal within so many answers at this accuracy.
+
+        ``before``: answers at the usual accuracy that came first, without a signal.
+        """
+        start = np.zeros(self.limit)
+        start[0] = 1
+        start = _walk(start, self._moves(self.usual), before)
+        start /= start.sum()
+        return float(1 - _walk(start, self._moves(accuracy), answers).sum())
+
+    def _moves(self, accuracy: float) -> FloatArray:
+        """Return the probabilities of moving between sums below the limit; rows lack signals."""
+        moves = np.zeros((self.limit, self.limit))
+        for at in range(self.limit):
+            moves[at, max(0, at - 1)] += accuracy
+            if at + self.rise < self.limit:
+                moves[at, at + self.rise] += 1 - accuracy
+        return moves
+
+
+@lru_cache(maxsize=256)
+def accuracy_chart(usual: float, fallen: float) -> AccuracyChart:
+    """Return the chart for a fall from one accuracy to another.
+
+    Raises ValueError unless 0 < fallen < usual < 1.
+
+    Examples
+    --------
+    >>> chart = accuracy_chart(0.92, 0.78)
+    >>> chart.rise, chart.limit
+    (6, 24)
+    >>> round(chart.run_length(0.92)), round(chart.run_length(0.78))
+    (1152, 37)
+    """
+    if not 0 < fallen < usual < 1:
+        raise ValueError("The accuracy after a fall must be below the usual one.")
+    wrong = math.log((1 - fallen) / (1 - usual))
+    right = math.log(usual / fallen)
+    # Rounded up the chart finds smaller falls, too; at least one, or nothing would ever rise.
+    rise = max(1, round(wrong / right))
+    charts = (AccuracyChart(usual, fallen, rise, limit) for limit in count(rise + 1))
+    return next(chart for chart in charts if chart.run_length(usual) >= RUN_LENGTH)
+
+
+@dataclass(frozen=True)
+class AccuracyFall:
+    """Where a chart signalled a fall in a rater's answers.
+
+    Attributes
+    ----------
+    signal
+        Number of the answer at which the sum reached the limit, from 1.
+    start
+        Number of the first answer since the sum was last 0: the estimated start of the fall.
+    """
+
+    signal: int
+    start: int
+
+
+def find_fall(chart: AccuracyChart, answers: Sequence[bool]) -> AccuracyFall | None:
+    """Return the first fall that the chart signals; None if there is none.
+
+    Examples
+    --------
+    >>> find_fall(accuracy_chart(0.92, 0.78), [True] * 10 + [False] * 4)
+    AccuracyFall(signal=14, start=11)
+    """
+    start = 1
+    for number, total in enumerate(chart.sums(answers), 1):
+        if total >= chart.limit:
+            return AccuracyFall(number, start)
+        if total == 0:
+            start = number + 1
+    return None
+
+
+def _walk(start: FloatArray, moves: FloatArray, steps: int) -> FloatArray:
+    for _step in range(steps):
+        start = start @ moves
+    return start
