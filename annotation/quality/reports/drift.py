@@ -119,7 +119,7 @@ def drift_chart(label_round: LabelRound, curves: Sequence[DriftCurve], size: str
         {"number": number, "sum": limit, "name": _("Limit"), "who": -1} for number in (0, last)
     ]
     titles = (of_all(_("Control answer"), len(curves)), _("CUSUM"))
-    return lines(rows, x="number", y="sum", series="name", each="who", titles=titles, size=size)
+    return lines(rows, x="number", y="sum", series="name", line="who", titles=titles, size=size)
 
 
 def drift_alt(label_round: LabelRound, curves: Sequence[DriftCurve]) -> str:

@@ -180,17 +180,17 @@ def lines(
     y: str,
     series: str,
     titles: tuple[str, str],
-    each: str = "",
+    line: str = "",
     size: str = "wide",
 ) -> Spec:
     """Draw one dashed or solid line per series; ``x`` and ``y`` are numbers.
 
-    ``each``: what has a line of its own within a series.
+    ``line``: what has a line of its own within a series.
     """
     names = list(dict.fromkeys(row[series] for row in rows))
     marked = [{"x": row[x], "y": row[y], "series": row[series]} for row in rows]
-    if each:
-        marked = [{**mark, "line": row[each]} for mark, row in zip(marked, rows, strict=True)]
+    if line:
+        marked = [{**mark, "line": row[line]} for mark, row in zip(marked, rows, strict=True)]
     above, start = legend(names, size, sign="line")
     plane = plane_of(
         axis_of((row["x"] for row in marked), most=6 if size == "wide" else 5),
@@ -200,7 +200,7 @@ def lines(
         start=start,
     )
     look = {**looks(names, has_signs=False), "strokeDash": dashes(names)}
-    if each:
+    if line:
         look["detail"] = {"field": "line", "type": "nominal"}
     drawn = layer(marked, "line", {**on(plane, "x", "y"), **look}, strokeWidth=2)
     return finish([*above, *frame(plane, start=start), drawn], size, plane.end)
