@@ -485,6 +485,13 @@ elif CELERY_BROKER_URL.startswith("redis"):
 JOBS_INLINE = env.bool("JOBS_INLINE", False)
 JOB_LEASE = timedelta(seconds=env.int("JOB_LEASE_SECONDS", 30))
 
+# -- crowd platforms --------------------------------------------------------------------------
+
+# Where Prolific publishes the keys with which it signs entries, and who its tokens say has signed
+# them. Its documentation names no issuer: empty leaves that to the signature.
+CROWD_KEYS_URL = env.str("CROWD_KEYS_URL", "https://api.prolific.com/.well-known/study/jwks.json")
+CROWD_TOKEN_ISSUER = env.str("CROWD_TOKEN_ISSUER", "")
+
 # -- language models --------------------------------------------------------------------------
 
 CALL_LEASE = timedelta(seconds=env.int("CALL_LEASE_SECONDS", 30))

@@ -8,8 +8,11 @@ class RoundsConfig(AppConfig):
     def ready(self) -> None:
         from cqa_site.rounds.kind import ROUNDS, round_entries
         from cqa_site.rounds.lifecycle import find_violations
+        from cqa_site.rounds.models import ParticipantLink
+        from cqa_site.sealing import HELD
         from cqa_site.web import database, navigation
 
+        HELD.append((ParticipantLink, "hook_ciphertext"))
         navigation.add_entries(round_entries)
         navigation.add_finders(ROUNDS)
         database.register(find_violations)

@@ -385,6 +385,48 @@ OPTIONAL = (*MORE_CODES, "return_url")
 PARAMS = ("participant_param", "study_param", "session_param")
 
 
+# Parameter names and return address of platforms, by the name in the page's address.
+PRESETS: dict[str, dict[str, str]] = {
+    "prolific": {"platform": "Prolific"},
+    "sona": {
+        "platform": "SONA",
+        "participant_param": "id",
+        "study_param": "",
+        "session_param": "",
+        "return_url": "https://SCHOOL.sona-systems.com/webstudy_credit.aspx"
+        "?experiment_id=NUMBER&credit_token=TOKEN&survey_code={participant}",
+    },
+    "connect": {
+        "platform": "Connect",
+        "participant_param": "participantId",
+        "study_param": "projectId",
+        "session_param": "assignmentId",
+    },
+    "pool": {
+        "platform": "Student pool",
+        "participant_param": "participant",
+        "study_param": "",
+        "session_param": "",
+    },
+}
+
+
+class PlatformConnectionForm(forms.Form):
+    platform_study = forms.RegexField(
+        label=lazy("Study ID on the platform"),
+        regex=r"^[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}$",
+        max_length=128,
+        error_messages={"invalid": lazy("Copy the ID from the platform, without spaces.")},
+    )
+    hook_secret = forms.CharField(
+        label=lazy("Webhook secret"),
+        required=False,
+        max_length=200,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=lazy("If empty, the stored secret stays."),
+    )
+
+
 class FaultForm(forms.Form):
     comment = forms.CharField(
         label=lazy("What is not working?"),
@@ -400,10 +442,13 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         required=False,
         max_length=300,
         assume_scheme="https",
-        help_text=lazy("Write {code} in place of the code. Can be empty for Prolific only."),
+        help_text=lazy(
+            "Write {code} in place of the code, {participant} in place of the platform's ID. Can "
+            "be empty for Prolific only."
+        ),
     )
 
-    advanced = ("days", *OPTIONAL, *PARAMS)
+    advanced = ("days", *OPTIONAL, *PARAMS, "entry")
 
     class Meta:
         model = ParticipantLink
@@ -414,6 +459,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             *CODES,
             *OPTIONAL,
             *PARAMS,
+            "entry",
         ]
         labels = {
             "participant_param": lazy("Parameter: participant"),
@@ -422,6 +468,10 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         }
         help_texts = {
             "skips_code": lazy("If empty, the code for screened-out people is used."),
+            "entry": lazy(
+                "Prolific signs with “secure external study URL”. Signed entries need the "
+                "platform's study ID, which you store after the link is created."
+            ),
             "stopped_code": lazy("Also for people who withdraw. If empty, they get no code."),
             "declined_code": lazy("If empty, the code of people who stop early is used."),
             "failed_check_code": lazy("If empty, the code for screened-out people is used."),
@@ -432,6 +482,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         super().__init__(*args, **kwargs)
         self.most_items = most_items
         self.fields["required_items"].help_text = counted
+        self.fields["entry"].required = False
         self.initial["required_items"] = usual_items(most_items)
         self.fields["study_param"].required = self.fields["session_param"].required = False
         vars(self.fields["required_items"]).update(min_value=1)
@@ -464,6 +515,13 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         params = [data.get(name) for name in PARAMS if data.get(name)]
         if len(set(params)) < len(params):
             self.add_error("participant_param", lazy("Each parameter needs a different name."))
+        data["entry"] = data.get("entry") or ParticipantLink.Entry.IDS
+        is_prolific = str(data.get("platform", "")).strip().lower() == "prolific"
+        if data["entry"] != ParticipantLink.Entry.IDS and not (
+            is_prolific and len(params) == len(PARAMS)
+        ):
+            text = lazy("Only Prolific signs entries, and its three parameters need names.")
+            self.add_error("entry", text)
         return data
 
     def link_fields(self) -> dict[str, Any]:

@@ -35,6 +35,13 @@ class ParticipantLink(models.Model):
     counted the work.
     """
 
+    class Entry(models.TextChoices):
+        """What the address has to prove. Ids alone can be typed by anybody."""
+
+        IDS = "ids", _("Platform IDs, unverified")
+        SIGNED = "signed", _("Only with a token signed by the platform")
+        EITHER = "either", _("Signed or unverified")
+
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="participant_links")
     round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="links")
@@ -43,6 +50,11 @@ class ParticipantLink(models.Model):
     participant_param = models.CharField(max_length=40, default="PROLIFIC_PID")
     study_param = models.CharField(max_length=40, default="STUDY_ID")
     session_param = models.CharField(max_length=40, default="SESSION_ID")
+    entry = models.CharField(_("entry"), max_length=6, choices=Entry, default=Entry.IDS)
+    # The study on the platform: tokens of other studies are refused.
+    platform_study = models.CharField(max_length=128, blank=True)
+    # Seals the secret with which the platform signs its reports.
+    hook_ciphertext = models.BinaryField(default=bytes, editable=False)
     completed_code = models.CharField(_("code: completed"), max_length=40)
     screened_out_code = models.CharField(_("code: screened out"), max_length=40)
     no_work_code = models.CharField(_("code: no work left"), max_length=40)
@@ -71,11 +83,17 @@ class ParticipantLink(models.Model):
         """Whether new participants may still join."""
         return not self.closed_at and self.expires_at > timezone.now()
 
-    def address_for(self, code: str = "") -> str:
+    @property
+    def waits_for_study(self) -> bool:
+        """Whether no signed entry can be accepted, because the platform's study is unknown."""
+        return self.entry != self.Entry.IDS and not self.platform_study
+
+    def address_for(self, code: str = "", participant: str = "") -> str:
         """Return the platform's address for a code, or its first page; empty if unknown."""
         known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
         address = self.return_url or known
         if code or not address:
+            address = address.replace("{participant}", quote(participant, safe=""))
             return address.replace("{code}", quote(code, safe=""))
         return urljoin(address, "/")
 
@@ -101,6 +119,8 @@ class Participant(models.Model):
         DECLINED = "declined", _("Declined to take part")
         FAILED_CHECK = "failed_check", _("Quiz not passed")
         NOT_QUALIFIED = "not_qualified", _("Not qualified")
+        RETURNED = "returned", _("Returned on the platform")
+        TIMED_OUT = "timed_out", _("Timed out on the platform")
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="participants")
     link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")
@@ -108,6 +128,11 @@ class Participant(models.Model):
     participant_id = models.CharField(max_length=128)
     platform_study_id = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=128, blank=True)
+    # Whether a token signed by the platform proved the ids.
+    is_verified = models.BooleanField(default=False)
+    # What the platform last reported about the submission, and when it said so.
+    platform_status = models.CharField(max_length=30, blank=True)
+    platform_status_at = models.DateTimeField(null=True)
     browser_hash = models.CharField(max_length=64, blank=True, editable=False)
     fault_report = models.TextField(blank=True)
     outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.RUNNING)
@@ -117,6 +142,25 @@ class Participant(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["link", "participant_id"], name="participant_once")
+        ]
+
+
+class PlatformEvent(models.Model):
+    """One report of a platform about a submission; each is taken once.
+
+    Rows are only added.
+    """
+
+    link = models.ForeignKey(ParticipantLink, models.CASCADE, related_name="events")
+    event_id = models.CharField(max_length=128)
+    submission = models.CharField(max_length=128)
+    status = models.CharField(max_length=30)
+    sent_at = models.DateTimeField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["link", "event_id"], name="platform_event_once")
         ]
 
 
@@ -136,6 +180,7 @@ __all__ = [
     "ParticipantLink",
     "Place",
     "Qualification",
+    "PlatformEvent",
     "Round",
     "Sheet",
     "SheetEvent",

@@ -422,6 +422,7 @@ ROUTES = [
     Route("crowd_links", "post", 201, ANY, CODES),
     Route("crowd_link", "get", 200, (*ANY, "crowd_link")),
     Route("crowd_link_close", "post", 200, (*ANY, "crowd_link")),
+    Route("crowd_link_connect", "post", 200, (*ANY, "crowd_link"), {"platform_study": "STUDY-1"}),
     Route("participants", "get", 200, ANY, is_list=True, queries=6),
     Route("participant_release", "post", 200, (*ANY, "participant")),
     Route("participant_fault", "post", 200, (*ANY, "participant")),

@@ -85,7 +85,8 @@ OPENED = {
 SENT = {
     RESEARCHERS: """
         onboarding_grant onboarding_withdraw
-        crowd_link_close participant_release participant_fault label_round_extent
+        crowd_link_close crowd_link_connect participant_release participant_fault
+        label_round_extent
         label_round_delete label_round_control label_round_open label_round_pause label_round_close
         label_round_reopen label_round_item_retire label_trial_answer
         label_trial_alive score_trial_save score_trial_submit count_trial_save

@@ -33,7 +33,8 @@ from cqa_site.rounds.crowd.participants import (
     release_place,
 )
 from cqa_site.rounds.crowd.participation import NotReported, confirm_fault
-from cqa_site.rounds.forms import ParticipantLinkForm, usual_items
+from cqa_site.rounds.crowd.platform import connect_link
+from cqa_site.rounds.forms import ParticipantLinkForm, PlatformConnectionForm, usual_items
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.web.rest.queries import Conflict, FilterSet
@@ -50,6 +51,13 @@ class CrowdLinkInput(FormInput):
     form = ParticipantLinkForm  # type: ignore[assignment]  # a form of a model is no Form
     study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
     session_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
+
+
+class CrowdLinkConnectInput(FormInput):
+    """The link's study on the platform, and the secret of the platform's webhooks."""
+
+    form = PlatformConnectionForm
+    hook_secret = serializers.CharField(max_length=200, required=False, write_only=True)
 
 
 class CrowdLinkSerializer(ReadSerializer):
@@ -73,6 +81,8 @@ class CrowdLinkSerializer(ReadSerializer):
             "participant_param",
             "study_param",
             "session_param",
+            "entry",
+            "platform_study",
             "is_open",
             "created_at",
             "expires_at",
@@ -102,6 +112,7 @@ class ParticipantSerializer(PaceSerializer, ReadSerializer):
     class Meta:
         model = Participant
         fields = ["id", "link", "outcome", "is_released", "fault_report", "created_at", "ended_at"]
+        fields += ["is_verified", "platform_status"]
         fields += ["skipped", "skipped_share", "is_skipping", "seconds_each", "is_hasty"]
 
     def get_is_released(self, row: Participant) -> bool:
@@ -157,6 +168,15 @@ class CrowdLinkViews(CrowdRoundViews):
         link = self.find_row(public_id)
         self.read(NothingInput)
         close_link(link=link, actor=request.user)
+        return self.shown(self.get_queryset().get(pk=link.pk))
+
+    @extend_schema(request=CrowdLinkConnectInput, responses=CrowdLinkSerializer)
+    def connect(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Store the platform's study, which signed entries must name, and the webhook secret."""
+        link = self.find_row(public_id)
+        form = PlatformConnectionForm(self.read(CrowdLinkConnectInput))
+        require_valid(form)
+        connect_link(link=link, actor=request.user, **form.cleaned_data)
         return self.shown(self.get_queryset().get(pk=link.pk))
 
 

@@ -10,7 +10,12 @@ PERSON = PEOPLE + "<uuid:public_id>/"
 
 urlpatterns = [
     *resource(
-        ANY + "crowd-links/", "crowd_links", "crowd_link", CrowdLinkViews, "close", listed=CREATE
+        ANY + "crowd-links/",
+        "crowd_links",
+        "crowd_link",
+        CrowdLinkViews,
+        "close connect",
+        listed=CREATE,
     ),
     address(PEOPLE, "participants", ParticipantViews, **LIST),
     address(f"{PERSON}release/", "participant_release", ParticipantViews, post="release"),

@@ -1,7 +1,7 @@
 """Pages of crowd links: the entry, the end, and the researchers' list."""
 
-import re
 import uuid
+from dataclasses import astuple
 from typing import Any
 
 from django.contrib import messages
@@ -29,7 +29,7 @@ from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.rounds.progress import paces_of, skips_paid
 
-from ..forms import FaultForm, ParticipantLinkForm
+from ..forms import PRESETS, FaultForm, ParticipantLinkForm
 from ..onboarding.actions import has_survey_left
 from . import participants as actions
 from .participants import (
@@ -54,6 +54,7 @@ from .participation import (
     stop_participation,
     work_address,
 )
+from .tokens import EntryRefused, KeysUnavailable, entry_ids
 
 # Coming in by a crowd platform's link.
 #
@@ -64,7 +65,6 @@ from .participation import (
 
 
 SESSION_KEY = "crowd_entry"
-PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
 
 
 @require_safe
@@ -73,12 +73,17 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
     link = find_link(secret)
     if link is None:
         return _unknown_link(request)
-    ids = _platform_ids(request, link)
+    try:
+        ids = entry_ids(request, link)
+    except EntryRefused:
+        return _unproven(request, link)
+    except KeysUnavailable:
+        return _keys_unavailable(request, link)
     if ids is None:
         return _bad_ids(request, link)
     if request.user.is_authenticated:
         return _signed_in(request, link, ids)
-    request.session[SESSION_KEY] = [secret, ids.participant, ids.study, ids.session]
+    request.session[SESSION_KEY] = [secret, *astuple(ids)]
     return redirect("join_start")
 
 
@@ -91,6 +96,8 @@ def join_start(request: HttpRequest) -> HttpResponse:
     if link is None:
         return _unknown_link(request)
     platform_ids = PlatformIds(*ids)
+    if link.entry == link.Entry.SIGNED and not platform_ids.is_verified:
+        return _unproven(request, link)
     if request.user.is_authenticated:
         return _signed_in(request, link, platform_ids)
     browser = browser_secret(request)
@@ -125,17 +132,6 @@ def _start_page(
         if link.round.skip_share is not None:
             context["skips"] = skips_paid(link.round, link.required_items)
     return render(request, "rounds/crowd/join.html", context)
-
-
-def _platform_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None:
-    """Return the ids in the address; None if one is missing, repeated, too long or malformed."""
-    values = []
-    for name in (link.participant_param, link.study_param, link.session_param):
-        texts = request.GET.getlist(name) if name else [""]
-        if len(texts) != 1 or (name and not PLATFORM_ID.fullmatch(texts[0])):
-            return None
-        values.append(texts[0])
-    return PlatformIds(*values)
 
 
 def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) -> HttpResponse:
@@ -198,6 +194,29 @@ def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
         text=_("The platform has to fill in these values: %s.")
         % ", ".join(name for name in names if name),
         advice=_("Open the study on the platform again. Previews and copied links may not work."),
+    )
+
+
+def _unproven(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    return closed_door(
+        request,
+        status=403,
+        title=_("The platform's signature is missing or not valid"),
+        text=_("This study only accepts people who come from %s itself. Nothing was stored.")
+        % link.platform,
+        advice=_(
+            "Open the study on the platform again. Old, copied and changed links do not work."
+        ),
+    )
+
+
+def _keys_unavailable(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
+    return closed_door(
+        request,
+        status=503,
+        title=_("The platform's signature cannot be checked at the moment"),
+        text=_("This site could not reach %s. Nothing was stored.") % link.platform,
+        advice=_("Wait a minute, then open the study on the platform again."),
     )
 
 
@@ -273,7 +292,7 @@ def participation_end(request: PersonRequest) -> HttpResponse:
             ids = [participant.study.public_id, participant.link.round.public_id]
             return redirect("round_survey", *ids)
         code = completion_code(participant)
-        address = participant.link.address_for(code)
+        address = participant.link.address_for(code, participant.participant_id)
         context = {"participant": participant, "code": code, "address": address}
         return render(request, "rounds/crowd/ended.html", context)
     if request.method == "POST" and not finish_participation(participant=participant):
@@ -360,7 +379,8 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     round_ = _round(study, any_round_id)
     kind = kind_of(round_)
     options: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
-    form = ParticipantLinkForm(request.POST or None, **options)
+    preset = PRESETS.get(request.GET.get("platform", ""), {})
+    form = ParticipantLinkForm(request.POST or None, initial=preset, **options)
     if request.method != "POST" or not form.is_valid():
         status = 422 if form.errors else 200
         return _links_page(request, round_, options["most_items"], status=status, form=form)
@@ -438,6 +458,8 @@ def _links_page(
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,
+        "presets": PRESETS,
+        "is_preset": request.GET.get("platform", "") in PRESETS,
         "page": page,
         "paces": paces_of(own),
     }

@@ -18,8 +18,8 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Round
 
 # Which browser a crowd participant's place belongs to.
 #
-# Anybody can type a platform's id into the address of a crowd link. Until platforms sign their
-# entries, an id therefore opens a place once: the browser that was first keeps a secret in a
+# Anybody can type a platform's id into the address of a crowd link, and copy a signed one. An id
+# therefore opens a place once: the browser that was first keeps a secret in a
 # cookie, and the database its hash. A researcher releases the place of somebody who lost theirs.
 
 
@@ -124,12 +124,13 @@ class ParticipationEnded(Exception):
 class PlatformIds:
     """The ids a platform appends to the link.
 
-    They are unverified, because anybody can type them.
+    Unless a token signs them, they are unverified, because anybody can type them.
     """
 
     participant: str
     study: str = ""
     session: str = ""
+    is_verified: bool = False
 
 
 @transaction.atomic
@@ -199,6 +200,8 @@ def participants_of(round_: Round) -> QuerySet[Participant]:
 
 def placeholders(link: ParticipantLink) -> str:
     """Return the query platforms expect, each parameter with a placeholder they fill in."""
+    if link.platform.strip().lower() == "sona":
+        return f"{link.participant_param}=%SURVEY_CODE%"
     names = (link.participant_param, link.study_param, link.session_param)
     return "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
 
@@ -232,6 +235,8 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
             raise TookPartElsewhere
     elif not _counts(here):
         raise ParticipationEnded
+    elif ids.is_verified and here.is_verified and ids.session != here.session_id:
+        raise TookPartElsewhere
     return here
 
 
@@ -251,6 +256,9 @@ def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Parti
     if known is None or not is_open_to(known, browser):
         raise PlaceTaken
     hold_place(participant=known, browser=browser)
+    if ids.is_verified and not known.is_verified and ids.session == known.session_id:
+        known.is_verified = True
+        known.save(update_fields=["is_verified"])
     if ids.session != known.session_id:
         record_participant(known, "participant_came_with_another_session")
     return known
@@ -285,11 +293,13 @@ def end_participation(
 
 
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
-    """Return the places of this id in the link's round, including other links of the platform."""
+    """Return the places of this id in the link's round, including other links of the platform.
+
+    Who comes with a signed token takes part in a study once, in whatever round.
+    """
+    scope = {"study": link.study_id} if ids.is_verified else {"link__round": link.round_id}
     places = Participant.objects.select_related("user", "study", "link__round").filter(
-        link__round=link.round_id,
-        link__platform=link.platform,
-        participant_id=ids.participant,
+        link__platform=link.platform, participant_id=ids.participant, **scope
     )
     return list(places.order_by("pk"))
 
@@ -308,6 +318,7 @@ def _make_participant(link: ParticipantLink, ids: PlatformIds, browser: str) -> 
         participant_id=ids.participant,
         platform_study_id=ids.study,
         session_id=ids.session,
+        is_verified=ids.is_verified,
         browser_hash=place_hash(link, browser),
     )
     record_participant(participant, "participant_joined")

@@ -1,0 +1,178 @@
+"""What a platform reports about its submissions, and the link's connection to it."""
+
+import base64
+import hashlib
+import hmac
+import json
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
+from cqa_site.people.models import Study, User
+from cqa_site.rounds.kind import kind_of
+from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
+from cqa_site.sealing import KeyUnreadable, seal, unseal
+
+from ..forms import PlatformConnectionForm
+from .participants import crowd_rounds, end_participation, links_of
+from .participation import place_of
+from .tokens import PLATFORM_ID
+
+LARGEST_BODY = 65_536
+REPLAY_SECONDS = 300
+STATUS_EVENT = "submission.status.change"
+# Statuses after which nobody works on the submission any more, without a completion here.
+ENDS = {
+    "RETURNED": Participant.Outcome.RETURNED,
+    "REJECTED": Participant.Outcome.RETURNED,
+    "TIMED-OUT": Participant.Outcome.TIMED_OUT,
+}
+
+
+@dataclass(frozen=True)
+class SubmissionReport:
+    """The status of a submission at a time, as one event of the platform gives it."""
+
+    event_id: str
+    submission: str
+    status: str
+    sent_at: datetime
+
+
+@transaction.atomic
+def connect_link(
+    *, link: ParticipantLink, actor: User, platform_study: str, hook_secret: str
+) -> None:
+    """Bind the link to a study on the platform; an empty secret keeps the stored one."""
+    link.platform_study = platform_study
+    if hook_secret:
+        link.hook_ciphertext = seal(hook_secret)
+    link.save(update_fields=["platform_study", "hook_ciphertext"])
+    record(
+        study=link.study,
+        actor=actor,
+        verb="participant_link_connected",
+        subject=link.platform,
+        link=str(link.public_id),
+        platform_study=platform_study,
+    )
+
+
+@transaction.atomic
+def apply_report(*, link: ParticipantLink, report: SubmissionReport) -> bool:
+    """Store a report once and act on it; return False for one that is known or out of date.
+
+    A submission that was returned or timed out gives back the items the person holds. Their
+    work is kept, and an outcome they have already, with its code, stays.
+    """
+    _event, is_new = PlatformEvent.objects.get_or_create(
+        link=link,
+        event_id=report.event_id,
+        defaults={
+            "submission": report.submission,
+            "status": report.status,
+            "sent_at": report.sent_at,
+        },
+    )
+    people = Participant.objects.select_related("study", "user", "link__round")
+    person = people.filter(link=link, session_id=report.submission).order_by("pk").first()
+    if not is_new or person is None:
+        return False
+    # The place before the participant, as everywhere.
+    place = place_of(person, is_locked=True)
+    person = people.select_for_update(of=("self",)).get(pk=person.pk)
+    if person.platform_status_at and report.sent_at < person.platform_status_at:
+        return False
+    person.platform_status, person.platform_status_at = report.status, report.sent_at
+    person.save(update_fields=["platform_status", "platform_status_at"])
+    if report.status in ENDS and person.outcome == Participant.Outcome.RUNNING:
+        if place:
+            kind_of(link.round).stop(place, withdraws=False)
+        end_participation(participant=person, outcome=ENDS[report.status], reason=report.status)
+    return True
+
+
+def signature_of(secret: str, timestamp: str, body: bytes) -> str:
+    """Return the signature of a message as the platform computes it."""
+    digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
+    return base64.b64encode(digest).decode()
+
+
+@csrf_exempt
+@require_POST
+def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
+    """Take a report of the platform; unsigned, foreign and old messages change nothing."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
+        return HttpResponse(status=413)
+    links = ParticipantLink.objects.select_related("study", "round")
+    link = links.filter(public_id=link_id).first()
+    if link is None or not _is_signed(request, link):
+        return HttpResponse(status=403)
+    try:
+        report = _read_report(request)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        return HttpResponse(status=400)
+    if report:
+        apply_report(link=link, report=report)
+    return HttpResponse(status=204)
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def crowd_link_connect(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
+) -> HttpResponse:
+    """Store the platform's study ID and webhook secret of a link."""
+    round_ = get_object_or_404(crowd_rounds(study), public_id=any_round_id)
+    link = get_object_or_404(links_of(round_), public_id=link_id)
+    form = PlatformConnectionForm(request.POST)
+    if form.is_valid():
+        connect_link(link=link, actor=request.user, **form.cleaned_data)
+        messages.success(request, _("Connection saved."))
+    else:
+        for field, errors in form.errors.items():
+            messages.error(request, f"{form.fields[field].label}: {' '.join(errors)}")
+    return redirect("crowd_links", study.public_id, any_round_id)
+
+
+def _is_signed(request: HttpRequest, link: ParticipantLink) -> bool:
+    timestamp = request.headers.get("X-Prolific-Request-Timestamp", "")
+    if not (link.hook_ciphertext and timestamp.isascii() and timestamp.isdigit()):
+        return False
+    if len(timestamp) > 12 or abs(time.time() - int(timestamp)) > REPLAY_SECONDS:
+        return False
+    try:
+        expected = signature_of(unseal(link.hook_ciphertext), timestamp, request.body)
+    except KeyUnreadable:
+        return False
+    signature = request.headers.get("X-Prolific-Request-Signature", "")
+    return hmac.compare_digest(expected.encode(), signature.encode())
+
+
+def _read_report(request: HttpRequest) -> SubmissionReport | None:
+    """Read a change of a submission's status; None for other events. Raises ValueError."""
+    message = json.loads(request.body)
+    if not isinstance(message, dict):
+        raise ValueError
+    if message.get("event_type") != STATUS_EVENT:
+        return None
+    event_id, submission = request.headers.get("X-Event-ID", ""), message.get("resource_id")
+    status = str(message.get("status", "")).upper().replace("_", "-").replace(" ", "-")
+    if not (PLATFORM_ID.fullmatch(event_id) and PLATFORM_ID.fullmatch(submission or "")):
+        raise ValueError
+    if not (PLATFORM_ID.fullmatch(status) and len(status) <= 30):
+        raise ValueError
+    seconds = float(request.headers.get("X-Timestamp", ""))
+    return SubmissionReport(
+        event_id, str(submission), status, datetime.fromtimestamp(seconds, UTC)
+    )
