@@ -23,7 +23,6 @@ from cqa_site.rounds.crowd import tokens
 from cqa_site.rounds.crowd.participation import completion_code
 from cqa_site.rounds.crowd.platform import connect_link, signature_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
-
 from tests.worlds import built_once
 
 from .crowd import IDS, come_in, open_link
@@ -89,7 +88,7 @@ def hmac_with_public_key():
 
 
 def with_header(**header):
-    head, body, signature = token().split(".")
+    _head, body, signature = token().split(".")
     return f"{encoded({'alg': 'RS256', 'typ': 'JWT', 'kid': 'k1'} | header)}.{body}.{signature}"
 
 
@@ -189,7 +188,9 @@ def test_forged_expired_and_foreign_tokens_store_nothing(signed, subtests):
     before = stored()
     for name, text in bad.items():
         with subtests.test(name):
-            assert enter(Client(), signed[1], text).status_code == 403
+            # An address that is too long is refused before it is read.
+            status = 400 if name == "oversized" else 403
+            assert enter(Client(), signed[1], text).status_code == status
             assert stored() == before
     # No token, two, and ids beside a valid one that are not those it signs.
     assert open_link(Client(), signed[1]).status_code == 403

@@ -171,7 +171,7 @@ ANONYMOUS = {
         mfa_authenticate mfa_login_webauthn
     """,
     "405": """
-        openid_connect_login account_logout
+        openid_connect_login account_logout platform_hook
     """,
     "404": """
         openid_connect_callback invitation invitation_accept join join_start public_board

@@ -141,7 +141,7 @@ def crowd_link_connect(
         messages.success(request, _("Connection saved."))
     else:
         for field, errors in form.errors.items():
-            messages.error(request, f"{form.fields[field].label}: {' '.join(errors)}")
+            messages.error(request, f"{form.fields[field].label}: {' '.join(map(str, errors))}")
     return redirect("crowd_links", study.public_id, any_round_id)
 
 

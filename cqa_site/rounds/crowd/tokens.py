@@ -68,9 +68,10 @@ def verified_ids(link: ParticipantLink, token: str, audiences: list[str]) -> Pla
     if not isinstance(signed, dict):
         raise EntryRefused
     values = [signed.get(name) for name in _names(link)]
-    if not all(isinstance(value, str) and PLATFORM_ID.fullmatch(value) for value in values):
+    texts = [value for value in values if isinstance(value, str) and PLATFORM_ID.fullmatch(value)]
+    if len(texts) < len(values):
         raise EntryRefused
-    ids = PlatformIds(*values, is_verified=True)
+    ids = PlatformIds(texts[0], texts[1], texts[2], is_verified=True)
     if ids.study != link.platform_study:
         raise EntryRefused
     return ids
@@ -141,7 +142,7 @@ def _plain_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | Non
         if len(texts) != 1 or (name and not PLATFORM_ID.fullmatch(texts[0])):
             return None
         values.append(texts[0])
-    return PlatformIds(*values)
+    return PlatformIds(values[0], values[1], values[2])
 
 
 def _names(link: ParticipantLink) -> tuple[str, str, str]:
