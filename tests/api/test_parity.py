@@ -42,6 +42,9 @@ WITHOUT = {
     "Experts edit by hand, in their own browser; a program would not be an expert.": """
         desk_save desk_submit desk_settle
     """,
+    "A crowd platform reports to it, with a signature of its own.": """
+        platform_hook
+    """,
     "A file for people; a program reads the rows it is made of.": """
         answers_file
     """,

@@ -227,6 +227,7 @@ def test_anonymous_visitors_outside_studies(alone):
         "figure": "board", "format": "svg", "secret": "no-such-secret", "uidb36": "1",
         "key": "no-key", "page": "papers/deviations", "job_id": uuid.uuid4(),
         "provider_id": "no-provider", "pk": 1, "account_id": 1,
+        "link_id": uuid.uuid4(),
     }  # fmt: skip
     for name, expected in SITE_ROUTES.items():
         params = parameters(name) or ({"uidb36", "key"} if name.endswith("from_key") else set())
