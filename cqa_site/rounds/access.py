@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet, UUIDField
+from django.db.models import Exists, OuterRef, QuerySet, UUIDField
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -25,10 +25,14 @@ from .onboarding.steps import (
     FAILED,
     PASSED,
     QUALIFICATION,
+    WITHDRAWN,
     ExampleAttempt,
+    StepProgress,
     add_qualification,
     example_attempt,
+    is_prepared,
     may_work,
+    step_progress,
 )
 from .progress import skipped_by, skips_paid
 from .queue import SheetWork, next_sheet, own_sheets, place_for
@@ -227,6 +231,33 @@ def held_back(study: Study) -> QuerySet[Place]:
     return members.filter(
         score__isnull=False, is_passed=False, is_decided_by_person=False, excluded_at=None
     )
+
+
+def held_at_steps(study: Study, most: int) -> list[Place]:
+    """Return members who did not pass a step of an open round and have no attempt left.
+
+    Somebody whose qualification was withdrawn waits for no decision: there was one.
+    """
+    failed = StepResult.objects.filter(
+        rater=OuterRef("rater"),
+        version__onboarding=OuterRef("round__onboarding__onboarding"),
+        outcome=FAILED,
+    )
+    places = Place.objects.filter(
+        Exists(failed), round__study=study, round__state=Round.State.OPEN, excluded_at=None
+    )
+    members = places.filter(rater__user__participant__isnull=True).order_by("round", "pk")
+    rows = members.select_related("round__onboarding__onboarding", "rater__user")
+    return [
+        place
+        for place in rows[:most]
+        if not is_prepared(place.round, place)
+        and _needs_decision(step_progress(place.round, place))
+    ]
+
+
+def _needs_decision(progress: StepProgress) -> bool:
+    return progress.is_over and progress.end != WITHDRAWN
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:

@@ -19,7 +19,7 @@ from cqa_site.files.registration import files_waiting
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.results.snapshots import KINDS as RESULTS
-from cqa_site.rounds.access import held_back
+from cqa_site.rounds.access import held_at_steps, held_back
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Round
 from cqa_site.rounds.progress import TaskCard, rounds_of, waiting_for
@@ -78,7 +78,13 @@ class PendingFigures:
 
 def things_waiting(study: Study) -> list[TaskCard]:
     """Return files, runs, people and labels that wait for a decision."""
-    return [*_files(study), *_runs(study), *_people(study), *_disputes(study)]
+    return [
+        *_files(study),
+        *_runs(study),
+        *_people(study),
+        *_people_at_steps(study),
+        *_disputes(study),
+    ]
 
 
 def _files(study: Study) -> Iterator[TaskCard]:
@@ -118,6 +124,21 @@ def _people(study: Study) -> Iterator[TaskCard]:
             ),
             _("Decide"),
             reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
+        )
+
+
+def _people_at_steps(study: Study) -> Iterator[TaskCard]:
+    """Yield people who did not pass the steps before work, by round."""
+    places = held_at_steps(study, LISTED)
+    for round_, group in groupby(places, key=lambda place: place.round):
+        names, version = [str(place.rater) for place in group], round_.onboarding
+        page = reverse("onboarding", args=[study.public_id, version.onboarding.public_id])
+        yield TaskCard(
+            _("%(people)s cannot continue: %(name)s")
+            % {"people": ", ".join(names), "name": round_.name},
+            _("They did not pass a step before work. Let them in or exclude them from the round."),
+            _("Decide"),
+            f"{page}?version={version.number}#people",
         )
 
 

@@ -136,8 +136,8 @@ class OnboardingForm(forms.Form):
     def clean_consent(self) -> str:
         """Reject a text in which something is left open."""
         text: str = self.cleaned_data["consent"]
-        if gap := LEFT_OPEN.search(text):
-            raise ValidationError(_("Replace “%s” with your own text.") % gap[0])
+        if gaps := list(dict.fromkeys(LEFT_OPEN.findall(text))):
+            raise ValidationError(_("Replace %s with your own text.") % ", ".join(gaps))
         return text
 
     def clean_screening(self) -> list[dict[str, Any]]:

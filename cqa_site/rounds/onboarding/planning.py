@@ -100,9 +100,8 @@ def _page(
     request: StudyRequest, study: Study, row: Onboarding, form: GrantForm | None = None
 ) -> HttpResponse:
     versions = list(row.versions.select_related("onboarding__study").prefetch_related("rounds"))
-    number = request.GET.get("version", "")
     numbered = {candidate.number: candidate for candidate in versions}
-    version = numbered.get(int(number) if number.isdecimal() else 0, versions[0])
+    version = _named_version(request, versions)
     before = numbered.get(version.number - 1)
     for candidate in versions:
         rounds = [(round_, kind_of(round_).audit.round) for round_ in candidate.rounds.all()]
@@ -124,24 +123,33 @@ def _page(
     return render(request, "rounds/onboarding/onboarding.html", context, status=status)
 
 
+def _named_version(request: StudyRequest, versions: list[OnboardingVersion]) -> OnboardingVersion:
+    """Return the version that the address names, else the newest one."""
+    number = request.GET.get("version", "")
+    return next((row for row in versions if str(row.number) == number), versions[0])
+
+
 @study_page(*RESEARCHERS)
 @require_POST
 def onboarding_grant(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID
 ) -> HttpResponse:
-    """Let somebody work without the steps."""
+    """Let somebody work without the steps of the version that the page shows."""
     row = onboarding_in(study, onboarding_id)
     form = GrantForm(request.POST, study=study)
     if not form.is_valid():
         return _page(request, study, row, form)
-    version = row.versions.select_related("onboarding__study")[0]
+    version = _named_version(request, list(row.versions.select_related("onboarding__study")))
     membership = study.memberships.get(user=form.cleaned_data["person"])
     rater, reason = rater_for(membership=membership), form.cleaned_data["reason"]
     if grant_qualification(version=version, rater=rater, actor=request.user, reason=reason):
-        messages.success(request, _("%s can work without the steps.") % membership.user)
+        done = _("%(person)s can work without the steps of version %(number)d.")
+        about = {"person": membership.user, "number": version.number}
+        messages.success(request, done % about)
     else:
         messages.info(request, _("%s is qualified already.") % membership.user)
-    return redirect("onboarding", study.public_id, onboarding_id)
+    page = reverse("onboarding", args=[study.public_id, onboarding_id])
+    return redirect(f"{page}?version={version.number}")
 
 
 @study_page(*RESEARCHERS)

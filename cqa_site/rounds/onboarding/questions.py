@@ -43,8 +43,12 @@ def read_questions(text: str, *, purpose: str) -> list[Question]:
             raise _wrong(number, _("a question has to come before it"))
     if len(questions) > MOST_QUESTIONS:
         raise ValidationError(_("At most %d questions are possible.") % MOST_QUESTIONS)
+    texts: set[str] = set()
     for question in questions:
         _check(question, purpose)
+        if question["text"] in texts:
+            raise _wrong(question["line"], _("the same question comes before; change its words"))
+        texts.add(question["text"])
     return [
         {name: value for name, value in question.items() if name != "line"}
         for question in questions
@@ -71,7 +75,10 @@ def _add_line(question: Question, line: str, number: int) -> None:
             question["right"].append(len(question["choices"]))
         question["choices"].append(text)
     elif sign in "=@" and text:
-        question["why" if sign == "=" else "where"] = text
+        name = "why" if sign == "=" else "where"
+        if question[name]:
+            raise _wrong(number, _("a question has one “%s”; write both texts in it") % sign)
+        question[name] = text
     else:
         raise _wrong(
             number, _("begin choices with “-” or “+”, and leave a line empty before a question")

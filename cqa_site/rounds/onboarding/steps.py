@@ -139,7 +139,7 @@ def equal_versions(version: OnboardingVersion) -> list[int]:
 
 def valid_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
     """Return the newest qualification that is neither expired nor withdrawn."""
-    newest = _qualifications(version, rater).first()
+    newest = newest_qualification(version, rater)
     return newest if newest and state_of(newest) == "valid" else None
 
 
@@ -151,22 +151,27 @@ def state_of(qualification: Qualification) -> str:
     return "expired" if until and until <= timezone.now() else "valid"
 
 
-def _qualifications(version: OnboardingVersion, rater: int) -> Any:
-    rows = Qualification.objects.filter(version__in=equal_versions(version), rater=rater)
-    return rows.order_by("-pk")
+def newest_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
+    """Return the newest one that counts; a withdrawal counts for every version."""
+    own = Qualification.objects.filter(version__onboarding=version.onboarding_id, rater=rater)
+    rows = list(own.order_by("-pk"))
+    if rows and rows[0].withdrawn_at:
+        return rows[0]
+    equal = equal_versions(version) if rows else ()
+    return next((row for row in rows if row.version_id in equal), None)
 
 
 def step_progress(round_: Any, place: Place) -> StepProgress:
     """Return how far the person is, from the stored results."""
     steps, version = steps_of(round_), round_.onboarding
-    newest = _qualifications(version, place.rater_id).first() if version else None
+    newest = newest_qualification(version, place.rater_id) if version else None
     state = state_of(newest) if newest else ""
     if state == WITHDRAWN:
         return StepProgress(steps, 0, WITHDRAWN)
     results = results_of(round_, place.rater_id)
     if state == "valid":
         steps = [step for step in steps if step["kind"] == CONSENT]
-    if newest and state == "expired":
+    if newest and newest.expires_at and state == "expired":
         # Consent lasts; everything else has to be shown again.
         results = [
             result for result in results if result.step == CONSENT or result.at > newest.expires_at

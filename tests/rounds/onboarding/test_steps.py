@@ -3,11 +3,13 @@
 from datetime import timedelta
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as some
 
 from annotation.labelling.actions.serving import next_work
+from cqa_site.rounds.access import decide_rater, held_at_steps
 from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.models import Qualification, StepResult
 from cqa_site.rounds.onboarding.actions import (
@@ -16,7 +18,9 @@ from cqa_site.rounds.onboarding.actions import (
     take_step,
     withdraw_qualification,
 )
+from cqa_site.rounds.onboarding.questions import read_questions
 from cqa_site.rounds.onboarding.steps import ENDS, progress_from, step_progress
+from cqa_site.rounds.queue import place_for
 from cqa_site.runs import jobs
 from cqa_site.upkeep.studies.deletion import archive_study, delete_study
 from tests.lengths import mostly
@@ -245,3 +249,46 @@ def test_a_study_with_steps_can_be_deleted(world, version):
     jobs.drain()
     assert not StepResult.objects.exists()
     assert not Qualification.objects.exists()
+
+
+def test_a_withdrawal_counts_for_every_version(world, version):
+    for kind in RIGHT:
+        do(world, kind)
+    assert reason_for_none(world) == ""
+    newer = make_version(world.study, world.researcher, onboarding=version.onboarding, text="New")
+    other = attach(world.make_round(name="Second round"), newer)
+    held = Qualification.objects.get()
+    withdraw_qualification(qualification=held, actor=world.researcher, reason="Left the lab")
+    place = place_for(round_=other, rater=world.raters[0])
+    assert step_progress(other, place).end == "withdrawn"
+    about = {"rater": world.raters[0], "actor": world.researcher, "reason": "Is back"}
+    assert grant_qualification(version=newer, **about)
+    assert step_progress(other, place).end == ""
+
+
+def test_people_without_attempts_wait_for_a_decision(world, version):
+    do(world, "consent")
+    do(world, "screening")
+    do(world, "consent", {"agrees": False}, person=1)
+    do(world, "reading", {"q0": "0"})
+    assert held_at_steps(world.study, 10) == []
+    do(world, "reading", {"q0": "0"})
+    assert held_at_steps(world.study, 10) == [place_of(world)]
+    decide_rater(place=place_of(world), actor=world.researcher, decision="exclude")
+    assert held_at_steps(world.study, 10) == []
+    decide_rater(place=place_of(world), actor=world.researcher, decision="reinstate")
+    about = {"rater": world.raters[0], "actor": world.researcher, "reason": "Known"}
+    grant_qualification(version=version, **about)
+    assert held_at_steps(world.study, 10) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("What?\n+ a\n- b\n= One.\n= Two.", 5),
+        ("What?\n+ a\n- b\n\nWhat?\n+ c\n- d", 5),
+    ],
+)
+def test_no_typed_line_is_dropped(text, line):
+    with pytest.raises(ValidationError, match=f"Line {line}:"):
+        read_questions(text, purpose="quiz")
