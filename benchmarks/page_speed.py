@@ -131,10 +131,11 @@ def vote_rows(votes: int) -> list[Row]:
     """One of everything and many votes, from every address of the table on."""
     from django.urls import reverse
 
+    from tests.everything import make_everything
     from tests.security.matrix import STUDY_ROUTES
     from tests.security.test_matrix import ROLES, World, parameters
 
-    world = World("Votes")
+    world = World(make_everything("Votes"))
     label_round = fill_votes(world, votes)
     large = {"study_id": world.study.public_id, "label_round_id": label_round.public_id}
     starts: dict[str, list[str]] = {}

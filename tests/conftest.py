@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
-from tests.worlds import BuiltWorld
+from tests.worlds import BuiltWorld, SharedStudies
 
 # Everything here leans on one dear preparation, or keeps the machine so busy that two at a time
 # would make each other late.
-TOGETHER = {"tests/api/": "api", "tests/security/": "security", "tests/faults/": "faults"}
+TOGETHER = {"tests/api/": "studies", "tests/security/": "studies", "tests/faults/": "faults"}
 # One process loads torch for all of these, which takes longer than most of them.
 TOGETHER |= dict.fromkeys(
     (
@@ -32,6 +32,7 @@ LONGEST = (
     "tests/golden/",
     "tests/browser/test_pages",
 )
+SHARED_STUDIES = pytest.StashKey[SharedStudies]()
 OURS = ("cqa_site", "annotation", "benchmark", "argsum")
 # How long an example takes says how busy the machine is. The same examples every time: a commit
 # must not fail because of what another one did. `--hypothesis-profile=random` looks further.
@@ -146,6 +147,30 @@ def built_worlds(request, build_once):
 
 
 @pytest.fixture(scope="session")
+def shared_studies(request, django_db_setup, django_db_blocker, tmp_path_factory):
+    """A study with everything in it, for all folders that `TOGETHER` calls "studies".
+
+    And another one, if any test that was collected wants a foreign study.
+    """
+    is_alone = not any("foreign" in item.fixturenames for item in request.session.items)
+    names = ["Study A"] if is_alone else ["Study A", "Study B"]
+    studies = SharedStudies(names, django_db_blocker, tmp_path_factory.mktemp("files"))
+    request.config.stash[SHARED_STUDIES] = studies
+    yield studies
+    studies.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """No test of another folder sees the shared studies."""
+    result = yield
+    studies = item.config.stash.get(SHARED_STUDIES, None)
+    if studies and nextitem and place_of(nextitem.nodeid) != "studies":
+        studies.close()
+    return result
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker):
     """Tables straight from the models (--no-migrations), and what only migrations make.
 
@@ -224,6 +249,12 @@ def _vectors_from_words(request):
         yield
 
 
+def place_of(nodeid):
+    """The file of a test, or the name of what it is `TOGETHER` with."""
+    file = nodeid.split("::")[0]
+    return next((TOGETHER[each] for each in TOGETHER if file.startswith(each)), file)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Give a process whole files, or all that is `TOGETHER`, in the order given."""
@@ -233,8 +264,7 @@ def pytest_xdist_make_scheduler(config, log):
 
     class ByPlace(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.split("::")[0]
-            return next((TOGETHER[each] for each in TOGETHER if file.startswith(each)), file)
+            return place_of(nodeid)
 
     config.option.loadscopereorder = False
     return ByPlace(config, log)

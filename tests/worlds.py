@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -18,6 +19,41 @@ class BuiltWorld:
     def copy(self) -> Any:
         """The rows as they were built, for one test."""
         return pickle.loads(self._bytes)
+
+
+class SharedStudies:
+    """Studies with everything in them, built once for folders that run after one another.
+
+    They stand in a transaction that `close` takes back; whoever wants them next builds them anew.
+    """
+
+    def __init__(self, names: Iterable[str], blocker: Any, folder: Any) -> None:
+        self._names, self._blocker, self.folder = names, blocker, folder
+        self._open = ExitStack()
+        self._built: list[BuiltWorld] = []
+
+    def copies(self) -> tuple[Any, ...]:
+        """All of them, as they were built."""
+        if not self._built:
+            self._build()
+        return tuple(world.copy() for world in self._built)
+
+    def _build(self) -> None:
+        from django.db import transaction
+        from django.test import override_settings
+
+        from tests.everything import make_everything
+
+        self._open.enter_context(self._blocker.unblock())
+        self._open.enter_context(transaction.atomic())
+        self._open.callback(transaction.set_rollback, True)
+        with override_settings(MEDIA_ROOT=self.folder):
+            self._built = [BuiltWorld(make_everything(name)) for name in self._names]
+
+    def close(self) -> None:
+        """Take them back."""
+        self._built = []
+        self._open.close()
 
 
 def built_once(make: Callable[[], Any]) -> Any:

@@ -18,7 +18,7 @@ from cqa_site.people.models import AuditEvent, Role, User
 from cqa_site.results import snapshots
 from cqa_site.web.limits import CourtesyThrottle
 from tests.cast import make_member, make_study
-from tests.everything import UNDER_WAY, make_everything
+from tests.everything import UNDER_WAY
 from tests.runs.made_runs import make_endpoint
 
 from .routes import EVERY
@@ -30,8 +30,8 @@ def _no_throttle(monkeypatch):
 
 
 @pytest.fixture(scope="package")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("files")
+def folder(shared_studies):
+    return shared_studies.folder
 
 
 @pytest.fixture(autouse=True)
@@ -70,10 +70,10 @@ def put_to_work(world):
 
 
 @pytest.fixture(scope="package")
-def both(django_db_setup, django_db_blocker, folder):
-    """Two filled studies, made once in a transaction that is rolled back after the last test."""
-    with django_db_blocker.unblock(), override_settings(MEDIA_ROOT=folder), transaction.atomic():
-        worlds = make_everything("Study A"), make_everything("Study B")
+def both(shared_studies, folder):
+    """The shared studies; what is added to them is rolled back after the last test."""
+    worlds = shared_studies.copies()
+    with override_settings(MEDIA_ROOT=folder), transaction.atomic():
         for world in worlds:
             freeze(world)
         make_endpoint(make_study("Third"), worlds[0].boss, is_offered=True)

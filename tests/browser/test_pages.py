@@ -30,6 +30,7 @@ from cqa_site.rounds.models import Participant
 from tests.annotation.made_generations import make_generation
 from tests.annotation.retrieval.made_retrieval import make_corpus
 from tests.cast import make_label_round
+from tests.everything import make_everything
 from tests.runs.judging import good
 from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
@@ -88,7 +89,7 @@ class FullSite(World):
     """The matrix's study, with real files and the people who come from outside."""
 
     def __init__(self):
-        super().__init__("Everything")
+        super().__init__(make_everything("Everything"))
         boss = self.people["d"]
         file = store_upload(
             study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss

@@ -1,7 +1,5 @@
 """Two studies with everything in them, for every file of the folder."""
 
-from contextlib import contextmanager
-
 import pytest
 from django.db import transaction
 from django.test import override_settings
@@ -14,8 +12,8 @@ from .world import World
 
 
 @pytest.fixture(scope="package")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("files")
+def folder(shared_studies):
+    return shared_studies.folder
 
 
 @pytest.fixture(autouse=True)
@@ -24,29 +22,22 @@ def _own_files(settings, folder):
 
 
 @pytest.fixture(scope="package")
-def build(django_db_setup, django_db_blocker, folder):
-    """Make a world for the whole folder; each test's own changes are rolled back on top."""
-
-    @contextmanager
-    def built(name):
-        with override_settings(MEDIA_ROOT=folder), transaction.atomic():
-            yield World(name)
-            transaction.set_rollback(True)
-
-    with django_db_blocker.unblock():
-        yield built
+def both(shared_studies, folder):
+    """The shared studies; what is added to them is rolled back after the last test."""
+    studies = shared_studies.copies()
+    with override_settings(MEDIA_ROOT=folder), transaction.atomic():
+        yield [World(rows) for rows in studies]
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(scope="package")
-def own(build):
-    with build("Own") as world:
-        yield world
+def own(both):
+    return both[0]
 
 
 @pytest.fixture(scope="package")
-def foreign(build, own):
-    with build("Foreign") as world:
-        yield world
+def foreign(both):
+    return both[1]
 
 
 def signed_in(world):

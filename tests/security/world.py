@@ -3,7 +3,7 @@
 from django.urls import URLPattern, get_resolver
 
 from cqa_site.files.actions.files import store_upload
-from tests.everything import make_everything, stored
+from tests.everything import stored
 
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
 # Formats and names are not ids; one valid value each.
@@ -139,8 +139,7 @@ def parameters(name):
 class World:
     """One study with one of everything, and a member per role."""
 
-    def __init__(self, name):
-        rows = make_everything(name)
+    def __init__(self, rows):
         self.rows = rows
         self.study, self.endpoint, self.open = rows.study, rows.endpoint, rows.label_round
         self.board, self.scoring = rows.board, rows.scoring_run
