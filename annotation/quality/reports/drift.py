@@ -75,13 +75,15 @@ def drift_curves(label_round: LabelRound, people: Sequence[AnnotatorQuality]) ->
     return sorted(curves, key=lambda curve: (-curve.highest, curve.annotator.rater.pseudonym))
 
 
-def drift_power(chart: AccuracyChart) -> dict[str, float]:
-    """Return percentages of annotators with a signal within `SOON` answers, exactly computed."""
-    return {
-        "answers": SOON,
-        "false": 100 * chart.signal_share(chart.usual, SOON),
-        "true": 100 * chart.signal_share(chart.fallen, SOON, before=SOON),
+def drift_power(chart: AccuracyChart) -> dict[str, str]:
+    """Return percentages of annotators with a signal within ``n`` answers, exactly computed."""
+    shares = {
+        "usual": chart.usual,
+        "fallen": chart.fallen,
+        "false": chart.signal_share(chart.usual, SOON),
+        "true": chart.signal_share(chart.fallen, SOON, before=SOON),
     }
+    return {"n": str(SOON)} | {name: f"{100 * share:.0f}" for name, share in shares.items()}
 
 
 def drift_table(label_round: LabelRound, curves: Sequence[DriftCurve]) -> TableData:

@@ -113,10 +113,6 @@ def quality_drift(request: StudyRequest, study: Study, label_round_id: uuid.UUID
         "round": label_round,
         "card": figure,
         "power": drift_power(chart_of_round(label_round)),
-        "percents": {
-            "usual": 100 * label_round.usual_accuracy,
-            "fallen": 100 * label_round.fallen_accuracy,
-        },
     }
     return render(request, "annotation/quality/drift.html", context)
 
