@@ -68,8 +68,8 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
     elif not is_usual:
         text = _(
             "The steps before work need %(wanted)d sentences with known labels that are not in "
-            "the round, and there are %(number)d. Take arguments out of the round, or choose "
-            "other steps."
+            "the round, and there are %(number)d. Choose an onboarding with fewer items, or add "
+            "control items to another round."
         )
         raise RoundNotReady(text % {"wanted": wanted, "number": len(free) + len(there)})
 

@@ -219,7 +219,7 @@ class QualificationViews(OnboardingPartViews):
 
     @extend_schema(request=GrantInput, responses={201: QualificationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Let a member work without the steps; 409 for somebody who is qualified already."""
+        """Let a member work without the steps; 409 for somebody who is already qualified."""
         form = GrantForm(self.read(GrantInput), study=self.study)
         require_valid(form)
         membership = self.study.memberships.get(user=form.cleaned_data["person"])
@@ -230,7 +230,7 @@ class QualificationViews(OnboardingPartViews):
             reason=form.cleaned_data["reason"],
         )
         if row is None:
-            raise Conflict("This person is qualified already.")
+            raise Conflict("This person is already qualified.")
         return self.shown(self.rows().get(pk=row.pk), 201)
 
     @extend_schema(request=WithdrawalInput, responses=QualificationSerializer)

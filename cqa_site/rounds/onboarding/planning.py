@@ -147,7 +147,7 @@ def onboarding_grant(
         about = {"person": membership.user, "number": version.number}
         messages.success(request, done % about)
     else:
-        messages.info(request, _("%s is qualified already.") % membership.user)
+        messages.info(request, _("%s is already qualified.") % membership.user)
     page = reverse("onboarding", args=[study.public_id, onboarding_id])
     return redirect(f"{page}?version={version.number}")
 

@@ -15,7 +15,7 @@ from tests.people.crowd import CODES, come_in, create_link
 from tests.rounds.made_work import KINDS, World
 from tests.worlds import built_once
 
-from .made_steps import NONE, attach, make_version
+from .made_steps import FIELDS, NONE, attach, make_version
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +69,7 @@ def test_a_member_goes_through_the_steps_to_the_first_item(world):
     assert "PLACE-1" not in page
     wrong = client.get(post(client, world, "reading", q0="0").url).content.decode()
     assert "EXPLANATION-1" in wrong
-    assert "Right is" not in wrong
+    assert "Right answer:" not in wrong
     right = post(client, world, "reading", q0="1")
     assert "All answers are right" in client.get(right.url).content.decode()
     assert client.get(steps(world)).url == work
@@ -113,6 +113,22 @@ def test_steps_of_another_study_and_of_drafts_do_not_exist(world):
     draft = make_label_round(world.study, name="Draft")
     page = reverse("round_steps", args=[world.study.public_id, draft.public_id])
     assert sign_in(world.people[0]).get(page).status_code == 404
+
+
+def test_a_second_attempt_is_counted_and_a_wait_shows_the_guideline(world):
+    attach(world.round, make_version(world.study, world.researcher, quiz_attempts=3))
+    client = sign_in(world.people[0])
+    post(client, world, "consent", then="agree")
+    post(client, world, "screening", q0="0")
+    post(client, world, "reading", q0="0")
+    assert "Attempt 2 of 3" in client.get(steps(world)).content.decode()
+    fields = NONE | {"name": "Waits", "quiz": FIELDS["quiz"], "quiz_minutes": 9}
+    waits = make_version(world.study, world.researcher, **fields)
+    attach(world.round, waits)
+    post(client, world, "reading", q0="0")
+    page = client.get(steps(world)).content.decode()
+    assert "Wait before the next attempt" in page
+    assert "GUIDELINE-TEXT" in page
 
 
 # -- crowd participants ---------------------------------------------------------------------
