@@ -36,9 +36,12 @@ def word_vectors(texts: Sequence[str]) -> np.ndarray:
 
 @contextmanager
 def scoring_words() -> Iterator[None]:
-    """The match scorer of every analysis reads words."""
+    """The match scorer of every analysis reads words, and takes nothing for filler."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(analyses.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
+        patch.setattr(
+            analyses.ScorerTools, "filler", lambda _tools, texts: np.zeros(len(texts), dtype=bool)
+        )
         yield
 
 
