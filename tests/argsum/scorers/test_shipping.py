@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from safetensors.numpy import load_file, save_file
 
+from argsum.analysis.actions.analyses import ScorerTools, start_analysis
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
@@ -20,6 +21,9 @@ from argsum.scorers.methods.training import TrainingCell, both_stances, statemen
 from argsum.scorers.models import SHIPPED_MATCH
 from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, SideClassifier, side_in
 from cqa_site.judging.training import Training
+from tests.argsum.analysis.made_comments import make_cell, say
+from tests.argsum.made_cells import make_scorer
+from tests.cast import make_study
 
 COMMAND = "argsum.management.commands.make_shipped_scorers"
 SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
@@ -234,6 +238,17 @@ def test_the_shipped_classifier_tells_filler(texts, expected):
     assert filler_classifier_in(folder).is_filler(texts, vectors).tolist() == [expected] * len(
         texts
     )
+
+
+@pytest.mark.django_db
+def test_an_analysis_tells_filler_with_the_shipped_classifier():
+    study = make_study()
+    cell, scorer = make_cell(study), make_scorer(study, base_model=SHIPPED_MATCH)
+    say(cell, *SOMETHING)
+    analysis = start_analysis(study=study, actor=None, cell=cell, match_scorer=scorer)
+    work = SimpleNamespace(progress=lambda *_: None)
+    told = ScorerTools(analysis, work).filler([FILLER[0], SOMETHING[0]])
+    assert told.tolist() == [True, False]
 
 
 def test_a_scorer_without_a_classifier_has_none(tmp_path):
