@@ -22,6 +22,7 @@ from cqa_site.web.database import PreparedQuery
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Participant, Place, Round, Sheet, StepResult
 from .onboarding.steps import (
+    EXERCISES,
     FAILED,
     PASSED,
     QUALIFICATION,
@@ -209,6 +210,18 @@ def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:
         place.prepared_until = qualification.expires_at
     elif attempt.number + 1 < attempt.attempts:
         place.score = None
+
+
+def shows_key(sheet: Any) -> bool:
+    """Whether an example is shown beside its key; those of a qualification step are not."""
+    version = sheet.round.onboarding
+    training, step = (version.step(kind) if version else None for kind in EXERCISES)
+    if step is None:
+        return True
+    kind = sheet_kind_of(sheet)
+    examples = kind.Item._default_manager.filter(round=sheet.round_id, key_points__isnull=False)
+    things = examples.order_by("position").values_list(kind.subject, flat=True)
+    return getattr(sheet, f"{kind.subject}_id") in things[: training["items"] if training else 0]
 
 
 def count_examples(round_: Round) -> int:

@@ -27,6 +27,15 @@ def known_controls(study: Study, values: list[int]) -> dict[int, int]:
     return dict(rows)
 
 
+def hidden_controls(study: Study) -> set[int]:
+    """Return the control items of rounds that are not over: training would tell their labels."""
+    items = Item.objects.filter(
+        round__study=study, control_label__isnull=False, round__origin="live"
+    )
+    running = items.exclude(round__state=LabelRound.State.CLOSED)
+    return set(running.values_list("argument", flat=True))
+
+
 def choose_training(known: dict[int, int], wanted: int, seed: int) -> dict[int, int]:
     """Draw as many arguments with known labels, or all if there are fewer."""
     draw = random.Random(f"{seed}:training")  # noqa: S311  an order, not a secret
@@ -62,14 +71,15 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
         return
     used = set(label_round.items.values_list("argument", flat=True))
     used |= set(trained_on(label_round).values_list("pk", flat=True))
+    used |= hidden_controls(label_round.study)
     free = {pk: label for pk, label in known.items() if pk not in used}
     if len(free) >= missing:
         keep_training(label_round, choose_training(free, missing, label_round.seed))
     elif not is_usual:
         text = _(
-            "The steps before work need %(wanted)d sentences with known labels that are not in "
-            "the round, and there are %(number)d. Choose an onboarding with fewer items, or add "
-            "control items to another round."
+            "The steps before work need %(wanted)d sentences with known labels that are neither "
+            "in the round nor control items of a round that is not closed, and there are "
+            "%(number)d. Choose an onboarding with fewer items, or close the other round."
         )
         raise RoundNotReady(text % {"wanted": wanted, "number": len(free) + len(there)})
 

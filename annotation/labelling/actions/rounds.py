@@ -11,7 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models import Argument
-from annotation.labelling.actions.exercises import choose_training, keep_training, trained_on
+from annotation.labelling.actions.exercises import (
+    choose_training,
+    hidden_controls,
+    keep_training,
+    trained_on,
+)
 from annotation.labelling.models.rounds import Guideline, Item, LabelRound, Slot
 from annotation.labelling.models.scales import check_levels
 from cqa_site.people.models import Study, User
@@ -218,7 +223,8 @@ def _fill(label_round: LabelRound, take: Take) -> None:
     ids = list(
         arguments_of(label_round.study, take.which).order_by("pk").values_list("pk", flat=True)
     )
-    rest = {pk: label for pk, label in take.known if pk not in known}
+    hidden = {*known, *hidden_controls(label_round.study)}
+    rest = {pk: label for pk, label in take.known if pk not in hidden}
     trained = choose_training(rest, take.train, label_round.seed)
     keep_training(label_round, trained)
     others = [pk for pk in ids if pk not in known and pk not in trained]

@@ -21,6 +21,8 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
 from cqa_site.rounds.progress import skipped_by, skips_paid
 from cqa_site.web.pages import Middleware
 
+from ..onboarding.actions import end_of
+from ..onboarding.steps import step_progress
 from .participants import (
     browser_secret,
     crowd_kinds,
@@ -210,6 +212,9 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
     membership = memberships_of(participant.user).get(study=participant.study)
     round_ = participant.link.round
     reason = kind_of(round_).why_none(round_, rater_for(membership=membership))
+    if reason == "steps" and (place := place_of(participant)):
+        end = end_of(step_progress(round_, place))
+        return Participant.Outcome(end) if end else None
     if reason in ("", "steps", "retry"):
         return None
     if reason in SCREENED_OUT:

@@ -79,7 +79,9 @@ def take_step(
 
     ``answers`` is what the step's form gave: agreement, choices, or an answer to one exercise.
     """
-    # Of two tabs one waits here, and then its step is no longer the current one.
+    # Of two tabs one waits here, and then its step is no longer the current one. Rounds with the
+    # same onboarding share the attempts.
+    Rater.objects.select_for_update(no_key=True).get(pk=place.rater_id)
     stored = Place.objects.select_for_update().get(pk=place.pk)
     progress = step_progress(round_, stored)
     step = progress.step
@@ -178,6 +180,13 @@ def withdraw_qualification(
     stored.withdrawn_at, stored.withdrawn_by = timezone.now(), actor
     stored.withdrawal_reason = reason
     stored.save(update_fields=["withdrawn_at", "withdrawn_by", "withdrawal_reason"])
+    # Those of other versions end with it.
+    others = Qualification.objects.filter(
+        rater=stored.rater_id,
+        version__onboarding=stored.version.onboarding_id,
+        withdrawn_at=None,
+    )
+    others.update(withdrawn_at=stored.withdrawn_at, withdrawn_by=actor, withdrawal_reason=reason)
     places = Place.objects.filter(
         rater=stored.rater_id, prepared_for__onboarding=stored.version.onboarding_id
     )

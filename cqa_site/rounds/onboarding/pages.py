@@ -16,6 +16,7 @@ from cqa_site.people.models import Study
 
 from ..access import WORKERS, opened_round, own_rater, participant_of
 from ..crowd.participants import end_participation
+from ..crowd.participation import finish_participation
 from ..kind import Exercise, kind_of
 from ..models import Participant, Place, Round, StepResult, SurveyResponse
 from ..queue import place_for
@@ -50,7 +51,9 @@ def round_steps(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     """Show the current step, an earlier one, or how an attempt went; a POST does the step."""
     round_ = _round(request, study, any_round_id)
     participant = participant_of(request)
-    if participant and participant.outcome != Participant.Outcome.RUNNING:
+    is_over = participant is not None and participant.outcome != Participant.Outcome.RUNNING
+    # How the last attempt went is shown before the code.
+    if is_over and (request.method == "POST" or "after" not in request.GET):
         return redirect("participation_end")
     place = place_for(round_=round_, rater=own_rater(request))
     if request.method == "POST":
@@ -61,6 +64,8 @@ def round_steps(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     number = request.GET.get("step", "")
     if number.isdecimal() and 1 <= int(number[:3]) <= progress.position:
         return _earlier_page(request, round_, place, progress, int(number[:3]))
+    if participant and end_of(progress) and finish_participation(participant=participant):
+        return redirect("participation_end")
     if prepare(round_, place, progress):
         return redirect(kind_of(round_).work_page, study.public_id, round_.public_id)
     return _step_page(request, round_, place, progress)
@@ -85,6 +90,9 @@ def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
     progress, kind = step_progress(round_, place), request.POST.get("step", "")
     step = progress.step
     if step is None or step["kind"] != kind or progress.is_over or progress.is_waiting:
+        return _steps(round_)
+    if request.POST.get("version", _version_id(round_)) != _version_id(round_):
+        messages.info(request, _("The steps changed meanwhile. Here is the new text."))
         return _steps(round_)
     if request.POST.get("then") == "back":
         _keep_draft(request, round_, kind)
@@ -166,6 +174,11 @@ def _keep_draft(request: StudyRequest, round_: Any, kind: str) -> None:
 
 
 # Showing a step.
+
+
+def _version_id(round_: Any) -> str:
+    """Return the id of the version whose steps the round has; empty without one."""
+    return str(round_.onboarding.public_id) if round_.onboarding else ""
 
 
 def _around(round_: Any, progress: StepProgress, position: int | None = None) -> dict[str, Any]:

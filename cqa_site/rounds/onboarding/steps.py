@@ -88,7 +88,8 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
     kind = kind_of(round_)
     if version and held is None and not _leaves_examples(kind, version, place):
         held = add_qualification(version, place.rater_id)
-    if held and not kind.trains_on_pages:
+    # A round's own practice is no step, and a person's decision stands.
+    if held and _has_examples(kind, version) and not place.is_decided_by_person:
         place.is_passed = True
     place.prepared_at, place.prepared_for = now, version
     place.prepared_until = held.expires_at if held else None
@@ -106,8 +107,13 @@ def add_qualification(version: OnboardingVersion, rater: int, **more: Any) -> Qu
 
 def _leaves_examples(kind: Any, version: OnboardingVersion, place: Place) -> bool:
     """Whether the round's examples still have to show what the person can do."""
-    has_examples = any(step["kind"] in EXERCISES for step in version.steps)
-    return has_examples and not kind.trains_on_pages and not place.is_passed
+    return _has_examples(kind, version) and not place.is_passed
+
+
+def _has_examples(kind: Any, version: OnboardingVersion) -> bool:
+    """Whether steps of the version are done with the round's examples."""
+    is_some = any(step["kind"] in EXERCISES for step in version.steps)
+    return is_some and not kind.trains_on_pages
 
 
 def steps_of(round_: Any) -> list[Step]:

@@ -30,6 +30,7 @@ from ..access import (
     own_sheet,
     participant_of,
     shown_sheets,
+    shows_key,
 )
 from ..drafts import (
     SAVED_FIELDS,
@@ -284,6 +285,7 @@ def show_sheet(
     context = _around(request, sheet.round, sheet.rater) | {
         "sheet": sheet,
         "is_open": is_changeable(sheet),
+        "hides_key": sheet.is_example and not shows_key(sheet),
         "kept": _kept(face, sheet),
         "before": _before(face, sheet),
         "error": error,
@@ -414,12 +416,13 @@ def _not_valid(
 
 def _after(request: StudyRequest, sheet: Any) -> Any | None:
     """Return the example itself, to show its key, or else the next sheet, if any."""
-    return sheet if sheet.is_example else next_work(request, sheet.round, sheet.rater).sheet
+    return sheet if _is_seen_example(sheet) else next_work(request, sheet.round, sheet.rater).sheet
 
 
 def _is_seen_example(sheet: Any) -> bool:
     """Whether the sheet is shown beside its key instead of as a form."""
-    return bool(sheet.is_example and sheet.state == Sheet.State.SUBMITTED)
+    is_submitted = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
+    return bool(is_submitted and shows_key(sheet))
 
 
 def address_of(sheet: Any) -> str:

@@ -6,9 +6,10 @@ import pytest
 from django.urls import reverse
 
 from annotation.labelling.actions.exercises import USUAL
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models.rounds import Assignment, Item
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, Place, StepResult, SurveyResponse
+from cqa_site.rounds.onboarding.actions import withdraw_qualification
 from tests.annotation.voting import opened
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.people.crowd import CODES, come_in, create_link
@@ -180,6 +181,63 @@ def test_a_participant_leaves_at_each_step_with_its_code(world, sent, outcome, c
     assert StepResult.objects.count() == before
 
 
+def test_a_participant_sees_how_the_last_attempt_went(world):
+    attach(world.round, make_version(world.study, world.researcher, quiz_attempts=1))
+    client, _link = let_in(world, **WORDS)
+    post(client, world, "consent", then="agree")
+    post(client, world, "screening", q0="0")
+    after = client.get(post(client, world, "reading", q0="0").url)
+    assert "EXPLANATION-1" in after.text
+    assert client.get(steps(world)).url == reverse("participation_end")
+
+
+def test_a_participant_whose_qualification_is_withdrawn_leaves_with_a_code(world):
+    version = attach(world.round, make_version(world.study, world.researcher)).onboarding
+    client, _link = let_in(world, required_items=2, not_qualified_code="NO-WORK-NOW")
+    pass_all(client, world)
+    client.get(world.address(""))
+    held = version.qualifications.get()
+    withdraw_qualification(qualification=held, actor=world.researcher, reason="Left")
+    end = client.get(client.get(world.address("")).url).url
+    assert "NO-WORK-NOW" in client.get(end).text
+    assert Participant.objects.get().outcome == "not_qualified"
+
+
+def test_nobody_agrees_to_a_text_that_changed_meanwhile(world):
+    first = make_version(world.study, world.researcher)
+    attach(world.round, first)
+    client = sign_in(world.people[0])
+    client.get(steps(world))
+    again = {"onboarding": first.onboarding, "consent": "OTHER-TEXT"}
+    attach(world.round, make_version(world.study, world.researcher, **again))
+    post(client, world, "consent", then="agree", version=first.public_id)
+    assert not StepResult.objects.exists()
+    page = client.get(steps(world)).text
+    assert "The steps changed meanwhile" in page
+    assert "OTHER-TEXT" in page
+
+
+def test_items_that_qualify_show_no_key():
+    """Otherwise the next attempt, at the same items, would be no test."""
+    world = World("score", opens=False)
+    for item in world.round.items.order_by("position")[:2]:
+        item.key_points = world.work.met
+        item.save()
+    fields = {"training": 1, "qualification": 1, "qualification_right": 1}
+    version = make_version(world.study, world.researcher, **NONE | fields)
+    attach(world.round, version)
+    open_round(round_=world.round, actor=world.researcher)
+    client = sign_in(world.people[0])
+    seen = []
+    for _number in range(2):
+        sheet = world.take()
+        form = world.work.full_form | {"base_version": "0", "client_key": f"k{sheet.pk}"}
+        assert client.post(world.address("_submit", sheet), form).status_code == 303
+        page = client.get(world.address("_form", sheet))
+        seen.append(any(used.name.endswith("_feedback.html") for used in page.templates))
+    assert seen == [True, False]
+
+
 def test_the_survey_comes_before_the_code_and_stands_beside_no_label(world):
     attach(world.round, make_version(world.study, world.researcher))
     client, _link = let_in(world)
@@ -209,7 +267,9 @@ def trained():
     """A round before which three sentences train, two of another round's control items left."""
     study = make_study()
     researcher = make_member(study, "researcher")
-    make_label_round(study, name="Earlier", ordinary=1, controls=5)
+    make_label_round(study, name="Earlier", ordinary=1, controls=5, state="closed")
+    # Its control items are hidden yet.
+    make_label_round(study, name="Running", ordinary=1, controls=5, state="open")
     made = make_label_round(study, name="Now", ordinary=6, controls=1)
     steps = {"training": 2, "qualification": 2, "qualification_right": 2}
     version = make_version(study, researcher, **NONE | steps)
@@ -241,7 +301,8 @@ def test_training_shows_the_key_and_qualification_decides_without_votes(trained)
     assert client.get(work).status_code == 200
     assert not Assignment.objects.exclude(state="served").exists()
     trained_on = {pair[0] for pair in trained.recipe["training"]}
-    ids = trained.items.values_list("argument__public_id", flat=True)
+    used = Item.objects.filter(round__study=trained.study).exclude(round__name="Earlier")
+    ids = used.values_list("argument__public_id", flat=True)
     assert not trained_on & {str(public_id) for public_id in ids}
 
 
@@ -258,9 +319,10 @@ def test_too_many_wrong_answers_hold_a_member_back(trained):
 
 def test_a_round_without_onboarding_trains_with_what_is_left():
     study = make_study()
-    make_label_round(study, name="Earlier", ordinary=1, controls=4)
+    make_label_round(study, name="Earlier", ordinary=1, controls=4, state="closed")
     shown = opened(study, name="Shown", ordinary=4, controls=1, shows_guideline=True)
     assert len(shown.recipe["training"]) == USUAL
     few = make_study("Few")
-    make_label_round(few, name="Earlier", ordinary=1, controls=2)
+    make_label_round(few, name="Earlier", ordinary=1, controls=2, state="closed")
+    make_label_round(few, name="Running", ordinary=1, controls=4, state="open")
     assert "training" not in opened(few, name="Shown", controls=1, shows_guideline=True).recipe

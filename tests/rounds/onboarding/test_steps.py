@@ -160,6 +160,49 @@ def test_a_qualification_ends_by_time_and_by_a_researcher(world):
         do(world, "screening")
 
 
+def test_a_withdrawal_counts_for_every_version_until_somebody_is_let_in(world, version):
+    for kind in RIGHT:
+        do(world, kind)
+    held = Qualification.objects.get()
+    withdraw_qualification(qualification=held, actor=world.researcher, reason="Left the lab")
+    newer = make_version(world.study, world.researcher, onboarding=version.onboarding)
+    attach(world.round, newer)
+    with pytest.raises(NotNow):
+        do(world, "consent")
+    grant_qualification(
+        version=newer, rater=world.raters[0], actor=world.researcher, reason="Is back"
+    )
+    assert reason_for_none(world) == ""
+
+
+def test_a_withdrawal_ends_what_older_versions_gave(world, version):
+    for kind in RIGHT:
+        do(world, kind)
+    again = {"onboarding": version.onboarding}
+    attach(world.round, make_version(world.study, world.researcher, **again))
+    for kind in RIGHT:
+        do(world, kind)
+    held = Qualification.objects.first()
+    withdraw_qualification(qualification=held, actor=world.researcher, reason="Left the lab")
+    attach(world.round, version)
+    assert reason_for_none(world) == "steps"
+
+
+def test_steps_take_neither_the_practice_of_a_round_away_nor_a_decision():
+    world = World("score", opens=False)
+    item = world.round.items.first()
+    item.key_points = world.work.met
+    item.save()
+    version = make_version(world.study, world.researcher, **NONE | {"consent": "Agree?"})
+    attach(world.round, version)
+    open_round(round_=world.round, actor=world.researcher)
+    decide_rater(place=place_of(world, 1), actor=world.researcher, decision="fail", reason="No")
+    do(world, "consent")
+    do(world, "consent", person=1)
+    assert world.take().is_example
+    assert not place_of(world, 1).is_passed
+
+
 def test_rounds_with_the_same_onboarding_share_the_qualification(world, version):
     for kind in RIGHT:
         do(world, kind)
