@@ -172,6 +172,7 @@ def test_a_withdrawal_counts_for_every_version_until_somebody_is_let_in(world, v
     grant_qualification(
         version=newer, rater=world.raters[0], actor=world.researcher, reason="Is back"
     )
+    do(world, "consent")
     assert reason_for_none(world) == ""
 
 
