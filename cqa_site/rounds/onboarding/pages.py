@@ -295,20 +295,24 @@ def round_survey(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -
     questions = survey_of(round_)
     if not questions:
         raise Http404
+    participant = participant_of(request)
+    # That page says what is left to do, or leads back here.
+    if participant and participant.outcome != Participant.Outcome.COMPLETED:
+        return redirect("participation_end")
     rater = own_rater(request)
     is_new = not SurveyResponse.objects.filter(round=round_.pk, rater=rater).exists()
     form = QuestionsForm(questions, request.POST or None, is_required=False)
     if request.method == "POST" and form.is_valid():
         save_survey(round_=round_, rater=rater, answers=form.answers)
         is_new = False
-        if not participant_of(request):
+        if not participant:
             messages.success(request, _("Thank you. Your answers are saved."))
     if not is_new:
-        if participant_of(request):
+        if participant:
             return redirect("participation_end")
         return redirect("study", study.public_id)
     context = {"study": study, "round": round_, "form": form, "kind": kind_of(round_)}
     context["version"] = round_.onboarding
-    context["is_member"] = not participant_of(request)
+    context["is_member"] = not participant
     status = 422 if form.errors else 200
     return render(request, "rounds/onboarding/survey.html", context, status=status)

@@ -243,8 +243,11 @@ def test_the_survey_comes_before_the_code_and_stands_beside_no_label(world):
     client, _link = let_in(world)
     pass_all(client, world)
     client.get(world.address(""))
-    Participant.objects.update(outcome="completed")
     end = reverse("participation_end")
+    early = reverse("round_survey", args=[world.study.public_id, world.round.public_id])
+    assert client.post(early, {"q0": "1"}).url == end
+    assert not SurveyResponse.objects.exists()
+    Participant.objects.update(outcome="completed")
     survey = client.get(end).url
     assert CODES["completed_code"] not in client.get(survey).content.decode()
     assert client.post(survey, {"q0": "many"}).status_code == 422
