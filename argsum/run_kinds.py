@@ -49,7 +49,7 @@ class WritingRunKind(writing.WritingKind, RunKind):
 
 
 class AnalysisRunKind(RunKind):
-    """What the kinds of run for an analysis have in common."""
+    """Shared parts of the run kinds for an analysis."""
 
     unusable = lazy("Unusable")
     home = Home("key_points", "analyses", lazy("Key point analysis"))

@@ -36,7 +36,7 @@ class ParticipantLink(models.Model):
     """
 
     class Entry(models.TextChoices):
-        """What the address has to prove. Ids alone can be typed by anybody."""
+        """Proof that the address must carry. Anybody can type IDs."""
 
         IDS = "ids", _("Platform IDs, unverified")
         SIGNED = "signed", _("Only with a token signed by the platform")
@@ -279,7 +279,7 @@ class Place(models.Model):
     # Of blocks: how far the queue of slots was gone through.
     cursor = models.PositiveIntegerField(default=0)
     started_at = models.DateTimeField(auto_now_add=True)
-    # When the steps before work were passed, of which version, and until when that lasts.
+    # The version whose steps before work were passed, the time, and the expiry.
     prepared_at = models.DateTimeField(null=True)
     prepared_for = models.ForeignKey(
         "rounds.OnboardingVersion", models.SET_NULL, null=True, related_name="+"

@@ -26,7 +26,7 @@ DRIFT_RECIPE = gettext_lazy(
     "it. At the limit a fall is signalled. The limit is the smallest at which an annotator with "
     "the usual accuracy has 1,000 control answers or more between false signals, on average."
 )
-# The statement of the chart's power is about so many control answers.
+# Number of control answers for which the page states how often a fall is signalled.
 SOON = 60
 
 

@@ -1,4 +1,4 @@
-"""What edits of an analysis changed, in words: names before and after."""
+"""Edits of an analysis in words, with names before and after."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

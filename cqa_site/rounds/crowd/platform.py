@@ -1,4 +1,4 @@
-"""What a platform reports about its submissions, and the link's connection to it."""
+"""Webhooks about submissions, and the connection of a link to its platform."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What changes an onboarding, and what people do in its steps."""
+"""Changes to onboardings, and the results of their steps."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -133,7 +133,7 @@ class OnboardingViews(StudyViews):
 
 
 def _usual() -> dict[str, Any]:
-    """What a version has where neither the body nor an earlier version says anything."""
+    """Default values of a version."""
     fields = OnboardingForm.base_fields.items()
     return {name: field.initial for name, field in fields if field.initial is not None}
 

@@ -36,7 +36,7 @@ class OnboardingVersion(models.Model):
     text = models.TextField(_("guideline"), blank=True)
     # [{"kind": "consent", …}, …], each kind at most once; see `cqa_site.rounds.onboarding.forms`.
     steps = models.JSONField(default=list)
-    # After a small change, whoever passed the version before has passed this one.
+    # After a small change, people who passed the previous version need not repeat the steps.
     keeps_qualifications = models.BooleanField(default=False)
     valid_days = models.PositiveIntegerField(_("days a qualification is valid"), null=True)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -59,7 +59,7 @@ class OnboardingVersion(models.Model):
 
 
 class StepResult(models.Model):
-    """What somebody did in a step; rows are only added.
+    """One result of a person in a step; rows are only added.
 
     Without a version it belongs to a round that shows its own guideline.
     """
@@ -116,7 +116,7 @@ class Qualification(models.Model):
 
 
 class SurveyResponse(models.Model):
-    """What somebody said about themselves after the work; in no table beside judgements."""
+    """A person's survey answers; never shown beside judgements."""
 
     round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="survey_responses")
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="survey_responses")

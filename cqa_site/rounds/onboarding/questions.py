@@ -140,7 +140,7 @@ class QuestionsForm(forms.Form):
 
     @property
     def answers(self) -> dict[str, Any]:
-        """What was answered, by field."""
+        """The answers by field, without empty ones."""
         return {name: value for name, value in self.cleaned_data.items() if value != ""}
 
     @property
