@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from ..queue import own_order
@@ -120,7 +121,7 @@ def _lines(question: Question) -> list[str]:
 class QuestionsForm(forms.Form):
     """Asks questions, in a random order of choices where ``rater`` is given.
 
-    Nothing of it says which choice is right: values are places in the order of writing.
+    Nothing of it says which choice is right, nor in which order they were written.
     """
 
     def __init__(
@@ -155,13 +156,25 @@ def _field(question: Question, number: int, rater: int | None) -> forms.Field:
         order = list(range(len(question["choices"])))
         if rater is not None:
             order = own_order(order, seed=number, rater=rater)
-        choices = [(str(index), question["choices"][index]) for index in order]
-        return forms.ChoiceField(label=label, choices=choices, widget=forms.RadioSelect)
+        indexes = {choice_value(rater, number, index): index for index in order}
+        return forms.TypedChoiceField(
+            label=label,
+            choices=[(value, question["choices"][index]) for value, index in indexes.items()],
+            coerce=lambda value: str(indexes[value]),
+            widget=forms.RadioSelect,
+        )
     if question["is_number"]:
         return forms.FloatField(label=label, min_value=-1e9, max_value=1e9)
     return forms.CharField(
         label=label, max_length=LONGEST_ANSWER, widget=forms.Textarea(attrs={"rows": 2})
     )
+
+
+def choice_value(rater: int | None, number: int, index: int) -> str:
+    """Return the value of a choice in the page; it tells nothing about the place of the choice."""
+    if rater is None:
+        return str(index)
+    return salted_hmac("onboarding choice", f"{rater} {number} {index}").hexdigest()[:8]
 
 
 def wrong_answers(questions: Sequence[Question], answers: Mapping[str, Any]) -> list[int]:

@@ -1,5 +1,6 @@
 """The pages of the steps, for members and crowd participants, and what they never tell."""
 
+import re
 import uuid
 
 import pytest
@@ -7,9 +8,11 @@ from django.urls import reverse
 
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.models.rounds import Assignment, Item
+from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, Place, StepResult, SurveyResponse
 from cqa_site.rounds.onboarding.actions import withdraw_qualification
+from cqa_site.rounds.onboarding.questions import choice_value
 from tests.annotation.voting import opened
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.people.crowd import CODES, come_in, create_link
@@ -36,7 +39,12 @@ def steps(world, query=""):
     return reverse("round_steps", args=[world.study.public_id, world.round.public_id]) + query
 
 
-def post(client, world, step, **fields):
+def post(client, world, step, q0="", **fields):
+    """Send a step; ``q0`` is the place of the first question's choice as it was written."""
+    if q0:
+        person = client.session["_auth_user_id"]
+        rater = Rater.objects.filter(study=world.study, user=person).values_list("pk", flat=True)
+        fields["q0"] = choice_value(rater.get(), 0, int(q0))
     return client.post(steps(world), {"step": step, "then": "next", **fields})
 
 
@@ -68,6 +76,10 @@ def test_a_member_goes_through_the_steps_to_the_first_item(world):
     page = client.get(steps(world)).content.decode()
     assert "EXPLANATION-1" not in page
     assert "PLACE-1" not in page
+    # Nor does the source tell in which order the choices were written.
+    values = re.findall(r'type="radio" name="q0" value="([^"]*)"', page)
+    assert len(values) > 1
+    assert all(re.fullmatch("[0-9a-f]{8}", value) for value in values)
     wrong = client.get(post(client, world, "reading", q0="0").url).content.decode()
     assert "EXPLANATION-1" in wrong
     assert "Right answer:" not in wrong
