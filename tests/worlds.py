@@ -24,7 +24,7 @@ class BuiltWorld:
 class SharedStudies:
     """Studies with everything in them, built once for folders that run after one another.
 
-    They stand in a transaction that `close` takes back; whoever wants them next builds them anew.
+    `close` rolls their transaction back; the next use builds them again.
     """
 
     def __init__(self, names: Iterable[str], blocker: Any, folder: Any) -> None:

@@ -148,8 +148,8 @@ class LabelRoundForm(RoundPlanForm):
         initial=0.78,
         help_text=lazy(
             "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell about that "
-            "far while they worked. Annotators with the usual accuracy have one false alarm in "
-            "1,000 control answers or fewer."
+            "far while they worked. For annotators with the usual accuracy there is at most one "
+            "false signal in 1,000 control answers, on average."
         ),
     )
     on_fall = forms.ChoiceField(

@@ -61,9 +61,10 @@ class AccuracyChart:
         return float(np.linalg.solve(np.eye(self.limit) - moves, ones)[0])
 
     def signal_share(self, accuracy: float, answers: int, *, before: int = 0) -> float:
-        """Return the share of raters with a signal within so many answers at this accuracy.
+        """Return the share of raters who get a signal within a number of answers.
 
-        ``before``: answers at the usual accuracy that came first, without a signal.
+        ``accuracy`` holds during these answers. ``before`` counts earlier answers at the usual
+        accuracy, without a signal.
         """
         start = np.zeros(self.limit)
         start[0] = 1

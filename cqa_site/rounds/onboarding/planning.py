@@ -4,6 +4,7 @@ import uuid
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -25,6 +26,8 @@ from .pages import quiz_feedback
 from .questions import QuestionsForm
 from .reports import changed_fields, people_of, step_counts, survey_rows
 from .steps import FAILED, PASSED, READING, SCREENING, SURVEY, StepProgress
+
+PER_PAGE = 50
 
 
 def onboardings_of(study: Study) -> QuerySet[Onboarding]:
@@ -115,7 +118,7 @@ def _page(
         "changes": changed_fields(before, version) if before else [],
         "labels": {name: field.label for name, field in OnboardingForm.base_fields.items()},
         "counts": step_counts(version),
-        "people": people_of(row),
+        "page": Paginator(people_of(row), PER_PAGE).get_page(request.GET.get("page")),
         "form": form or GrantForm(study=study),
         "has_survey": any(candidate.step(SURVEY) for candidate in versions),
     }

@@ -1,4 +1,4 @@
-"""What pages of work say about the survey."""
+"""Template tags for onboardings and their surveys."""
 
 from typing import Any
 
@@ -14,9 +14,3 @@ register = template.Library()
 def survey_left(round_: Any, user: User) -> bool:
     """Whether a member can answer the round's survey; a participant's comes before the code."""
     return not user.is_participant and has_survey_left(round_, user)
-
-
-@register.filter
-def of_key(values: dict[str, Any], key: str) -> Any:
-    """Return a value by its key."""
-    return values.get(key, key)

@@ -10,10 +10,16 @@ from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.models.rounds import Assignment, Item
 from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import open_round
-from cqa_site.rounds.models import Participant, Place, StepResult, SurveyResponse
+from cqa_site.rounds.models import (
+    Participant,
+    Place,
+    Qualification,
+    StepResult,
+    SurveyResponse,
+)
 from cqa_site.rounds.onboarding.actions import withdraw_qualification
 from cqa_site.rounds.onboarding.questions import choice_value
-from tests.annotation.voting import opened
+from tests.annotation.voting import make_raters, opened
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.people.crowd import CODES, come_in, create_link
 from tests.rounds.made_work import KINDS, World
@@ -65,7 +71,7 @@ def test_a_member_goes_through_the_steps_to_the_first_item(world):
         reverse("label_next", args=[world.study.public_id, world.round.public_id])
     ).json() == {"next": [], "progress": {"answered": 0}, "state": "steps"}
     assert post(client, world, "consent", then="agree").status_code == 303
-    # Answers typed before going back are there afterwards; an empty form is told what lacks.
+    # Going back keeps the chosen answers, and an empty form is refused.
     assert post(client, world, "screening").status_code == 422
     back = post(client, world, "screening", q0="1", then="back")
     assert back.url == steps(world, "?step=1")
@@ -272,6 +278,20 @@ def test_the_survey_comes_before_the_code_and_stands_beside_no_label(world):
     ids = [world.study.public_id, world.round.onboarding.onboarding.public_id]
     file = sign_in(world.researcher).get(reverse("onboarding_survey", args=ids))
     assert b"41" in b"".join(file.streaming_content)
+
+
+def test_the_page_of_an_onboarding_shows_fifty_people_at_a_time_and_what_changed(world):
+    first = make_version(world.study, world.researcher)
+    changed = {"onboarding": first.onboarding, "text": "Another guideline."}
+    newest = make_version(world.study, world.researcher, **changed)
+    for rater in make_raters(world.study, 51):
+        Qualification.objects.create(version=newest, rater=rater)
+    ids = [world.study.public_id, first.onboarding.public_id]
+    client, address = sign_in(world.researcher), reverse("onboarding", args=ids)
+    shown = [client.get(address, {"page": number}).text for number in (1, 2)]
+    assert [page.count(">Valid</span>") for page in shown] == [50, 1]
+    assert "1–50 of 51" in shown[0]
+    assert "<h3>Guideline</h3>" in shown[0]
 
 
 # -- training with sentences whose label is known --------------------------------------------
