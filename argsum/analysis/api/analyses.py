@@ -137,19 +137,17 @@ class PointChangeSerializer(serializers.ModelSerializer):
         source="undone_by.revision", allow_null=True, default=None, read_only=True
     )
     actor = public_id("actor", allow_null=True, default=None)
+    # As on the page of edits, which the same people read.
+    actor_name = serializers.CharField(
+        source="actor", allow_null=True, default=None, read_only=True
+    )
 
     class Meta:
         model = PointChange
         fields = [
-            "revision",
-            "verb",
-            "key_point",
-            "text",
-            "statements",
-            "undone_by",
-            "actor",
-            "at",
-        ]
+            "revision", "verb", "key_point", "text", "statements", "undone_by", "actor",
+            "actor_name", "at",
+        ]  # fmt: skip
         read_only_fields = fields
 
 

@@ -268,6 +268,9 @@ def test_proposed_and_hidden_ones_are_decided_on(lab):
     assert set(lab.analysis.points.values_list("state", flat=True)) == {"shown"}
     history = lab.get("analysis_history")
     assert [each.verb for each in history.context["page"]] == ["added", "shown", "hidden", "taken"]
+    names = {each["actor_name"] for each in lab.told("point_changes")["results"]}
+    assert names == {str(lab.researcher)}
+    assert lab.researcher.name in flat(history)
     lab.post("analysis_undo", revision=4)
     assert lab.analysis.points.get(text="By hand").state == "removed"
     refused = lab.client.post(lab.url("analysis_undo", revision=4), follow=True)
