@@ -9,8 +9,10 @@ class ArgsumConfig(AppConfig):
         from annotation.demo.actions.demo import add_part
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
         from argsum.analysis.reports.corrections import correct_with
+        from argsum.analysis.reports.readers import blind_with
         from argsum.analysis.reports.summaries import summarize_with
         from argsum.auditing.actions import AUDITING
+        from argsum.auditing.blindness import answerable_rounds
         from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
         from argsum.counting.actions.rounds import COUNTING
         from argsum.counting.imports.formats import register_count_imports
@@ -33,6 +35,7 @@ class ArgsumConfig(AppConfig):
         register(COUNTING)
         register(AUDITING)
         correct_with(AUDIT_CORRECTIONS)
+        blind_with(answerable_rounds)
         summarize_with(printed_summary)
         register_argument_imports()
         register_survey_imports()

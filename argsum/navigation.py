@@ -10,7 +10,7 @@ from argsum.analysis.models import Analysis
 from argsum.datasets.models import Dataset
 from argsum.surveys.models import Survey
 from cqa_site.people.models import Study
-from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
+from cqa_site.web.navigation import EXPERTS, Finder, MenuEntry, Path, StudyStep, step
 
 
 def steps(study: Study) -> list[StudyStep]:
@@ -96,7 +96,9 @@ def key_point_entries() -> Iterator[MenuEntry]:
     """Yield menu entries for datasets, system results, and their evaluation."""
     about = lazy("comments themes topics clusters groups trends")
     tour = lazy("What comments say, how many say it, and each comment in full.")
-    yield MenuEntry("key_points", lazy("Key point analysis"), "analyses", 2, also=about, tour=tour)
+    yield MenuEntry(
+        "key_points", lazy("Key point analysis"), "analyses", 2, EXPERTS, also=about, tour=tour
+    )
     cells = ("key-points/cells/", "key-points/surveys/")
     also = lazy("comments surveys export download")
     yield MenuEntry("key_points", lazy("Datasets"), "datasets", 5, under=cells, also=also)

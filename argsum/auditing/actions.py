@@ -28,6 +28,7 @@ from argsum.analysis.methods.audit import (
     own_groups,
 )
 from argsum.analysis.models import Analysis
+from argsum.auditing.blindness import exclude_editors
 from argsum.auditing.models import (
     AuditItem,
     AuditPair,
@@ -122,6 +123,11 @@ class AuditRoundKind(OneByOne):
         rng = random.Random(round_.seed)  # noqa: S311  an order, not a secret
         twice = set(rng.sample(keys, doubled(len(keys), round_.double_share)))
         return {key: 1 + (key in twice) for key in keys}
+
+    def make_slots(self, round_: AuditRound) -> None:
+        """Create the slots, none of which goes to experts who edited the analysis."""
+        super().make_slots(round_)
+        exclude_editors(round_)
 
     def card(self, done: int) -> Card:
         """Return the texts for a person's start page."""

@@ -13,14 +13,15 @@ from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.models import Analysis
-from argsum.analysis.views.analyses import ONE
+from argsum.analysis.views.analyses import ONE, analysis_or_404
 from argsum.analysis.views.report import finished_or_404
 from argsum.auditing.actions import AUDITING, AuditContent, plan_round
+from argsum.auditing.blindness import leave_rounds
 from argsum.auditing.forms import LONGEST_NOTE, AuditRoundForm, PointCheckForm
 from argsum.auditing.models import AuditItem, AuditRound, AuditSheet
 from argsum.auditing.reports.figures import AuditFigures, audit_of, points_table, recipe_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
-from cqa_site.people.models import Study
+from cqa_site.people.models import Role, Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.rounds.access import EXCLUSIONS
 from cqa_site.rounds.kind import RoundNotReady
@@ -173,6 +174,18 @@ def analysis_audit_draw(
     return to_round(planned)
 
 
+@study_page(Role.EXPERT)
+@require_POST
+def analysis_audit_leave(
+    request: StudyRequest, study: Study, analysis_id: uuid.UUID
+) -> HttpResponse:
+    """Leave the open rounds of an analysis without an answer in them, to read it instead."""
+    analysis = analysis_or_404(study, analysis_id)
+    if not leave_rounds(analysis, request.membership):
+        messages.error(request, _("You have answered pairs of this analysis."))
+    return redirect("analysis", study.public_id, analysis.public_id)
+
+
 @study_page(*RESEARCHERS)
 @require_safe
 def analysis_audit_figure(
@@ -220,6 +233,7 @@ def _figure(analysis: Analysis, figures: AuditFigures) -> Figure:
 urlpatterns = [
     path(f"{ONE}/audit/", analysis_audit, name="analysis_audit"),
     path(f"{ONE}/audit/draw/", analysis_audit_draw, name="analysis_audit_draw"),
+    path(f"{ONE}/audit/leave/", analysis_audit_leave, name="analysis_audit_leave"),
     path(
         f"{ONE}/audit/<slug:figure>.<str:format>",
         analysis_audit_figure,

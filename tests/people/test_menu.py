@@ -73,7 +73,7 @@ def test_each_role_has_its_own_menu(study):
         pages[role] = set(re.findall(r'data-page="(\w+)"', text))
         assert ("palette" in text) == (role != "annotator")
     assert pages["annotator"] == set()
-    assert pages["expert"] == {"questions", "editing"}
+    assert pages["expert"] == {"questions", "editing", "analyses"}
     assert pages["admin"] - pages["researcher"] == {"study_settings"}
     assert len(pages["researcher"]) > 30
 

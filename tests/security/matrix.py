@@ -24,6 +24,7 @@ OPENED = {
     EXPERTS: """
         study_waiting study_search adjudication editing editing_discussion editing_history
         expert_agreement expert_agreement_figure questions question
+        analyses analysis analysis_state analysis_history analysis_rest analysis_said found_point
     """,
     RESEARCHERS: """
         onboardings onboarding_new onboarding onboarding_edit onboarding_preview onboarding_survey
@@ -55,8 +56,7 @@ OPENED = {
         preferences_figure preference_rounds preference_round_new preference_round
         preference_round_edit preference_runs preference_run_new count_sheet counting_round
         counting_round_edit counting_round_new counting_rounds counting_sheets import_counts
-        analyses analysis_new analysis_state analysis analysis_history analysis_rest
-        analysis_said found_point scorers encoders_state scorer_new scorer_train writer_train
+        analysis_new scorers encoders_state scorer_new scorer_train writer_train
         scorer scorer_figure summary_set summary_set_arguments summary_set_figure summary_set_file
         analysis_groups analysis_groups_figure analysis_trends analysis_trends_figure
         analysis_report point_writing point_proposal point_assignment analysis_prose
@@ -83,6 +83,9 @@ OPENED = {
     """,
 }
 SENT = {
+    EXPERTS: """
+        analysis_edit analysis_undo analysis_rest_edit found_point_edit analysis_sign_off
+    """,
     RESEARCHERS: """
         onboarding_grant onboarding_withdraw
         crowd_link_close crowd_link_connect participant_release participant_fault
@@ -111,10 +114,9 @@ SENT = {
         preference_round_reopen preference_rater preference_run_estimate counting_rater
         counting_round_close counting_round_delete counting_round_extent counting_round_open
         counting_round_reopen analysis_dataset analysis_cancel analysis_resume analysis_place
-        analysis_delete analysis_edit analysis_undo analysis_rest_edit
-        found_point_edit encoder_install scorer_try scorer_cancel scorer_resume scorer_delete
+        analysis_delete encoder_install scorer_try scorer_cancel scorer_resume scorer_delete
         point_writing_estimate point_proposal_estimate point_assignment_estimate
-        analysis_sign_off analysis_prose_estimate
+        analysis_prose_estimate
         system_run_cancel system_run_estimate system_run_resume
         writing_estimate dataset_recipe dataset_delete survey_analyse survey_delete
         key_point_boards_ask
@@ -134,7 +136,7 @@ SENT = {
         point_check_submit point_check_settle
     """,
     "e": """
-        desk_save desk_submit desk_settle
+        desk_save desk_submit desk_settle analysis_audit_leave
     """,
 }
 STUDY_ROUTES = {

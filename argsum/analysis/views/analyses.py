@@ -2,11 +2,12 @@
 
 import uuid
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
@@ -63,13 +64,54 @@ from argsum.analysis.reports.points import (
     point_rows,
     points_of,
 )
+from argsum.analysis.reports.readers import blinding_rounds
 from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.themes import theme_names, themes_of
 from argsum.datasets.models import Cell
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.rest.queries import chosen, id_from
+
+# Who reads and edits an analysis.
+
+
+def analysis_page(
+    view: Callable[..., HttpResponseBase],
+) -> Callable[..., HttpResponseBase]:
+    """Decorate ``view(request, analysis, …)`` for experts and researchers of the study.
+
+    Experts who may answer in an open audit of the analysis are told why they have to wait.
+    """
+
+    @study_page(*EXPERTS)
+    @wraps(view)
+    def page(
+        request: StudyRequest, study: Study, analysis_id: uuid.UUID, **ids: Any
+    ) -> HttpResponseBase:
+        analysis = analysis_or_404(study, analysis_id)
+        if not request.membership.is_researcher:
+            rounds = blinding_rounds(analysis, request.user)
+            if rounds:
+                return _blind(request, analysis, rounds)
+        return view(request, analysis, **ids)
+
+    return page
+
+
+def _blind(request: StudyRequest, analysis: Analysis, rounds: Sequence[Any]) -> HttpResponse:
+    """Return the page that stands in place of all pages of an analysis."""
+    context = {
+        "study": analysis.study,
+        "analysis": analysis,
+        "rounds": rounds,
+        "can_leave": not any(round_.has_answers for round_ in rounds),
+    }
+    response = render(request, "argsum/analysis/blind.html", context, status=409)
+    # A fragment would stand inside a page that is closed now.
+    response["HX-Refresh"] = "true"
+    return response
+
 
 # Analyses of comments: their list, a new one, and how one is steered.
 
@@ -77,7 +119,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 PER_PAGE = 50
 
 
-@study_page(*RESEARCHERS)
+@study_page(*EXPERTS)
 @require_safe
 def analyses(request: StudyRequest, study: Study) -> HttpResponse:
     """List the analyses, newest first, of one dataset or of all."""
@@ -143,12 +185,11 @@ def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID)
     return response
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_safe
-def analysis_state(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+def analysis_state(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """Return the progress fragment; it polls only while a computation is running."""
-    analysis = analysis_or_404(study, analysis_id)
-    context = state_context(study, analysis)
+    context = state_context(analysis)
     response = render(request, "argsum/analysis/_analysis_state.html", context)
     if not context["is_polling"]:
         response["HX-Refresh"] = "true"
@@ -196,13 +237,13 @@ def analysis_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
     return analysis
 
 
-def state_context(study: Study, analysis: Analysis) -> dict[str, Any]:
+def state_context(analysis: Analysis) -> dict[str, Any]:
     """Return the context for the progress of an analysis."""
     at_work = is_at_work(analysis)
     is_lost = analysis.is_active and not at_work
     job = analysis.job
     return {
-        "study": study,
+        "study": analysis.study,
         "analysis": analysis,
         "is_polling": at_work,
         "is_lost": is_lost,
@@ -250,31 +291,29 @@ POINTS_PER_PAGE, THEMES_PER_PAGE = 30, 20
 BESIDE = 30
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_safe
-def analysis(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+def analysis(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """Show the key points of an analysis by comments, or its progress."""
-    row = analysis_or_404(study, analysis_id)
-    context = state_context(study, row) | {"here": "points"}
-    if row.state == Analysis.State.DONE:
-        context |= _points_context(request, row)
+    context = state_context(analysis) | {"here": "points"}
+    if analysis.state == Analysis.State.DONE:
+        context |= _points_context(request, analysis)
         if not request.htmx:
             context |= {
-                **_writing(row, is_at_work=context["is_polling"]),
-                "language": foreign_language(row),
-                "encoder": encoder_of(row),
-                "new_comments": new_comments(row),
-                "new_statements": new_statements(row),
+                **_writing(analysis, is_at_work=context["is_polling"]),
+                "language": foreign_language(analysis),
+                "encoder": encoder_of(analysis),
+                "new_comments": new_comments(analysis),
+                "new_statements": new_statements(analysis),
             }
     template = "argsum/analysis/_points.html" if request.htmx else "argsum/analysis/analysis.html"
     return render(request, template, context)
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_POST
-def analysis_edit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+def analysis_edit(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """Edit several key points at once; return the updated list."""
-    analysis = analysis_or_404(study, analysis_id)
     form = PointsForm(request.POST)
     try:
         if not form.is_valid():
@@ -360,7 +399,8 @@ def _edit(
         return moved_in_words(len(usual["points"]), change), change
     if verb == MERGE:
         into = named_points(analysis, [str(data["into"])])[0] if data["into"] else None
-        return "", merge_points(**usual, into=into, text=data["text"])
+        change = merge_points(**usual, into=into, text=data["text"])
+        return _("Merged: %s") % (data["text"].strip() or change.point), change
     return "", set_state(**usual, verb=verb)
 
 

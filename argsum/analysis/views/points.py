@@ -51,13 +51,13 @@ from argsum.analysis.reports.points import (
 from argsum.analysis.reports.themes import theme_names
 from argsum.analysis.reports.voices import both_in_words
 from argsum.datasets.models import CellArgument
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
-from cqa_site.people.models import Study
+from cqa_site.people.access import StudyRequest
 from cqa_site.web.rest.queries import id_from
 
 from .analyses import (
     ONE,
     analysis_or_404,
+    analysis_page,
     answer,
     first_error,
     moved_in_words,
@@ -68,49 +68,42 @@ from .analyses import (
 # One key point with its statements and the comments behind them, or what fits none.
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_safe
-def found_point(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID, point_id: uuid.UUID
-) -> HttpResponse:
+def found_point(request: StudyRequest, analysis: Analysis, point_id: uuid.UUID) -> HttpResponse:
     """Show a key point with its statements, best first."""
-    analysis = analysis_or_404(study, analysis_id)
     return _shown(request, analysis, _point(analysis, point_id))
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_safe
-def analysis_rest(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+def analysis_rest(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """Show the statements that fit no key point."""
-    return _shown(request, analysis_or_404(study, analysis_id), None)
+    return _shown(request, analysis, None)
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_POST
 def found_point_edit(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID, point_id: uuid.UUID
+    request: StudyRequest, analysis: Analysis, point_id: uuid.UUID
 ) -> HttpResponse:
     """Rename, hide or split a key point, or move its statements."""
-    analysis = analysis_or_404(study, analysis_id)
     return _edited(request, analysis, _point(analysis, point_id))
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_POST
-def analysis_rest_edit(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID
-) -> HttpResponse:
+def analysis_rest_edit(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """Move statements that fit no key point, or make a key point from them."""
-    return _edited(request, analysis_or_404(study, analysis_id), None)
+    return _edited(request, analysis, None)
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_safe
 def analysis_said(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID, statement_id: uuid.UUID
+    request: StudyRequest, analysis: Analysis, statement_id: uuid.UUID
 ) -> HttpResponse:
     """Return the fragment with the comments that contain a statement."""
-    analysis = analysis_or_404(study, analysis_id)
     own = CellArgument.objects.filter(cell=analysis.cell_id)
     statement = get_object_or_404(own, public_id=statement_id)
     narrow = NarrowForm(request.GET, analysis=analysis).narrowing()
@@ -129,7 +122,7 @@ def _shown(
     status: int = 200,
     **feedback: Any,
 ) -> HttpResponse:
-    context = state_context(analysis.study, analysis)
+    context = state_context(analysis)
     context |= {"point": point, "here": "" if point else "rest"} | feedback
     context |= _statements_context(request, analysis, point)
     if request.htmx:
@@ -291,25 +284,28 @@ PER_PAGE = 50
 POINTS, REST = "points", "rest"
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_safe
-def analysis_history(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+def analysis_history(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """List the edits, newest first."""
-    analysis = analysis_or_404(study, analysis_id)
     page = Paginator(changes_of(analysis), PER_PAGE).get_page(request.GET.get("page"))
     names = name_changes(list(page))
     rows = [(change, names.get(change.pk, [])) for change in page]
-    context = {"study": study, "analysis": analysis, "page": page, "rows": rows, "here": "history"}
+    context = {
+        "study": analysis.study,
+        "analysis": analysis,
+        "page": page,
+        "rows": rows,
+        "sign_offs": analysis.sign_offs.select_related("actor").defer("points")[:PER_PAGE],
+        "here": "history",
+    }
     return render(request, "argsum/analysis/history.html", context)
 
 
-@study_page(*RESEARCHERS)
+@analysis_page
 @require_POST
-def analysis_undo(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID, revision: int
-) -> HttpResponse:
+def analysis_undo(request: StudyRequest, analysis: Analysis, revision: int) -> HttpResponse:
     """Undo an edit; return the updated page of the request."""
-    analysis = analysis_or_404(study, analysis_id)
     change = get_object_or_404(analysis.changes, revision=revision)
     try:
         undo_change(analysis=analysis, actor=request.user, change=change)

@@ -1,0 +1,22 @@
+"""Rounds that close an analysis to people who answer in them; a later room registers them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from argsum.analysis.models import Analysis
+from cqa_site.people.models import User
+
+# Open rounds about an analysis in which a person answers or could, each with ``has_answers``.
+BlindingSource = Callable[[Analysis, User], Sequence[Any]]
+_SOURCES: list[BlindingSource] = []
+
+
+def blind_with(source: BlindingSource) -> None:
+    """Register rounds whose people must not see placements, once."""
+    if source not in _SOURCES:
+        _SOURCES.append(source)
+
+
+def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
+    """Return the open rounds for whose sake the person does not see the analysis yet."""
+    return [round_ for source in _SOURCES for round_ in source(analysis, user)]
