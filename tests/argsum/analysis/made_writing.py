@@ -99,7 +99,8 @@ def go_on(answer: Callable, rounds: int = 4) -> None:
     with scripted(answer):
         for _round in range(rounds):
             jobs.drain()
-            drain_inline()
+            if not drain_inline():
+                return
 
 
 def write_points(

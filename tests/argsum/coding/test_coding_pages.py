@@ -12,6 +12,7 @@ from cqa_site.runs.actions.runs import start_run
 from tests.argsum.analysis.made_writing import go_on, word_scorer
 from tests.argsum.signed_in import SignedIn, page_text
 from tests.runs.made_runs import scripted
+from tests.worlds import built_once
 
 from . import test_assignment
 from .made_coding import TEXTS, assignment_plan, assigns, carry, proposal_plan, proposes
@@ -41,15 +42,17 @@ class Lab(test_assignment.Lab, SignedIn):
         return given | usual | {"prompt": prompt.pk} | fields
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
+class Assigned(test_assignment.Assigned, Lab):
+    """The same after a model assigned every statement."""
 
 
-@pytest.fixture
-def lab(built, db, word_scorer):
+lab = built_once(Lab)
+assigned = built_once(Assigned)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_cached(word_scorer):
     cache.clear()
-    return built.copy()
 
 
 def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):
@@ -121,12 +124,14 @@ def test_the_price_comes_first_and_a_tight_token_limit_is_noticed(lab):
     assert PointAssignmentForm.base_fields["max_tokens"].initial >= 100 * 10
 
 
-def test_a_program_starts_both_and_reads_codes(lab, django_capture_on_commit_callbacks):
+def test_a_program_starts_both_and_reads_codes(assigned, django_capture_on_commit_callbacks):
+    lab, run = assigned, assigned.run
     prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
     if not prompts:
         lab.text("point_proposal")
         lab.text("point_assignment")
-        prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
+        lab, run = assigned, assigned.run
+    prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
     usual = {"analysis": str(lab.analysis.public_id), "endpoint": str(lab.endpoint.public_id)}
     for kind, prompt in (
         ("point_proposal", "propose_key_points"),
@@ -137,7 +142,6 @@ def test_a_program_starts_both_and_reads_codes(lab, django_capture_on_commit_cal
         response = lab.api.post(address, body, format="json")
         assert response.status_code == 201, response.json()
         lab.study.runs.update(state="cancelled")
-    run = lab.assign()
     lab.rows(run).filter(argument=lab.moved[0]).update(agrees=False)
     rows = lab.told("run_codes", {"agrees": "false"}, run_id=run.public_id)["results"]
     statement = lab.cell.arguments.get(pk=lab.moved[0])
@@ -151,34 +155,34 @@ def test_a_program_starts_both_and_reads_codes(lab, django_capture_on_commit_cal
     assert lab.api.get(lab.url("api_run_codes", run_id=other.public_id)).status_code == 404
 
 
-def test_the_runs_have_pages_when_their_analysis_is_gone(lab):
-    runs = [lab.propose(), lab.assign()] if lab.analysis.sign_offs.exists() else []
-    assert runs
-    lab.analysis.delete()
+def test_the_runs_have_pages_when_their_analysis_is_gone(assigned):
+    runs = [assigned.run, assigned.propose()]
+    assigned.analysis.delete()
     for run in runs:
-        assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
-        lab.text("run_calls", run_id=run.public_id)
+        assert "a deleted analysis" in assigned.text("run", run_id=run.public_id)
+        assigned.text("run_calls", run_id=run.public_id)
 
 
-def test_more_statements_cost_no_more_queries(lab):
-    run = lab.assign()
+def test_more_statements_cost_no_more_queries(assigned):
+    lab, run = assigned, assigned.run
 
     def queries(name, **ids):
-        lab.text(name, **ids)
         with CaptureQueriesContext(connection) as found:
             lab.text(name, **ids)
         return len(found)
 
     run.coded_statements.update(agrees=False)
     pages = [("analysis", {}), ("run", {"run_id": run.public_id}), ("analysis_report", {})]
+    for name, ids in pages:
+        lab.text(name, **ids)
     many = [queries(name, **ids) for name, ids in pages]
     CodedStatement.objects.exclude(argument=lab.moved[0]).delete()
     few = [queries(name, **ids) for name, ids in pages]
     assert many == few
 
 
-def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(lab):
-    run = lab.assign()
+def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(assigned):
+    lab, run = assigned, assigned.run
     assert "assigned statements" in lab.text("analysis")
     change = lab.analysis.changes.get(verb="coded")
     undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
