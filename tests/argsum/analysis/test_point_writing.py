@@ -107,9 +107,9 @@ class Written(Lab):
 
     def __init__(self):
         super().__init__()
-        self.before = self.texts()
+        self.before, self.asked = self.texts(), []
         with scoring_words():
-            self.run = self.write()
+            self.run = self.write(noting(self.asked))
 
 
 lab = built_once(Lab)
@@ -131,9 +131,8 @@ def counts(run):
     return found.written, found.kept, found.changed, found.unchecked
 
 
-def test_each_key_point_is_written_from_its_own_statements(lab):
-    asked = []
-    run = lab.write(noting(asked))
+def test_each_key_point_is_written_from_its_own_statements(written):
+    lab, run, asked = written, written.run, written.asked
     assert (run.state, run.kind, lab.analysis.writing) == (Run.State.DONE, "point_writing", run)
     assert lab.texts() == [f"People speak of {word}" for word in ("quiet", "parking", "catalogue")]
     assert counts(run) == (3, 0, 0, 0)
@@ -197,7 +196,7 @@ def test_hidden_ones_and_those_by_hand_are_left_alone(lab):
 
 def test_what_is_nearer_to_another_one_is_asked_for_again(lab):
     asked = []
-    run = lab.write(noting(asked, near_at_first))
+    run = lab.write(noting(asked, near_at_first), preflight="auto")
     assert lab.texts()[1] == "People speak of parking"
     assert counts(run) == (3, 0, 0, 0)
     (refused,) = (shown[1:] for shown in map(blocks, asked) if len(shown) > 1)
@@ -208,6 +207,8 @@ def test_what_is_nearer_to_another_one_is_asked_for_again(lab):
     own, other = rows[0].scores
     assert own < other
     assert (run.state, run.planned, run.calls.count()) == (Run.State.DONE, 4, 4)
+    # What is asked again needs no second decision.
+    assert run.preflight["n"] == 3
     assert list(find_violations()) == []
 
 
@@ -394,13 +395,6 @@ def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
     assert Attempt.objects.filter(call__run=run).count() == 4
     assert [each.verb for each in lab.analysis.changes.all()] == ["written"] * 3
     assert list(find_violations()) == []
-
-
-@pytest.mark.parametrize("preflight", ["ask", "auto"])
-def test_what_is_asked_again_needs_no_second_decision(lab, preflight):
-    run = lab.write(near_at_first, preflight=preflight)
-    assert (run.state, counts(run)) == (Run.State.DONE, (3, 0, 0, 0))
-    assert run.preflight["n"] == 3
 
 
 @pytest.mark.long

@@ -15,16 +15,17 @@ from tests.argsum.analysis.made_comments import analyse, say
 from tests.argsum.analysis.made_comments import word_engine as word_engine
 from tests.argsum.analysis.made_writing import word_scorer as word_scorer
 from tests.argsum.signed_in import SignedIn
+from tests.worlds import built_once
 
+from . import test_prose
 from .made_prose import on_theme, statements_in, word_of, writes
-from .test_prose import Lab as Summarized
 from .test_prose import about_parking
 
 pytestmark = pytest.mark.django_db
 NASTY = "<script>alert(1)</script>"
 
 
-class Lab(Summarized, SignedIn):
+class Lab(test_prose.Lab, SignedIn):
     """The same with a researcher who is signed in."""
 
     def __init__(self):
@@ -33,15 +34,17 @@ class Lab(Summarized, SignedIn):
         self.ids = {"analysis_id": self.analysis.public_id}
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
+class Summarized(test_prose.Summarized, Lab):
+    """The same after a model wrote a summary."""
 
 
-@pytest.fixture
-def lab(built, db, word_engine, word_scorer):
+lab = built_once(Lab)
+summarized = built_once(Summarized)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_cached(word_engine, word_scorer):
     cache.clear()
-    return built.copy()
 
 
 def document(lab):
@@ -59,29 +62,40 @@ def test_only_an_analysis_that_is_done_has_the_form(lab):
 
 
 def test_without_key_points_there_is_nothing_to_summarize(lab):
+    assert "Summary in prose" not in lab.text("analysis_report")
+    assert lab.told("analysis_report")["summary"] is None
     lab.analysis.points.update(state="hidden")
     assert "Nothing to summarize" in lab.text("analysis_prose")
 
 
-def test_the_report_prints_sentences_with_links_to_what_they_cite(lab):
-    assert "Summary in prose" not in lab.text("analysis_report")
-    run = lab.summarize()
+def test_the_report_prints_sentences_with_links_to_what_they_cite(summarized):
+    lab = summarized
     for page in (
         lab.text("analysis_report"),
         lab.get("analysis_report_file", name="report.html").content.decode(),
     ):
-        assert f"stub-1, prompt v1, run #{run.number}" in page
+        assert f"stub-1, prompt v1, run #{lab.run.number}" in page
         assert "Visitors often speak of parking." in page
         assert 'href="#cited-1"' in page
         assert page.count('id="cited-1"') == 1
         assert "does not show that a sentence is true" in page
         assert "left out" not in page
         assert "were edited" not in page
+    report = report_of(lab.analysis, None, ReportRequest())
+    parts = [part for part in parts_of(report, lambda _name: None) if part.kind == "paragraph"]
+    points = {row.point.text: share_in_words(row) for row in report.points}
+    assert {part.text: part.note for part in parts} == {
+        part.text: points[part.text] for part in parts
+    }
     texts = document(lab)
     assert "Summary in prose" in texts
     assert lab.parking.text in texts
+    assert texts.count(parts[0].note) == lab.text("analysis_report").count(parts[0].note) == 2
     assert any(text.startswith("Visitors often speak of parking. [") for text in texts)
     assert any(text.startswith("[1] “") and "comment" in text for text in texts)
+    lab.analysis.points.update(text="Renamed.")
+    changed = parts_of(report_of(lab.analysis, None, ReportRequest()), None)
+    assert not any(part.note for part in changed if part.kind == "paragraph")
 
 
 def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
@@ -100,25 +114,6 @@ def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
     assert told["left_out"] == 1
 
 
-def test_the_share_of_a_theme_stands_above_its_paragraph(lab):
-    lab.summarize()
-    report = report_of(lab.analysis, None, ReportRequest())
-    parts = [part for part in parts_of(report, lambda _name: None) if part.kind == "paragraph"]
-    assert parts
-    points = {row.point.text: share_in_words(row) for row in report.points}
-    assert {part.text: part.note for part in parts} == {
-        part.text: points[part.text] for part in parts
-    }
-    assert lab.text("analysis_report").count(parts[0].note) == 2
-    assert document(lab).count(parts[0].note) == 2
-    lab.analysis.points.update(text="Renamed.")
-    assert not any(
-        part.note
-        for part in parts_of(report_of(lab.analysis, None, ReportRequest()), None)
-        if part.kind == "paragraph"
-    )
-
-
 def test_requests_cost_as_many_queries_for_many_key_points(lab):
     lab.analysis.points.update(theme="All")
     type(lab.analysis).objects.update(sure_from=None)
@@ -132,17 +127,16 @@ def test_requests_cost_as_many_queries_for_many_key_points(lab):
     assert len(found) == 3
 
 
-def test_edits_since_are_said_in_words(lab):
-    lab.summarize()
+def test_edits_since_are_said_in_words(summarized):
+    lab = summarized
     for revision, verb in enumerate(("hidden", "placed", "shown"), start=1):
         lab.analysis.changes.create(revision=lab.analysis.revision + revision, verb=verb)
     assert "the key points were edited 2 times" in lab.text("analysis_report")
     assert lab.told("analysis_report")["summary"]["edits"] == 2
 
 
-def test_a_program_reads_the_summary(lab):
-    assert lab.told("analysis_report")["summary"] is None
-    run = lab.summarize()
+def test_a_program_reads_the_summary(summarized):
+    lab, run = summarized, summarized.run
     told = lab.told("analysis_report")["summary"]
     assert (told["run"], told["model"], told["prompt_number"]) == (
         str(run.public_id), "stub-1", 1,
@@ -175,15 +169,15 @@ def test_markup_in_comments_and_replies_is_text(lab):
     assert any(NASTY in text for text in document(lab))
 
 
-def test_the_run_has_a_page_when_its_analysis_is_gone(lab):
-    run = lab.summarize()
+def test_the_run_has_a_page_when_its_analysis_is_gone(summarized):
+    lab, run = summarized, summarized.run
     lab.analysis.delete()
     assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
     lab.text("run_calls", run_id=run.public_id)
 
 
-def test_more_paragraphs_cost_no_more_queries(lab):
-    run = lab.summarize()
+def test_more_paragraphs_cost_no_more_queries(summarized):
+    lab, run = summarized, summarized.run
 
     def queries(name, **ids):
         lab.text(name, **ids)
