@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -228,27 +229,37 @@ FILLER = ["Hello from the allotments!", "nothing more to say", "Warm regards", "
 SOMETHING = ["The queue is far too long.", "Rude staff.", "They repaired the lift.", "No parking!"]
 
 
+# Of all of them by the shipped match scorer, times a factor and rounded; read without torch.
+VECTORS = Path(__file__).parent / "filler_vectors.npy"
+
+
+def stored_vectors(texts):
+    """Vectors of length 1, shape (n, 384)."""
+    vectors = np.load(VECTORS)[[[*FILLER, *SOMETHING].index(text) for text in texts]]
+    return vectors / np.linalg.norm(vectors.astype(float), axis=1, keepdims=True)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("texts", "expected"), [(FILLER, True), (SOMETHING, False)])
-def test_the_shipped_classifier_tells_filler(texts, expected):
-    folder = SHIPPED[SHIPPED_MATCH]
+def test_the_stored_vectors_are_those_of_the_model():
     learned = (training.STATEMENTS / "filler.txt").read_text().splitlines()
+    texts = [*FILLER, *SOMETHING]
     assert not set(texts) & set(learned)
-    vectors = SentenceEmbedder(str(folder), quick=True).encode(texts)
-    assert filler_classifier_in(folder).is_filler(texts, vectors).tolist() == [expected] * len(
-        texts
-    )
+    vectors = SentenceEmbedder(str(SHIPPED[SHIPPED_MATCH]), quick=True).encode(texts)
+    assert (vectors * stored_vectors(texts)).sum(axis=1) == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.django_db
-def test_an_analysis_tells_filler_with_the_shipped_classifier():
+def test_an_analysis_tells_filler_with_the_shipped_classifier(monkeypatch):
+    monkeypatch.setattr(
+        SentenceEmbedder, "encode", lambda _self, texts, _say: stored_vectors(texts)
+    )
     study = make_study()
     cell, scorer = make_cell(study), make_scorer(study, base_model=SHIPPED_MATCH)
     say(cell, *SOMETHING)
     analysis = start_analysis(study=study, actor=None, cell=cell, match_scorer=scorer)
     work = SimpleNamespace(progress=lambda *_: None)
-    told = ScorerTools(analysis, work).filler([FILLER[0], SOMETHING[0]])
-    assert told.tolist() == [True, False]
+    told = ScorerTools(analysis, work).filler([*FILLER, *SOMETHING])
+    assert told.tolist() == [True] * len(FILLER) + [False] * len(SOMETHING)
 
 
 def test_a_scorer_without_a_classifier_has_none(tmp_path):
