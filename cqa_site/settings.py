@@ -78,6 +78,7 @@ INSTALLED_APPS = [
     "cqa_site.rounds",
     "cqa_site.results",
     "cqa_site.files",
+    "cqa_site.pay",
     "cqa_site.upkeep",
     "annotation",
     "benchmark",

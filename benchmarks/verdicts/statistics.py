@@ -16,10 +16,11 @@ from cqa_site.stats.intervals import (
     LEAST_ONE_SIDED,
     LEAST_RATED,
     clopper_pearson_interval,
+    median_estimate,
 )
 from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.verdicts import reliability_of
+from cqa_site.stats.verdicts import RULES, direction_of, reliability_of
 
 Statistic = Callable[[Ratings], Estimate]
 RATERS = 3
@@ -174,6 +175,47 @@ def _of_shares(n: int, generator: np.random.Generator) -> bool:
     return low <= 0.93 <= high
 
 
+# -- medians ----------------------------------------------------------------------------------
+
+REWARD = 2.0
+# Hours worked: skewed, as times are; whole minutes; and some people ten times as slow.
+HOURS: dict[str, Callable[[int, np.random.Generator], FloatArray]] = {
+    "times skewed": lambda n, generator: generator.lognormal(-1.5, 0.6, size=n),
+    "whole minutes": lambda n, generator: generator.integers(8, 23, size=n) / 60,
+    "some very slow": lambda n, generator: (
+        generator.lognormal(-1.5, 0.3, size=n) * generator.choice([1, 10], size=n, p=[0.8, 0.2])
+    ),
+}
+
+
+@cache
+def _median_rate(name: str) -> float:
+    return float(np.median(REWARD / HOURS[name](MANY, np.random.default_rng(0))))
+
+
+def _of_medians(name: str) -> tuple[Simulation, Simulation]:
+    def estimate(n: int, generator: np.random.Generator) -> Estimate:
+        return median_estimate(REWARD / HOURS[name](n, generator), "", unit="submissions")
+
+    def covers(n: int, generator: np.random.Generator) -> bool | None:
+        return _covers(estimate(n, generator), _median_rate(name))
+
+    def says_below(n: int, generator: np.random.Generator) -> bool:
+        return direction_of(estimate(n, generator), _median_rate(name)) == "below"
+
+    rule = "median below a floor"
+    about = {"unit": "submissions", "quick": 400, "full": 4000, "truth": name}
+    interval = Simulation(
+        says="interval of a median", rule="interval", counts="covered", sizes=(6, 10, 30),
+        study=covers, **about,
+    )  # fmt: skip
+    sentence = Simulation(
+        says="All of the 95 % interval is below the floor", rule=rule, counts="false",
+        sizes=(RULES[rule].least, 30, 100), study=says_below, **about,
+    )  # fmt: skip
+    return interval, sentence
+
+
 SIMULATIONS: tuple[Simulation, ...] = (
     *(_of_labels(name, BALANCED, (LEAST_RATED, 40, 100), "labels balanced") for name in AGREEMENT),
     *(
@@ -219,4 +261,5 @@ SIMULATIONS: tuple[Simulation, ...] = (
         quick=1000,
         full=5000,
     ),
+    *(simulation for name in HOURS for simulation in _of_medians(name)),
 )

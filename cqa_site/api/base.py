@@ -285,7 +285,7 @@ def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.
     if isinstance(field, forms.BooleanField):
         return serializers.BooleanField(**more)
     if isinstance(field, forms.IntegerField):
-        is_whole = not isinstance(field, forms.FloatField)
+        is_whole = not isinstance(field, (forms.FloatField, forms.DecimalField))
         number = serializers.IntegerField if is_whole else serializers.FloatField
         more |= {"min_value": field.min_value, "max_value": field.max_value}
         return number(allow_null=not field.required, **more)

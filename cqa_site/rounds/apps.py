@@ -12,7 +12,7 @@ class RoundsConfig(AppConfig):
         from cqa_site.sealing import HELD
         from cqa_site.web import database, navigation
 
-        HELD.append((ParticipantLink, "hook_ciphertext"))
+        HELD.extend((ParticipantLink, f"{name}_ciphertext") for name in ("hook", "api"))
         navigation.add_entries(round_entries)
         navigation.add_finders(ROUNDS)
         database.register(find_violations)

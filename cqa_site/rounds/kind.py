@@ -205,6 +205,10 @@ class TaskKind:
         """Yield rater, items done, items skipped and mean seconds; ``where`` selects raters."""
         raise NotImplementedError
 
+    def seconds_worked(self, round_: models.Round) -> Iterable[tuple[int, Any]]:
+        """Yield rater and active seconds on everything served, examples included."""
+        raise NotImplementedError
+
     def stop(self, place: models.Place, *, withdraws: bool) -> None:
         """Release the slots of a person who stops, and void the work they withdraw."""
         raise NotImplementedError

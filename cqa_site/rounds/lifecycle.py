@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Avg, Count, F, OuterRef, Q, Subquery, Value
+from django.db.models import Avg, Count, F, OuterRef, Q, Subquery, Sum, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -287,6 +287,11 @@ class OneByOne(SheetKind):
         own = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
         rows: Any = own.filter(**where).order_by().values_list("rater")
         yield from rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_seconds"))
+
+    def seconds_worked(self, round_: Round) -> Iterable[tuple[int, Any]]:
+        """Sum up the sheets in any state."""
+        rows = self.Sheet._default_manager.filter(round=round_.pk).order_by()
+        yield from rows.values_list("rater").annotate(Sum("active_seconds"))
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
         """Release started sheets but keep their content.

@@ -1,15 +1,20 @@
-"""Models of rounds, their items and sheets, and of crowd participants."""
+"""Models of rounds, their items and sheets."""
 
 import uuid
 from typing import Any, ClassVar
-from urllib.parse import quote, urljoin
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from .crowd.models import (
+    CrowdPayment,
+    Participant,
+    ParticipantLink,
+    PlatformEvent,
+    PlatformSubmission,
+)
 from .onboarding.models import (
     Onboarding,
     OnboardingVersion,
@@ -17,152 +22,6 @@ from .onboarding.models import (
     StepResult,
     SurveyResponse,
 )
-
-# People of crowd platforms: the links by which they come into a round, and who came.
-
-
-# Where platforms take a code; ``{code}`` stands for it.
-KNOWN_PLATFORMS = {"prolific": "https://app.prolific.com/submissions/complete?cc={code}"}
-
-
-class ParticipantLink(models.Model):
-    """A link for a crowd platform.
-
-    Its bearers become annotators of one study, for one round.
-
-    The platform appends its own ids under the three parameter names. A
-    completion code is kept per outcome and shown only when the server has
-    counted the work.
-    """
-
-    class Entry(models.TextChoices):
-        """Proof that the address must carry. Anybody can type IDs."""
-
-        IDS = "ids", _("Platform IDs, unverified")
-        SIGNED = "signed", _("Only with a token signed by the platform")
-        EITHER = "either", _("Signed or unverified")
-
-    public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    study = models.ForeignKey("people.Study", models.CASCADE, related_name="participant_links")
-    round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="links")
-    platform = models.CharField(_("platform"), max_length=60, default="Prolific")
-    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
-    participant_param = models.CharField(max_length=40, default="PROLIFIC_PID")
-    study_param = models.CharField(max_length=40, default="STUDY_ID")
-    session_param = models.CharField(max_length=40, default="SESSION_ID")
-    entry = models.CharField(_("entry"), max_length=6, choices=Entry, default=Entry.IDS)
-    # The study on the platform: tokens of other studies are refused.
-    platform_study = models.CharField(max_length=128, blank=True)
-    # Seals the secret with which the platform signs its reports.
-    hook_ciphertext = models.BinaryField(default=bytes, editable=False)
-    completed_code = models.CharField(_("code: completed"), max_length=40)
-    screened_out_code = models.CharField(_("code: screened out"), max_length=40)
-    no_work_code = models.CharField(_("code: no work left"), max_length=40)
-    fault_code = models.CharField(_("code: technical fault"), max_length=40)
-    # Without one of its own, the code of people who are screened out; and none.
-    skips_code = models.CharField(_("code: too many skips"), max_length=40, blank=True)
-    stopped_code = models.CharField(_("code: stopped early"), max_length=40, blank=True)
-    declined_code = models.CharField(_("code: declined"), max_length=40, blank=True)
-    failed_check_code = models.CharField(_("code: quiz not passed"), max_length=40, blank=True)
-    not_qualified_code = models.CharField(_("code: not qualified"), max_length=40, blank=True)
-    return_url = models.URLField(_("return address"), max_length=300, blank=True)
-    required_items = models.PositiveIntegerField(_("items per person"), default=50)
-    max_participants = models.PositiveIntegerField(
-        _("maximum number of participants"), default=500
-    )
-    expires_at = models.DateTimeField()
-    created_by = models.ForeignKey("people.User", models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
-    closed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering = ["-created_at"]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether new participants may still join."""
-        return not self.closed_at and self.expires_at > timezone.now()
-
-    @property
-    def waits_for_study(self) -> bool:
-        """Whether no signed entry can be accepted, because the platform's study is unknown."""
-        return self.entry != self.Entry.IDS and not self.platform_study
-
-    def address_for(self, code: str = "", participant: str = "") -> str:
-        """Return the platform's address for a code, or its first page; empty if unknown."""
-        known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
-        address = self.return_url or known
-        if code or not address:
-            address = address.replace("{participant}", quote(participant, safe=""))
-            return address.replace("{code}", quote(code, safe=""))
-        return urljoin(address, "/")
-
-
-class Participant(models.Model):
-    """One person from a crowd platform, bound to one user, one study and one browser.
-
-    ``browser_hash`` is the hash of what the browser keeps; empty after a release, when the next
-    browser to come with the id gets the place. ``fault_report`` is what the person last wrote.
-    """
-
-    class Outcome(models.TextChoices):
-        """The outcome of a participation; each has its own completion code."""
-
-        RUNNING = "running", _("Running")
-        COMPLETED = "completed", _("Completed")
-        SCREENED_OUT = "screened_out", _("Screened out")
-        NO_WORK = "no_work", _("No work left")
-        FAULT = "fault", _("Technical fault")
-        SKIPS = "too_many_skips", _("Too many skips")
-        STOPPED = "stopped", _("Stopped early")
-        WITHDRAWN = "withdrawn", _("Withdrawn")
-        DECLINED = "declined", _("Declined to take part")
-        FAILED_CHECK = "failed_check", _("Quiz not passed")
-        NOT_QUALIFIED = "not_qualified", _("Not qualified")
-        RETURNED = "returned", _("Returned on the platform")
-        TIMED_OUT = "timed_out", _("Timed out on the platform")
-
-    study = models.ForeignKey("people.Study", models.CASCADE, related_name="participants")
-    link = models.ForeignKey(ParticipantLink, models.PROTECT, related_name="participants")
-    user = models.OneToOneField("people.User", models.CASCADE, related_name="participant")
-    participant_id = models.CharField(max_length=128)
-    platform_study_id = models.CharField(max_length=128, blank=True)
-    session_id = models.CharField(max_length=128, blank=True)
-    # Whether a token signed by the platform proved the ids.
-    is_verified = models.BooleanField(default=False)
-    # What the platform last reported about the submission, and when it said so.
-    platform_status = models.CharField(max_length=30, blank=True)
-    platform_status_at = models.DateTimeField(null=True)
-    browser_hash = models.CharField(max_length=64, blank=True, editable=False)
-    fault_report = models.TextField(blank=True)
-    outcome = models.CharField(max_length=14, choices=Outcome, default=Outcome.RUNNING)
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["link", "participant_id"], name="participant_once")
-        ]
-
-
-class PlatformEvent(models.Model):
-    """One report of a platform about a submission; each is taken once.
-
-    Rows are only added.
-    """
-
-    link = models.ForeignKey(ParticipantLink, models.CASCADE, related_name="events")
-    event_id = models.CharField(max_length=128)
-    submission = models.CharField(max_length=128)
-    status = models.CharField(max_length=30)
-    sent_at = models.DateTimeField()
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["link", "event_id"], name="platform_event_once")
-        ]
-
 
 # People at work: rounds and how raters stand in them; and what every kind's own tables hold.
 #
@@ -172,6 +31,7 @@ class PlatformEvent(models.Model):
 
 
 __all__ = [
+    "CrowdPayment",
     "Item",
     "KeptDraft",
     "Onboarding",
@@ -180,6 +40,7 @@ __all__ = [
     "ParticipantLink",
     "Place",
     "PlatformEvent",
+    "PlatformSubmission",
     "Qualification",
     "Round",
     "Sheet",

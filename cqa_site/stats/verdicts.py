@@ -186,6 +186,13 @@ RULES = {
         least=1,
         unit="control answers",
     ),
+    "median below a floor": VerdictRule(
+        test="exact 95 % interval of a median (order statistics) below the floor, at one look",
+        family="each crowd link alone",
+        margin="the hourly floor that the link sets",
+        least=10,
+        unit="completed submissions",
+    ),
     "groups": VerdictRule(
         test="chi-squared that groups have equal shares; exact or permuted where counts are small",
         family="all rows of one table, and all its cells against the other groups; Holm",

@@ -12,6 +12,7 @@ from annotation.urls import urlpatterns as study_pages
 from argsum.urls import urlpatterns as argsum_pages
 from benchmark.urls import urlpatterns as benchmark_pages
 from cqa_site.files.urls import of_study as file_pages
+from cqa_site.pay.urls import urlpatterns as pay_pages
 from cqa_site.people.urls import urlpatterns as people_pages
 from cqa_site.rounds.crowd.urls import urlpatterns as crowd_pages
 from cqa_site.rounds.onboarding.urls import urlpatterns as onboarding_pages
@@ -143,7 +144,7 @@ PAGES = {
     for entry in walk(
         [
             *(*study_pages, *benchmark_pages, *argsum_pages, *crowd_pages, *people_pages),
-            *(*run_pages, *file_pages, *onboarding_pages, *pages_of_putting_away),
+            *(*run_pages, *file_pages, *onboarding_pages, *pay_pages, *pages_of_putting_away),
         ]
     )
 }

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Avg, Count, OuterRef, Q, QuerySet
+from django.db.models import Avg, Count, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -97,6 +97,11 @@ class Blocks(TaskKind):
         skipped = Count("pk", filter=self.skipped)
         rows = own.order_by().values_list("rater")
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
+
+    def seconds_worked(self, round_: Round) -> Iterable[tuple[int, Any]]:
+        """Sum up all items served, including control items."""
+        rows = Assignment.objects.filter(round=round_.pk).order_by()
+        yield from rows.values_list("rater").annotate(seconds=Sum("active_ms") / 1000.0)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
         """Return the reason that serving gives."""

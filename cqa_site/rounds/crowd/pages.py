@@ -54,6 +54,7 @@ from .participation import (
     stop_participation,
     work_address,
 )
+from .pay import summaries_of
 from .tokens import EntryRefused, KeysUnavailable, entry_ids
 
 # Coming in by a crowd platform's link.
@@ -458,6 +459,7 @@ def _links_page(
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,
+        "pay": summaries_of(round_, links),
         "presets": PRESETS,
         "is_preset": request.GET.get("platform", "") in PRESETS,
         "page": page,

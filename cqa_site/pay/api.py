@@ -1,0 +1,90 @@
+"""Pay of a crowd link in the REST interface."""
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from cqa_site.api.base import AnyRequest, FormInput, Request, public_id, require_valid
+from cqa_site.results.api import StatisticSerializer
+from cqa_site.rounds.crowd.api import CrowdRoundViews
+from cqa_site.rounds.crowd.participants import links_of
+from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, set_pay
+from cqa_site.rounds.models import ParticipantLink
+
+from .forms import PayTermsForm, terms_of
+
+
+class PayTermsInput(FormInput):
+    """What a link pays; what is left out stays, null is not set."""
+
+    form = PayTermsForm
+
+
+class PersonPaySerializer(serializers.Serializer[Any]):
+    """What one participant earned; ``seconds`` by step, ``work`` for items."""
+
+    id = public_id("participant.user")
+    outcome = serializers.CharField(source="participant.outcome")
+    items = serializers.IntegerField()
+    seconds = serializers.DictField(child=serializers.FloatField())
+    worked = serializers.FloatField(help_text="Seconds in all.")
+    pay = serializers.FloatField(allow_null=True)
+    bonus = serializers.FloatField()
+    hourly = serializers.FloatField(allow_null=True)
+
+
+class PaySerializer(serializers.Serializer[Any]):
+    """What a link pays, and what people earned by it."""
+
+    terms = serializers.SerializerMethodField()
+    median = StatisticSerializer(help_text="Pay per hour of completed participations.")
+    is_below = serializers.BooleanField(
+        help_text="Whether this median, of 10 or more, is below the floor."
+    )
+    mending_reward = serializers.SerializerMethodField(
+        help_text="The least reward with which the median meets the floor; null if it does."
+    )
+    people = PersonPaySerializer(many=True, source="earnings")
+
+    def get_terms(self, summary: PaySummary) -> dict[str, Any]:
+        """As the body names them."""
+        return terms_of(summary.link)
+
+    def get_mending_reward(self, summary: PaySummary) -> float | None:
+        """As the warning says it."""
+        return float(summary.mending[0]) if summary.is_below else None
+
+
+class LinkPayViews(CrowdRoundViews):
+    """The pay of one link."""
+
+    queryset = ParticipantLink.objects.none()
+    serializer_class = PaySerializer
+    link: ParticipantLink
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the link inside the round."""
+        super().initial(request, *args, **kwargs)
+        self.link = self.find_row(kwargs["link_id"])
+        self.link.round = self.round
+
+    def rows(self) -> Any:
+        """Links of the round."""
+        return links_of(self.round)
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return terms, the median and everybody's pay."""
+        return self.shown(PaySummary(self.link, earnings_of(self.round, link=self.link)))
+
+    @extend_schema(request=PayTermsInput, responses=PaySerializer)
+    def partial_update(self, request: Request, link_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Store what the link pays."""
+        form = PayTermsForm(
+            terms_of(self.link) | self.read(PayTermsInput, partial=True), link=self.link
+        )
+        require_valid(form)
+        set_pay(link=self.link, actor=request.user, values=form.values())
+        return self.retrieve(request)

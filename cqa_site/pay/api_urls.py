@@ -1,0 +1,12 @@
+"""Addresses of a crowd link's pay in the REST interface."""
+
+from cqa_site.api.base import CHANGE, address
+from cqa_site.rounds.crowd.api_urls import ANY
+
+from .api import LinkPayViews
+
+LINK = ANY + "crowd-links/<uuid:link_id>/"
+
+urlpatterns = [
+    address(f"{LINK}pay/", "crowd_pay", LinkPayViews, **CHANGE),
+]

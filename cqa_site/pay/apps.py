@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class PayConfig(AppConfig):
+    name = "cqa_site.pay"
+    label = "pay"

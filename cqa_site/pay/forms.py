@@ -1,0 +1,71 @@
+"""Forms of a crowd link's pay."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.core.validators import RegexValidator
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.rounds.crowd.pay import PAID_OUTCOMES
+from cqa_site.rounds.models import ParticipantLink
+
+MOST = 10_000
+NAMES = ("reward", "item_bonus", "hourly_floor")
+
+
+class Amount(forms.DecimalField):
+    """An amount of money, or nothing."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            required=False, min_value=Decimal(), max_value=MOST, decimal_places=2, **options
+        )
+
+
+class PayTermsForm(forms.Form):
+    """What a link pays; an empty amount is not set, and 0 means no pay."""
+
+    reward = Amount(
+        label=lazy("Reward"), help_text=lazy("Per completed participation, as on the platform.")
+    )
+    currency = forms.CharField(
+        label=lazy("Currency"),
+        max_length=3,
+        validators=[RegexValidator("^[A-Z]{3}$", lazy("Three capital letters, such as GBP."))],
+    )
+    hourly_floor = Amount(
+        label=lazy("Floor per hour"),
+        help_text=lazy("From 10 completed submissions on, a lower median gives a warning."),
+    )
+    item_bonus = Amount(
+        label=lazy("Bonus per item"),
+        help_text=lazy("For each item answered in a completed participation. Skips do not count."),
+    )
+
+    advanced = tuple(f"pay_{outcome}" for outcome in PAID_OUTCOMES)
+
+    def __init__(self, data: Any = None, *, link: ParticipantLink) -> None:
+        super().__init__(data, initial=terms_of(link))
+
+    def values(self) -> dict[str, Any]:
+        """Return the columns of the link."""
+        data = self.cleaned_data
+        amounts = {outcome: data[f"pay_{outcome}"] for outcome in PAID_OUTCOMES}
+        stored = {
+            str(outcome): str(amount) for outcome, amount in amounts.items() if amount is not None
+        }
+        return {name: data[name] for name in (*NAMES, "currency")} | {"outcome_pay": stored}
+
+
+PayTermsForm.base_fields |= {
+    f"pay_{outcome}": Amount(label=format_lazy("{}: {}", lazy("Pay"), outcome.label))
+    for outcome in PAID_OUTCOMES
+}
+
+
+def terms_of(link: ParticipantLink) -> dict[str, Any]:
+    """Return what a link pays, as the form names it."""
+    stored = {name: getattr(link, name) for name in (*NAMES, "currency")}
+    return stored | {f"pay_{outcome}": amount for outcome, amount in link.outcome_pay.items()}

@@ -1,0 +1,118 @@
+"""The pay of a crowd link as tables: people, steps, and the median against the floor."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
+
+from cqa_site.results.figures import Figure, Files
+from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
+from cqa_site.rounds.crowd.pay import WORK, PaySummary
+from cqa_site.rounds.onboarding.steps import (
+    CONSENT,
+    QUALIFICATION,
+    READING,
+    SCREENING,
+    TRAINING,
+)
+
+STEP_NAMES = {
+    CONSENT: lazy("Consent"),
+    SCREENING: lazy("Screening"),
+    READING: lazy("Guideline and quiz"),
+    TRAINING: lazy("Training"),
+    QUALIFICATION: lazy("Qualification"),
+    WORK: lazy("Items"),
+}
+TIME = lazy(
+    "Time worked is the stored active time of everything served, and the time from opening a step "
+    "to its answer, at most 10 minutes per step. Columns of steps are minutes. Pay follows the "
+    "terms of the link and confirms nothing; n/a where no pay is set or no time is stored."
+)
+
+
+def _money(amount: Any) -> float | None:
+    return None if amount is None else float(amount)
+
+
+def _median(summary: PaySummary) -> list[PaySummary]:
+    return [summary] if summary.rated else []
+
+
+def _people_columns(summary: PaySummary) -> list[Column]:
+    """Return the columns of people, with the minutes in each step that took anybody time."""
+    used = {step for earning in summary.earnings for step in earning.seconds}
+    steps = [
+        Column(name, lambda row, step=step: row.seconds.get(step, 0.0) / 60)
+        for step, name in STEP_NAMES.items()
+        if step in used
+    ]
+    return [
+        Column(lazy("Account"), "participant.user"),
+        Column(lazy("Outcome"), lambda row: row.participant.get_outcome_display()),
+        Column(lazy("Items answered"), "items"),
+        *steps,
+        Column(lazy("Minutes"), lambda row: row.worked / 60),
+        Column(lazy("Pay"), lambda row: _money(row.pay)),
+        Column(lazy("Bonus"), lambda row: _money(row.bonus)),
+        Column(lazy("Per hour"), "hourly"),
+    ]
+
+
+TABLES: dict[str, FigureTable] = {
+    "median": FigureTable(
+        lazy("Pay per hour"),
+        lazy(
+            "Reward and bonus of each completed participation, per hour of stored time. Exact "
+            "95 % interval between order statistics, for 6 or more submissions."
+        ),
+        (
+            Column(lazy("Completed submissions"), "median.n_items"),
+            EstimateColumn(lazy("Median per hour"), "median"),
+            Column(lazy("Floor per hour"), lambda row: _money(row.link.hourly_floor)),
+            Column(lazy("Currency"), "link.currency"),
+            TextColumn(lazy("Remark"), "median.reason"),
+        ),
+        _median,
+        lazy("Completed participations with a reward and stored time."),
+    ),
+    "people": FigureTable(
+        lazy("People"),
+        TIME,
+        _people_columns,
+        "earnings",
+        lazy("People who join through the link."),
+    ),
+    "steps": FigureTable(
+        lazy("Steps"),
+        TIME,
+        (
+            Column(lazy("Step"), lambda row: str(STEP_NAMES[row.step])),
+            Column(lazy("People"), "people"),
+            Column(lazy("Median minutes"), "minutes"),
+            Column(lazy("Participations that ended here"), "ended"),
+            Column(lazy("Earned in total"), lambda row: _money(row.earned)),
+        ),
+        lambda summary: summary.by_step(),
+        lazy("People who join through the link."),
+    ),
+}
+
+
+def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
+    """Return the tables with their files; ``ids`` are study, round and link in addresses."""
+    link = summary.link
+    about = {"round": link.round.name, "platform": link.platform, "currency": link.currency}
+    where = _("Round “%(round)s”, %(platform)s, %(currency)s.") % about
+    return [
+        Figure(
+            slug=slug,
+            title=entry.title,
+            recipe=entry.recipe,
+            table=entry.table(summary, where=where, name=f"pay-{slug}"),
+            files=Files(view="crowd_pay_figure", ids=ids),
+            is_wide=True,
+            needed=entry.needed,
+        )
+        for slug, entry in TABLES.items()
+    ]

@@ -1,0 +1,228 @@
+"""What crowd participants earned, how long they worked, and their pay per hour."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.intervals import median_estimate
+from cqa_site.stats.verdicts import RULES, direction_of
+
+from ..drafts import LONGEST_STRETCH
+from ..kind import kind_of
+from ..models import Participant, ParticipantLink, Round, StepResult
+from ..onboarding.steps import ENDS, KINDS
+from ..progress import paces_of
+from .participants import participants_of
+
+# Time worked is what the site has stored: the active time of everything served, and the time from
+# the opening of a step to its answer. Nothing longer than `LONGEST_STRETCH` seconds without a sign
+# of the person counts as work, as for drafts of sheets.
+
+
+ENDED = Participant.Outcome
+# Outcomes that can have a pay of their own, beside completed participations.
+PAID_OUTCOMES = (
+    ENDED.SCREENED_OUT,
+    ENDED.FAILED_CHECK,
+    ENDED.NOT_QUALIFIED,
+    ENDED.DECLINED,
+    ENDED.SKIPS,
+    ENDED.STOPPED,
+    ENDED.NO_WORK,
+    ENDED.FAULT,
+)
+WORK = "work"
+BELOW = RULES["median below a floor"]
+CENT = Decimal("0.01")
+
+
+@dataclass
+class Earning:
+    """One participant's work and pay; ``seconds`` by step, with `WORK` for the items."""
+
+    participant: Participant
+    items: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @property
+    def worked(self) -> float:
+        """Seconds in all steps and on all items."""
+        return sum(self.seconds.values())
+
+    @property
+    def pay(self) -> Decimal | None:
+        """Pay for the outcome; None if none is set, or while the person works."""
+        return self.participant.link.pay_of(self.participant.outcome)
+
+    @property
+    def bonus(self) -> Decimal:
+        """Bonus for the items of a completed participation."""
+        is_complete = self.participant.outcome == ENDED.COMPLETED
+        each_item = self.participant.link.item_bonus
+        return each_item * self.items if is_complete and each_item else Decimal()
+
+    @property
+    def total(self) -> Decimal | None:
+        """Pay and bonus."""
+        return None if self.pay is None else self.pay + self.bonus
+
+    @property
+    def hourly(self) -> float | None:
+        """Pay per hour worked; None without pay or stored time."""
+        if self.total is None or not self.worked:
+            return None
+        return float(self.total) * 3600 / self.worked
+
+    @property
+    def last_step(self) -> str:
+        """The step that ended the participation, or `WORK`."""
+        ends = {outcome: step for step, outcome in ENDS.items()}
+        return ends.get(self.participant.outcome, WORK)
+
+
+@dataclass(frozen=True)
+class StepPay:
+    """A step, or the work: who spent time in it, and who ended there with what pay."""
+
+    step: str
+    people: int
+    minutes: float
+    ended: int
+    earned: Decimal
+
+
+@dataclass(frozen=True)
+class PaySummary:
+    """The pay of one link's participants against its floor."""
+
+    link: ParticipantLink
+    earnings: list[Earning]
+
+    @cached_property
+    def rated(self) -> list[Earning]:
+        """Completed participations with a rate."""
+        return [
+            earning
+            for earning in self.earnings
+            if earning.participant.outcome == ENDED.COMPLETED and earning.hourly is not None
+        ]
+
+    @cached_property
+    def median(self) -> Estimate:
+        """Median pay per hour of completed participations."""
+        recipe = _("Reward and bonus of each completed participation, per hour of stored time.")
+        rates = np.array([earning.hourly for earning in self.rated], dtype=float)
+        return median_estimate(rates, recipe, unit="completed submissions")
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the median of these submissions, of enough of them, is below the floor."""
+        floor, median = self.link.hourly_floor, self.median.value
+        if floor is None or median is None or not BELOW.allows(len(self.rated)):
+            return False
+        return median < float(floor)
+
+    @property
+    def is_shown_below(self) -> bool:
+        """Whether the whole interval is below the floor, too."""
+        floor = float(self.link.hourly_floor or 0)
+        return self.is_below and direction_of(self.median, floor) == "below"
+
+    @cached_property
+    def mending(self) -> tuple[Decimal, float]:
+        """The least reward with which the median meets the floor, and the median with it.
+
+        Time and bonus stay as they are. Raises TypeError without a floor.
+        """
+        hours = np.array([earning.worked for earning in self.rated]) / 3600
+        bonuses = np.array([float(earning.bonus) for earning in self.rated])
+        floor = float(self.link.hourly_floor)  # type: ignore[arg-type]
+
+        def median(cents: int) -> float:
+            return float(np.median((cents / 100 + bonuses) / hours))
+
+        low, high = 0, math.ceil(100 * float(np.max(floor * hours)))
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if median(middle) >= floor else (middle + 1, high)
+        return low * CENT, median(low)
+
+    def by_step(self) -> list[StepPay]:
+        """Return the steps that took time or ended a participation; the items come last."""
+        rows = []
+        for step in (*KINDS, WORK):
+            times = [earning.seconds[step] for earning in self.earnings if step in earning.seconds]
+            ended = [earning for earning in self.earnings if _ended_in(earning, step)]
+            earned = sum((earning.total or Decimal() for earning in ended), Decimal())
+            if times or ended:
+                minutes = float(np.median(times)) / 60 if times else 0.0
+                rows.append(StepPay(step, len(times), minutes, len(ended), earned))
+        return rows
+
+
+def _ended_in(earning: Earning, step: str) -> bool:
+    is_running = earning.participant.outcome == ENDED.RUNNING
+    return not is_running and earning.last_step == step
+
+
+def earnings_of(round_: Round, **where: Any) -> list[Earning]:
+    """Return work and pay of a round's participants, oldest first, in a few queries."""
+    people: Any = participants_of(round_).filter(**where).order_by("pk")
+    everybody = [Earning(person) for person in people]
+    earnings = dict(zip([person.rater_id for person in people], everybody, strict=True))
+    for rater, pace in paces_of(round_).items():
+        if rater in earnings:
+            earnings[rater].items = pace.done - pace.skipped
+    for rater, seconds in kind_of(round_).seconds_worked(round_):
+        if rater in earnings and seconds:
+            earnings[rater].seconds[WORK] += float(seconds)
+    steps = StepResult.objects.filter(round=round_.pk)
+    for rater, step, started_at, at in steps.values_list("rater", "step", "started_at", "at"):
+        if rater in earnings and started_at:
+            passed = max(0.0, (at - started_at).total_seconds())
+            earnings[rater].seconds[step] += min(passed, LONGEST_STRETCH)
+    return everybody
+
+
+def summaries_of(round_: Round, links: Iterable[ParticipantLink]) -> dict[int, PaySummary]:
+    """Return the pay of each link with a floor, by its key; no query without any."""
+    rated = [link for link in links if link.hourly_floor is not None]
+    if not rated:
+        return {}
+    by_link = defaultdict(list)
+    for earning in earnings_of(round_):
+        by_link[earning.participant.link_id].append(earning)
+    return {link.pk: PaySummary(link, by_link[link.pk]) for link in rated}
+
+
+@transaction.atomic
+def set_pay(*, link: ParticipantLink, actor: User, values: Mapping[str, Any]) -> None:
+    """Store what the study pays; confirmed payments stay as they are."""
+    before = {name: _stored(getattr(link, name)) for name in values}
+    for name, value in values.items():
+        setattr(link, name, value)
+    link.save(update_fields=list(values))
+    record(
+        study=link.study,
+        actor=actor,
+        verb="participant_link_pay_set",
+        subject=link.platform,
+        link=str(link.public_id),
+        before=before,
+        after={name: _stored(value) for name, value in values.items()},
+    )
+
+
+def _stored(value: Any) -> Any:
+    return str(value) if isinstance(value, Decimal) else value

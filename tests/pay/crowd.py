@@ -1,0 +1,52 @@
+"""A label round with a crowd link, and people who worked through it for known times."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.labelling.models.rounds import Assignment
+from cqa_site.rounds.crowd.participants import PlatformIds, take_part
+from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.models import Participant
+from tests import cast
+from tests.people.crowd import create_link
+from tests.people.test_crowd import label_items
+
+
+class Crowd:
+    """A study with a member of each role, and a link that pays 1.50 for two labels."""
+
+    def __init__(self, people: int = 0, **fields):
+        self.study = cast.make_study("Study A")
+        self.researcher = cast.make_member(self.study, "researcher")
+        self.round = cast.make_label_round(
+            self.study, ordinary=4, controls=0, votes_per_item=20, controls_per_block=0
+        )
+        open_round(round_=self.round, actor=self.researcher)
+        terms = {"reward": Decimal("1.50"), "hourly_floor": Decimal("9.00")}
+        self.link, self.secret = create_link(self.round, self.researcher, **(terms | fields))
+        self.people = [self.come(number) for number in range(people)]
+
+    def come(self, number: int, **ids) -> Participant:
+        """Somebody who comes in and has done nothing."""
+        names = {"participant": f"PID-{number}", "study": "STUDY-1", "session": f"SUB-{number}"}
+        platform_ids = PlatformIds(**(names | ids))
+        return take_part(link=self.link, ids=platform_ids, browser=f"browser-{number}")
+
+    def work(self, person: Participant, minutes: float = 10, items: int = 2) -> Participant:
+        """Somebody completes the work in so many minutes."""
+        label_items(person, items)
+        own = Assignment.objects.filter(rater__user=person.user, answered_at__isnull=False)
+        own.update(active_ms=round(minutes * 60_000 / items))
+        return self.end(person, "completed")
+
+    def end(self, person: Participant, outcome: str) -> Participant:
+        person.outcome, person.ended_at = outcome, timezone.now() + timedelta(minutes=1)
+        person.save()
+        return person
+
+    def page(self, name: str, *more) -> str:
+        ids = [self.study.public_id, self.round.public_id, self.link.public_id]
+        return reverse(name, args=[*ids, *more])

@@ -1,0 +1,196 @@
+"""What people earned and how long they worked, the median against a floor, and its files."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.labelling.actions.blocks import retire_item
+from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, summaries_of
+from cqa_site.rounds.models import ParticipantLink, StepResult
+from cqa_site.stats.intervals import UndefinedIntervalError, median_interval
+from tests import cast
+from tests.api.conftest import client_of
+from tests.worlds import built_once
+
+from .crowd import Crowd
+
+# Of a reward of 1.50: 9.00 an hour take 10 minutes.
+MINUTES = [8, 9, 10, 11, 12, 12, 12, 13, 14, 15]
+
+
+def make_crowd():
+    crowd = Crowd(people=len(MINUTES))
+    for person, minutes in zip(crowd.people, MINUTES, strict=True):
+        crowd.work(person, minutes)
+    return crowd
+
+
+crowd = built_once(make_crowd)
+
+
+@pytest.fixture
+def researcher(crowd):
+    return cast.sign_in(crowd.researcher)
+
+
+def summary_of(crowd):
+    link = ParticipantLink.objects.get(pk=crowd.link.pk)
+    return PaySummary(link, earnings_of(crowd.round, link=link))
+
+
+def test_the_interval_of_a_median_needs_six_values():
+    with pytest.raises(UndefinedIntervalError, match="6 or more people"):
+        median_interval(np.arange(5.0), unit="people")
+    assert median_interval(np.arange(6.0), unit="people") == (0, 5)
+    assert median_interval(np.arange(20.0)[::-1], unit="people") == (5, 14)
+
+
+def test_the_median_rate_and_its_interval(crowd):
+    median = summary_of(crowd).median
+    # Ten rates of 1.50 in 8 to 15 minutes: the middle two are 12 minutes, 7.50 an hour.
+    assert (median.value, median.n_items) == (pytest.approx(7.5), 10)
+    assert (median.low, median.high) == (pytest.approx(90 / 14), pytest.approx(10))
+
+
+def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
+    summary = summary_of(crowd)
+    assert summary.is_below
+    assert not summary.is_shown_below, "the interval reaches up to 10.00"
+    # 12 minutes at 9.00 an hour.
+    assert summary.mending == (Decimal("1.80"), pytest.approx(9.0))
+    text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
+    assert "these 10 completed submissions is 7.50 GBP per hour, below the floor of 9.00" in text
+    assert "A reward of 1.80 GBP would bring their median to 9.00." in text
+    assert "is below the floor." not in text
+    links = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
+    assert "A reward of 1.80 GBP" in " ".join(researcher.get(links).text.split())
+    crowd.end(crowd.people[0], "fault")
+    assert not summary_of(crowd).is_below, "nine are too few"
+
+
+def test_a_whole_interval_below_the_floor_is_said(crowd, researcher):
+    ParticipantLink.objects.update(hourly_floor=Decimal("12.00"))
+    assert summary_of(crowd).is_shown_below
+    text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
+    assert "All of the 95 % interval [6.43, 10.00] is below the floor." in text
+
+
+def test_the_mending_reward_is_the_least_one(crowd):
+    ParticipantLink.objects.update(item_bonus=Decimal("0.10"), hourly_floor=Decimal("11.00"))
+    summary = summary_of(crowd)
+    reward, median = summary.mending
+    hours = np.array(MINUTES) / 60
+
+    def with_reward(amount):
+        return np.median((float(amount) + 0.2) / hours)
+
+    assert with_reward(reward) == pytest.approx(median)
+    assert median >= 11
+    assert with_reward(reward - Decimal("0.01")) < 11
+
+
+def test_pay_by_outcome_and_bonus_by_item(crowd):
+    ParticipantLink.objects.update(
+        item_bonus=Decimal("0.10"), outcome_pay={"screened_out": "0.40", "stopped": "0"}
+    )
+    for number, outcome in enumerate(("screened_out", "stopped", "returned", "running")):
+        crowd.end(crowd.people[number], outcome)
+    rows = summary_of(crowd).earnings
+    assert [row.total for row in rows[:5]] == [Decimal("0.40"), 0, None, None, Decimal("1.70")]
+    assert [row.hourly for row in rows[1:4]] == [0, None, None]
+    assert len(summary_of(crowd).rated) == 6, "the median is about completed ones"
+
+
+def test_time_in_steps_counts_up_to_ten_minutes(crowd):
+    person, now = crowd.people[0], timezone.now()
+    for step, minutes in (("consent", 2), ("reading", 45), ("training", None)):
+        started = None if minutes is None else now - timedelta(minutes=minutes)
+        StepResult.objects.create(
+            rater=person.user.raters.get(),
+            round_id=crowd.round.pk,
+            step=step,
+            outcome="passed",
+            started_at=started,
+        )
+    StepResult.objects.update(at=now)
+    seconds = summary_of(crowd).earnings[0].seconds
+    assert seconds == {"work": 480, "consent": 120, "reading": 600}
+
+
+def test_who_ended_in_which_step_with_what_pay(crowd):
+    ParticipantLink.objects.update(outcome_pay={"failed_check": "0.25"})
+    crowd.end(crowd.people[0], "failed_check")
+    crowd.end(crowd.people[1], "running")
+    steps = {row.step: (row.ended, row.earned) for row in summary_of(crowd).by_step()}
+    assert steps == {"reading": (1, Decimal("0.25")), "work": (8, Decimal("12.00"))}
+
+
+def test_many_people_cost_no_more_queries(crowd, django_assert_num_queries, researcher):
+    with django_assert_num_queries(4):
+        summaries_of(crowd.round, [crowd.link])
+    with django_assert_num_queries(0):
+        summaries_of(crowd.round, [ParticipantLink()])
+
+
+def test_tables_leave_out_the_ids_of_the_platform(crowd, researcher):
+    for figure in ("median", "people", "steps"):
+        for format in ("csv", "tex", "md"):
+            reply = researcher.get(crowd.page("crowd_pay_figure", figure, format))
+            assert reply.status_code == 200
+            assert "PID-" not in reply.text
+            assert "SUB-" not in reply.text
+    people = researcher.get(crowd.page("crowd_pay_figure", "people", "csv")).text
+    assert people.count("\n") == 1 + len(MINUTES)
+    assert "Completed,2,12.0,12.0,1.5,0.0,7.5" in people
+    assert researcher.get(crowd.page("crowd_pay_figure", "people", "svg")).status_code == 404
+
+
+TERMS = {"reward": "2", "currency": "EUR", "hourly_floor": "", "item_bonus": "0.05"}
+
+
+def test_terms_are_stored_with_the_old_ones_in_the_log(crowd, researcher):
+    page = crowd.page("crowd_pay")
+    assert researcher.post(page, TERMS | {"pay_screened_out": "0.5"}).status_code == 302
+    link = ParticipantLink.objects.get()
+    assert (link.reward, link.currency, link.hourly_floor) == (2, "EUR", None)
+    assert link.outcome_pay == {"screened_out": "0.5"}
+    event = AuditEvent.objects.get(verb="participant_link_pay_set")
+    assert event.details["before"]["reward"] == "1.50"
+    for bad in ({"reward": "-1"}, {"reward": "1.005"}, {"currency": "eur"}, {"reward": "nan"}):
+        assert researcher.post(page, TERMS | bad).status_code == 422
+    link.refresh_from_db()
+    assert link.reward == 2
+
+
+def test_the_interface_gives_the_same(crowd):
+    program = client_of(crowd.researcher)
+    url = (
+        f"/api/v1/studies/{crowd.study.public_id}/rounds/{crowd.round.public_id}/crowd-links/"
+        f"{crowd.link.public_id}/pay/"
+    )
+    pay = program.get(url).json()
+    assert pay["is_below"]
+    assert (pay["mending_reward"], pay["median"]["value"]) == (1.8, pytest.approx(7.5))
+    assert pay["people"][0]["seconds"] == {"work": 480.0}
+    assert "PID-" not in str(pay)
+    changed = program.patch(url, {"reward": 1.8}, format="json").json()
+    assert changed["terms"]["reward"] == 1.8
+    assert (changed["terms"]["hourly_floor"], changed["is_below"]) == (9.0, False)
+    assert program.patch(url, {"reward": -1}, format="json").status_code == 400
+
+
+def test_a_later_change_that_makes_the_promise_impossible_is_said(crowd, researcher):
+    """A link for four items, of which one is retired."""
+    links = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
+    ParticipantLink.objects.update(required_items=4)
+    assert "requires more items than the round has" not in researcher.get(links).text
+    for item in crowd.round.items.all()[:1]:
+        retire_item(label_round=crowd.round, item=item, is_retired=True, actor=crowd.researcher)
+    text = " ".join(researcher.get(links).text.split())
+    assert "requires more items than the round has for one person (3)" in text
+    assert "Only 3 in the round" in text
