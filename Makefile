@@ -11,9 +11,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an image forbids bytecode, every process would compile the whole project once more.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo site worker test waiting computing alone test-all computing-long test-postgres \
-  check lint style types pure web postgres dialect api-on-postgres browser faults browser-ready \
-  packages models clean
+.PHONY: demo site worker test waiting test-all computing-long test-postgres check lint style \
+  types pure web web-rest web-comments web-labels web-studies postgres dialect api-on-postgres \
+  browser faults browser-ready packages models clean
 
 demo: $(VENV)/.site
 	@exec $(BIN)/python manage.py demo --port $(PORT) --fetch
@@ -24,22 +24,15 @@ site: $(VENV)/.site
 worker: $(VENV)/.site packages
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip
 
-# Everything a commit needs. What waits most of the time, for processes and browsers, goes beside what
-# computes; where clocks run, the processor goes first.
+# Everything a commit needs: three lanes at a time, those that wait for processes or take longest
+# first. Where clocks run, the processor goes first.
 test: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 3 waiting computing alone
+	@$(MAKE) --no-print-directory -j 3 MORE="-n 0" faults web-rest web-comments browser postgres \
+	  web-labels web-studies pure style
 
 waiting:
 	@$(MAKE) --no-print-directory faults
 	@$(MAKE) --no-print-directory browser
-
-computing: style
-	@$(MAKE) --no-print-directory web
-
-# Short lanes beside the long one: one process each loads everything once.
-alone:
-	@$(MAKE) --no-print-directory MORE="-n 0" pure
-	@$(MAKE) --no-print-directory MORE="-n 0" postgres
 
 # What `test` leaves out: types, long drills and simulations, whole releases, models that learn, every
 # page in every role with every value, and SQLite where `test` asked PostgreSQL. Both together are
@@ -78,11 +71,11 @@ LATER = nice -n 5
 LANE = $(BIN)/python -m tests.lanes
 
 # The lanes: tests/lanes.py says what each one runs. `make web LONG=--long` runs the rest of it.
-pure web postgres dialect api-on-postgres: $(VENV)/.dev $(MODELS)/.ready
+pure web web-rest web-comments web-labels web-studies postgres dialect api-on-postgres: $(VENV)/.dev $(MODELS)/.ready
 	$(LATER) $(LANE) $@ $(LONG) $(MORE)
 
 browser: $(VENV)/.dev browser-ready
-	$(LANE) $@ $(LONG)
+	$(LANE) $@ $(LONG) $(MORE)
 
 faults: $(VENV)/.dev
 	$(LANE) $@ $(LONG)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -27,6 +28,13 @@ WITHOUT_DJANGO = (
     *("-p", "no:django", "-o", "addopts=-q --strict-markers"),
     *("-W", "ignore::pytest.PytestConfigWarning"),
 )
+# `make test` runs the lane web in parts, one process each: less to collect, nobody to ask for the
+# next test, and one of them loads torch. What no part names is in web-rest.
+PARTS = {
+    "web-studies": ("tests/api", "tests/security"),
+    "web-comments": ("tests/argsum", "tests/benchmark"),
+    "web-labels": ("tests/annotation", "tests/files", "tests/golden", "tests/results"),
+}
 # Locks, races, leases, search, JSON, collation, constraints and the SQL of every address: what a
 # database can do otherwise. Asked of PostgreSQL where it answers, else of SQLite; `make test-all`
 # asks both.
@@ -99,12 +107,23 @@ def dialect_places() -> list[str]:
 def everything_but(*places: str) -> list[str]:
     """All tests that are neither pure nor drive browsers or servers, without some files."""
     others = (*pure_places(), "tests/browser", "tests/faults", *places)
-    return [*BY_FILE, *LEAN, *(f"--ignore={place}" for place in others), "tests"]
+    return [*LEAN, *(f"--ignore={place}" for place in others)]
 
 
 def web_arguments() -> list[str]:
     """Everything that no other lane of `make test` runs."""
     return everything_but(*(dialect_places() if postgres_answers() else ()))
+
+
+def part_arguments(places: tuple[str, ...]) -> list[str]:
+    """What the lane runs of some folders."""
+    return [*web_arguments(), *places]
+
+
+def rest_arguments() -> list[str]:
+    """What no other part of the lane runs."""
+    others = (f"--ignore={place}" for places in PARTS.values() for place in places)
+    return [*web_arguments(), *others, "tests"]
 
 
 def postgres_url() -> dict[str, str]:
@@ -115,7 +134,9 @@ def postgres_url() -> dict[str, str]:
 
 LANES = {
     "pure": Lane(lambda: ["-n", "2", *LEAN, *WITHOUT_DJANGO, *pure_places()]),
-    "web": Lane(web_arguments),
+    "web": Lane(lambda: [*BY_FILE, *web_arguments(), "tests"]),
+    **{name: Lane(partial(part_arguments, places)) for name, places in PARTS.items()},
+    "web-rest": Lane(rest_arguments),
     "postgres": Lane(lambda: [*BY_FILE, *LEAN, *dialect_places()], postgres_url),
     # Every address of the interface with rows behind it: a dear world, asked of SQLite before.
     "api-on-postgres": Lane(
@@ -123,7 +144,7 @@ LANES = {
     ),
     # What PostgreSQL was asked, of SQLite.
     "dialect": Lane(lambda: [*BY_FILE, *LEAN, *dialect_places()]),
-    "everything-on-postgres": Lane(everything_but, postgres_url),
+    "everything-on-postgres": Lane(lambda: [*BY_FILE, *everything_but(), "tests"], postgres_url),
     "browser": Lane(lambda: ["-n", "2", "--dist", "loadgroup", "tests/browser"]),
     # One after the other: two drills at once would make each other late.
     "faults": Lane(lambda: [*LEAN, "tests/faults"]),
