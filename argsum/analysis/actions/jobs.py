@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from argsum.analysis.methods.key_points import ClusteringResult
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
-from argsum.analysis.reports.points import BEST_FIRST
+from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.datasets.methods.statements import language_of
 from argsum.datasets.models import CellArgument, CommentStatement
 from argsum.scorers.actions.models import ScorerRefused

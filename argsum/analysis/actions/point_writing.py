@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
 from argsum.analysis.reports.analyses import AnalysisCallKey
-from argsum.analysis.reports.points import BEST_FIRST
+from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.datasets.models import Cell, CellArgument
 from argsum.writing.actions.prompts import SIDES, fenced_arguments
 from argsum.writing.methods import one_schema, read_one

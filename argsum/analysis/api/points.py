@@ -33,7 +33,7 @@ from argsum.analysis.actions.themes import (
 from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.analysis.reports.analyses import StatementSearch, changes_of
-from argsum.analysis.reports.points import BEST_FIRST
+from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.analysis.reports.themes import theme_figures
 from argsum.datasets.models import CellArgument
 from cqa_site.api.base import Input, ReadSerializer, Request, public_id

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.utils.functional import cached_property
 from django.utils.translation import ngettext
 
@@ -14,9 +13,10 @@ from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, Comment, CommentStatement
 
-from .analyses import StatementSearch, has_comments, writer_in_words
+from .analyses import StatementSearch, writer_in_words
 from .counts import kept
-from .voices import COMMENTS, VOICES, both_in_words, sure_of, voice_of
+from .mentions import BEST_FIRST, NarrowedCounts, PointCounts
+from .voices import COMMENTS, both_in_words, sure_of
 
 # Key points of an analysis as pages show them: by comments, with the first quotations.
 
@@ -26,21 +26,6 @@ QUOTED = 3
 # Number of statements to quote from.
 LOOKED_AT = 8
 MOST_POINTS = 500
-# Fewer than one in this many statements of a key point is little.
-RARE = 25
-# By the column: by the statement itself Django would order as statements are.
-BEST_FIRST = ("-is_by_hand", "-is_sure", "-score", "argument_id")
-
-
-@dataclass(frozen=True)
-class PointCounts:
-    """Number of statements, of comments with one of them, and of comments with a sure one."""
-
-    statements: int = 0
-    comments: int = 0
-    voices: int = 0
-    sure_comments: int = 0
-    sure_voices: int = 0
 
 
 @dataclass(frozen=True)
@@ -144,57 +129,13 @@ def choices_of(analysis: Analysis) -> list[FoundPoint]:
     return list(rows[:MOST_POINTS])
 
 
-def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> dict[int | None, PointCounts]:
-    """Map each key point to its filtered counts, None to statements that fit none; one query."""
-    return counts_by("point", analysis, narrow.joined(analysis))
-
-
-def counts_by(name: str, analysis: Analysis, rows: QuerySet[Placement]) -> dict[Any, PointCounts]:
-    """Map the values of a field of placements to their counts; one query."""
-    units: list[Any] = [F("argument")]
-    if has_comments(analysis.cell):
-        units = [F("argument__said_in__comment")]
-    if analysis.voices != analysis.comments:
-        units.append(voice_of("argument__said_in__comment__"))
-    grouped = (
-        rows.order_by()
-        .values_list(name)
-        .annotate(
-            statements=Count("argument", distinct=True),
-            comments=Count(units[0], distinct=True),
-            voices=Count(units[-1], distinct=True),
-            sure_comments=Count(units[0], distinct=True, filter=Placement.SURE),
-            sure_voices=Count(units[-1], distinct=True, filter=Placement.SURE),
-        )
-    )
-    return {value: PointCounts(*numbers) for value, *numbers in grouped}
-
-
 def narrowed_points(
-    rows: QuerySet[FoundPoint],
-    counts: Mapping[int | None, PointCounts],
-    unit: str = COMMENTS,
+    rows: QuerySet[FoundPoint], counts: NarrowedCounts, unit: str = COMMENTS
 ) -> list[FoundPoint]:
     """Return those key points that match the filters, most comments or voices first."""
-    points = [point for point in rows if point.pk in counts]
-    return sorted(points, key=lambda point: (-getattr(counts[point.pk], unit), point.position))
-
-
-def comments_left(analysis: Analysis, narrow: StatementSearch) -> int:
-    """Return the number of comments that shares refer to; the word search does not reduce it.
-
-    Of one value the number is stored. Where voices are counted it is their number.
-    """
-    if not narrow.is_about_comments:
-        return int(getattr(analysis, narrow.unit))
-    if narrow.unit == VOICES:
-        rows = narrow.comments_of(analysis.cell)
-        return int(rows.aggregate(n=Count(voice_of(), distinct=True))["n"])
-    if not (narrow.first or narrow.last):
-        values = analysis.facets.get("attributes", {}).get(narrow.column, [])
-        if (known := dict(map(tuple, values)).get(narrow.value)) is not None:
-            return int(known)
-    return narrow.comments_of(analysis.cell).count()
+    own = counts.points
+    points = [point for point in rows if point.pk in own]
+    return sorted(points, key=lambda point: (-getattr(own[point.pk], unit), point.position))
 
 
 def point_rows(
@@ -202,18 +143,18 @@ def point_rows(
     points: Sequence[FoundPoint],
     *,
     narrow: StatementSearch,
-    counts: Mapping[int | None, PointCounts] | None = None,
+    counts: NarrowedCounts | None = None,
     total: int,
     has_quotes: bool = True,
 ) -> list[PointRow]:
-    """Return some key points with their first quotations, always in four queries.
+    """Return some key points with their first quotations, in three queries at most.
 
     ``counts`` are what is left of them, if anything is left out; ``total`` are all comments.
     """
-    quotes = quotes_of(analysis, points, narrow, counts or {}) if has_quotes else {}
+    quotes = quotes_of(points, narrow, counts) if has_quotes else {}
     rows = []
     for point in points:
-        own = counts[point.pk] if counts else stored_counts(point)
+        own = counts.points[point.pk] if counts else stored_counts(point)
         number = getattr(own, narrow.unit)
         sure = sure_of(analysis, own, narrow.unit)
         rows.append(
@@ -239,23 +180,11 @@ def stored_counts(point: FoundPoint) -> PointCounts:
 
 
 def quotes_of(
-    analysis: Analysis,
-    points: Sequence[FoundPoint],
-    narrow: StatementSearch,
-    counts: Mapping[int | None, PointCounts],
+    points: Sequence[FoundPoint], narrow: StatementSearch, counts: NarrowedCounts | None
 ) -> dict[int, list[Quote]]:
-    """Map each key point to its first statements, without repeated wordings.
-
-    Where much is left of a key point they are looked up in the index, one after the other; where
-    little is left, all of what is left is read.
-    """
-    rare = [
-        point.pk
-        for point in points
-        if point.pk in counts and counts[point.pk].statements * RARE < point.statements
-    ]
-    quoted = _looked_up([point.pk for point in points if point.pk not in rare], narrow)
-    quoted |= _read(analysis, rare, narrow)
+    """Map each key point to its first statements, without repeated wordings."""
+    keys = [point.pk for point in points]
+    quoted = counts.best_of(keys, LOOKED_AT) if counts else _looked_up(keys)
     read = [key for own in quoted.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=read).values_list("pk", "text"))
     for pk, own in quoted.items():
@@ -268,31 +197,14 @@ def quotes_of(
     }
 
 
-def _looked_up(points: Sequence[int], narrow: StatementSearch) -> dict[int, list[int]]:
-    if not points:
-        return {}
-    behind = narrow.of_statements(
-        Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
-    )
+def _looked_up(points: Sequence[int]) -> dict[int, list[int]]:
+    """Map key points to their best statements, one after the other from the index."""
+    behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
     ordered = behind.order_by(*BEST_FIRST).values("argument")
     names = {f"quoted_{place}": ordered[place : place + 1] for place in range(LOOKED_AT)}
     rows = FoundPoint.objects.filter(pk__in=points).order_by()
     rows = rows.annotate(**{name: Subquery(placements) for name, placements in names.items()})
     return {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
-
-
-def _read(
-    analysis: Analysis, points: Sequence[int], narrow: StatementSearch
-) -> dict[int, list[int]]:
-    if not points:
-        return {}
-    rows = narrow.joined(analysis).filter(point__in=points).order_by(*BEST_FIRST)
-    statements: dict[int, list[int]] = {}
-    for point, statement in rows.values_list("point", "argument").distinct():
-        own = statements.setdefault(point, [])
-        if len(own) < LOOKED_AT:
-            own.append(statement)
-    return statements
 
 
 def said_counts(statements: Sequence[int], narrow: StatementSearch) -> dict[int, int]:

@@ -22,10 +22,11 @@ from .corrections import CorrectedShare, corrections_of
 from .counts import CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
-from .points import BEST_FIRST, overview_of
+from .mentions import BEST_FIRST, theme_counts
+from .points import overview_of
 from .sign_offs import sign_off_in_words, sign_off_of
 from .summaries import PrintedSummary, summary_of
-from .themes import MOST_RARE, said_by_few, theme_counts
+from .themes import MOST_RARE, said_by_few
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of
 

@@ -1,24 +1,16 @@
 """Themes of an analysis with their counts and key points, and key points that few people make."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
-from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.models import Analysis, FoundPoint
 
 from .analyses import StatementSearch
-from .counts import kept
-from .points import (
-    PointCounts,
-    PointRow,
-    counts_by,
-    narrowed_points,
-    point_rows,
-    points_of,
-)
+from .mentions import NarrowedCounts, PointCounts, theme_counts
+from .points import PointRow, narrowed_points, point_rows, points_of
 from .voices import COMMENTS, both_in_words, sure_of
 
 State = FoundPoint.State
@@ -77,30 +69,6 @@ class ThemePage:
         return sum(bool(theme.name) for theme in self.themes)
 
 
-def theme_counts(
-    analysis: Analysis, narrow: StatementSearch | None = None
-) -> dict[str, PointCounts]:
-    """Map themes of shown key points to their counts; empty is for no theme. One query.
-
-    Without a filter they are kept until there is an edit or there are new comments.
-    """
-    if narrow is not None and narrow.is_on:
-        return _counted(analysis, narrow.joined(analysis))
-    counts: dict[str, PointCounts] = kept("themes", analysis, partial(_count, analysis))
-    return counts
-
-
-def _count(analysis: Analysis) -> dict[str, PointCounts]:
-    rows = Placement.objects.filter(analysis=analysis)
-    if analysis.cell.comments.count() > analysis.comments:
-        rows = rows.filter(argument__said_in__comment__position__lte=analysis.comments)
-    return _counted(analysis, rows)
-
-
-def _counted(analysis: Analysis, rows: QuerySet[Placement]) -> dict[str, PointCounts]:
-    return counts_by("point__theme", analysis, rows.filter(point__state=State.SHOWN))
-
-
 def theme_figures(analysis: Analysis) -> list[dict[str, Any]]:
     """Return the names, numbers of key points and counts of themes, most comments first."""
     shown = analysis.points.filter(state=State.SHOWN).order_by().values_list("theme")
@@ -121,18 +89,17 @@ def theme_names(analysis: Analysis) -> list[str]:
 def themes_of(
     analysis: Analysis,
     narrow: StatementSearch,
-    counts: Mapping[int | None, PointCounts] | None,
+    counts: NarrowedCounts | None,
     total: int,
     *,
     opened: frozenset[str] = frozenset(),
 ) -> ThemePage:
     """Return all themes with the key points that are shown; four queries at most.
 
-    ``counts`` are those of key points where a filter is set. ``opened`` are themes that show
-    their key points.
+    ``counts`` are given where a filter is set. ``opened`` are themes that show their key points.
     """
     every = points_of(analysis, State.SHOWN, narrow.unit)
-    points = list(every) if counts is None else narrowed_points(every, counts, narrow.unit)
+    points = narrowed_points(every, counts, narrow.unit) if counts else list(every)
     usual: dict[str, Any] = {"narrow": narrow, "counts": counts, "total": total}
     rows = point_rows(analysis, points, **usual, has_quotes=False)
     few = said_by_few(analysis, points, narrow.unit)
@@ -140,7 +107,7 @@ def themes_of(
     nested: dict[str, list[PointRow]] = {}
     for row in rows:
         nested.setdefault(row.point.theme, []).append(row)
-    figures = theme_counts(analysis, narrow)
+    figures = counts.themes if counts else theme_counts(analysis)
     themes = [
         _row(
             analysis,

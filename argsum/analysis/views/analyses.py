@@ -56,9 +56,8 @@ from argsum.analysis.reports.analyses import (
     writing_of,
 )
 from argsum.analysis.reports.encoders import encoder_of
+from argsum.analysis.reports.mentions import NarrowedCounts, narrowed_counts
 from argsum.analysis.reports.points import (
-    comments_left,
-    narrowed_counts,
     narrowed_points,
     overview_of,
     point_rows,
@@ -443,12 +442,12 @@ def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]
     form = NarrowForm(request.GET, analysis=analysis, themes=themes)
     narrow = form.narrowing()
     counts = narrowed_counts(analysis, narrow) if narrow.is_on else None
-    total = comments_left(analysis, narrow)
+    total = counts.total if counts else getattr(analysis, narrow.unit)
     overview = overview_of(analysis)
     proposed = list(points_of(analysis, State.PROPOSED)[:BESIDE]) if overview.proposed else []
     hidden = list(points_of(analysis, State.HIDDEN)[:BESIDE]) if overview.hidden else []
     plain = StatementSearch(unit=narrow.unit)
-    usual: dict[str, Any] = {"total": comments_left(analysis, plain), "narrow": plain}
+    usual: dict[str, Any] = {"total": getattr(analysis, narrow.unit), "narrow": plain}
     lists = _listed_themes if form.lists_themes else _listed_points
     return {
         "form": form,
@@ -457,7 +456,7 @@ def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]
         "overview": overview,
         **lists(request, analysis, form, narrow, counts, total),
         "total": total,
-        "rest": overview.rest if counts is None else _rest(counts),
+        "rest": _rest(counts) if counts else overview.rest,
         "proposed": point_rows(analysis, proposed, **usual) if proposed else [],
         "hidden": hidden,
         "theme_names": themes,
@@ -470,7 +469,7 @@ def _listed_themes(
     analysis: Analysis,
     _form: NarrowForm,
     narrow: StatementSearch,
-    counts: Any,
+    counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
     """Return the themes; those of key points that were just chosen are open."""
@@ -489,7 +488,7 @@ def _listed_points(
     analysis: Analysis,
     form: NarrowForm,
     narrow: StatementSearch,
-    counts: Any,
+    counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
     """Return one page of key points, of one theme if that was asked for."""
@@ -497,7 +496,7 @@ def _listed_points(
     rows: Any = points_of(analysis, State.SHOWN, narrow.unit)
     if theme:
         rows = rows.filter(theme=theme)
-    if counts is not None:
+    if counts:
         rows = narrowed_points(rows, counts, narrow.unit)
     page = Paginator(rows, POINTS_PER_PAGE).get_page(request.GET.get("page"))
     usual: dict[str, Any] = {"narrow": narrow, "counts": counts, "total": total}
@@ -505,8 +504,8 @@ def _listed_points(
     return {"page": page, "rows": rows, "theme": theme, "number": page.paginator.count}
 
 
-def _rest(counts: Any) -> int:
-    return counts[None].statements if None in counts else 0
+def _rest(counts: NarrowedCounts) -> int:
+    return counts.points[None].statements if None in counts.points else 0
 
 
 urlpatterns += [

@@ -9,8 +9,8 @@ from django.db.models.functions import RowNumber
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
-from argsum.analysis.reports.points import BEST_FIRST, points_of
-from argsum.analysis.reports.themes import theme_counts
+from argsum.analysis.reports.mentions import BEST_FIRST, theme_counts
+from argsum.analysis.reports.points import points_of
 from argsum.analysis.reports.voices import COMMENTS, sure_of
 from argsum.datasets.models import Cell, CellArgument
 from argsum.prose.methods.material import paragraphs_of, statements_for

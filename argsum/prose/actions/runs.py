@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import is_at_work
 from argsum.analysis.models import Analysis, FoundPoint
-from argsum.analysis.reports.points import BEST_FIRST
+from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.datasets.models import CellArgument
 from argsum.prose.methods.replies import READER_VERSION, read_sentences
 from argsum.prose.models import ProseParagraph, ProseSummary

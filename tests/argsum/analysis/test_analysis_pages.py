@@ -5,10 +5,11 @@ from datetime import date
 
 import pytest
 
-from argsum.analysis.actions.edits import rename_point
+from argsum.analysis.actions.analyses import count_analysis
+from argsum.analysis.actions.edits import move_statements, rename_point
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
-from argsum.analysis.reports.points import narrowed_counts
+from argsum.analysis.reports.mentions import BEST_FIRST, narrowed_counts
 from argsum.datasets.models import CellArgument
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
@@ -78,7 +79,7 @@ def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max
     lab.client  # noqa: B018  signs in here, not below
     with django_assert_max_num_queries(20):
         lab.get("analysis")
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(23):
         lab.get("analysis", {"q": "quiet", "group": ALTDORF})
     with django_assert_max_num_queries(18):
         lab.point()
@@ -115,15 +116,33 @@ def test_all_conditions_are_about_the_same_comment(lab):
     say(lab.cell, "One place.", day=date(2026, 1, 1), town="Neudorf")
     argument = lab.cell.arguments.get(text="One place.")
     Placement.objects.create(analysis=lab.analysis, argument=argument, point=lab.first)
+    count_analysis(lab.analysis)
     narrow = StatementSearch(
         search="One place", column="town", value="Altdorf", first=date(2026, 1, 1)
     )
-    assert narrowed_counts(lab.analysis, narrow) == {}
+    assert narrowed_counts(lab.analysis, narrow).points == {}
     assert not narrow.of_statements(lab.analysis.placements.all()).exists()
     both = StatementSearch(
         search="One place", column="town", value="Altdorf", last=date(2025, 2, 1)
     )
-    assert narrowed_counts(lab.analysis, both)[lab.first.pk].comments == 1
+    assert narrowed_counts(lab.analysis, both).points[lab.first.pk].comments == 1
+
+
+def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
+    quiet = StatementSearch(search="quiet")
+    before = narrowed_counts(lab.analysis, quiet)
+    own = before.points[lab.first.pk]
+    best = lab.first.placements.filter(argument__text__contains="quiet").order_by(*BEST_FIRST)
+    keys = list(best.values_list("argument", flat=True))
+    assert before.best_of([lab.first.pk], 2) == {lab.first.pk: keys[:2]}
+    say(lab.cell, best[0].argument.text, town="Altdorf")
+    assert narrowed_counts(lab.analysis, quiet).points[lab.first.pk] == own
+    edit = {"analysis": lab.analysis, "actor": lab.researcher, "seen": lab.seen}
+    move_statements(point=lab.first, statements=keys, to=None, **edit)
+    fresh = Analysis.objects.get(pk=lab.analysis.pk)
+    after = narrowed_counts(fresh, quiet).points
+    assert lab.first.pk not in after
+    assert after[None].statements == before.points[None].statements + len(keys)
 
 
 def test_statements_are_paged_and_the_page_stays_light(lab):

@@ -8,17 +8,18 @@ from argsum.analysis.actions.edits import move_statements
 from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
-from argsum.analysis.reports.points import narrowed_counts
+from argsum.analysis.reports.mentions import narrowed_counts
 from argsum.auditing.reports.frame import frame_of
 from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
 
 from .made_comments import analyse, fill, make_cell, word_engine, write_analysis
+from .test_comparing import _nothing_cached
 from .test_report import rows_of, sent
 
 pytestmark = pytest.mark.django_db
-__all__ = ["word_engine"]
+__all__ = ["_nothing_cached", "word_engine"]
 
 
 class Lab(SignedIn):
@@ -53,7 +54,7 @@ def test_a_comment_is_sure_if_one_of_its_statements_is(lab):
     assert lab.first.comments == of_point.distinct().count() == 4
     assert lab.first.sure_comments == surely.distinct().count() == 1
     assert (lab.first.voices, lab.first.sure_voices) == (4, 1)
-    counts = narrowed_counts(lab.analysis, StatementSearch(search="quiet"))[lab.first.pk]
+    counts = narrowed_counts(lab.analysis, StatementSearch(search="quiet")).points[lab.first.pk]
     assert 0 < counts.sure_comments <= counts.comments
 
 

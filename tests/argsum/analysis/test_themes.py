@@ -17,8 +17,9 @@ from argsum.analysis.actions.edits import (
 from argsum.analysis.actions.themes import merge_themes, move_to_theme, rename_theme
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
+from argsum.analysis.reports.mentions import narrowed_counts, theme_counts
 from argsum.analysis.reports.report import ReportRequest, report_of
-from argsum.analysis.reports.themes import said_by_few, theme_counts, theme_names
+from argsum.analysis.reports.themes import said_by_few, theme_names
 from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
@@ -89,7 +90,7 @@ def test_a_comment_that_makes_two_points_of_a_theme_counts_once(lab):
 
 def test_themes_are_counted_under_the_filters_of_the_page(lab):
     town = StatementSearch(column="town", value="Altdorf")
-    counts = theme_counts(lab.analysis, town)
+    counts = narrowed_counts(lab.analysis, town).themes
     about = {"attributes__town": "Altdorf"}
     assert counts["Inside"].comments == lab.making(lab.first, lab.second, **about)
     assert counts["Inside"].comments < theme_counts(lab.analysis)["Inside"].comments
