@@ -57,7 +57,7 @@ def test_the_description_of_the_interface_has_no_second_word():
 
 def test_the_interface_calls_a_round_a_round():
     # Addresses, parameters, fields, names of bodies, ids of operations and all that is said.
-    schema = json.dumps(document())
+    schema = json.dumps(document(), default=str)
     assert "/label-rounds/{label_round_id}/" in schema
     assert set(re.findall(r"[\w/{}-]*campaign[\w/{}-]*", schema, re.I)) == set()
 
