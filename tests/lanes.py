@@ -81,7 +81,7 @@ DIALECT = (
     "runs/test_queueing.py",
     "security/test_hostile_queries.py",
     "upkeep/test_doctor_database.py",
-    "upkeep/test_put_away.py",
+    "upkeep/test_whole_deletion.py",
 )
 
 

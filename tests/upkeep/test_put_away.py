@@ -1,28 +1,19 @@
 """Studies that are archived, restored and deleted: what stops, what stays, and what is left."""
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 
-from annotation.exports.models import ExportFile
 from annotation.labelling.actions import serving
 from annotation.labelling.models.rounds import Assignment
-from argsum.scorers.models import Scorer
-from cqa_site.files.models import ImportFile
-from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
+from cqa_site.people.models import AuditEvent, Membership, Role, Study
 from cqa_site.rounds.lifecycle import close_round, open_round
-from cqa_site.rounds.models import Round
 from cqa_site.runs import jobs
-from cqa_site.runs.models import Job, Run
+from cqa_site.runs.models import Job
 from cqa_site.upkeep.studies import deletion as archiving
-from cqa_site.upkeep.studies import deletion as deleting
-from cqa_site.web.limits import path_of
 from tests.api.conftest import client_of
 from tests.cast import make_label_round, make_member, make_study, sign_in
-from tests.everything import make_everything, make_much
-from tests.lengths import mostly
 from tests.runs.made_runs import make_endpoint
 
 pytestmark = pytest.mark.django_db
@@ -45,13 +36,6 @@ def at(name, study, **ids):
 def archive(study, admin):
     archiving.archive_study(study=study, actor=admin)
     study.refresh_from_db()
-
-
-def quiet(study):
-    """End everything in a study that was made to be full of work."""
-    Round.objects.filter(study=study, state__in=("open", "paused")).update(state="closed")
-    Run.objects.filter(study=study, state__in=Run.WORKING).update(state="paused")
-    Job.objects.filter(study=study, state__in=Job.ACTIVE).update(state="done", lease_until=None)
 
 
 # -- archive --
@@ -120,143 +104,7 @@ def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     assert not client.get(at("study", study)).context["waiting"]
 
 
-def test_exports_are_made_in_an_archived_study():
-    world = make_much("Tea")
-    quiet(world.study)
-    archive(world.study, world.people.admin)
-    before = ExportFile.objects.count()
-    client = sign_in(world.people.researcher)
-    data = {"contents": ["final_labels"], "format": "csv"}
-    url = at("exports", world.study, label_round_id=world.label_round.public_id)
-    reply = client.post(url, data)
-    assert reply.status_code == 302
-    assert ExportFile.objects.count() > before
-
-
 # -- deletion --
-
-
-@pytest.fixture
-def world(settings, tmp_path):
-    settings.MEDIA_ROOT, settings.DATA_DIR = tmp_path / "files", tmp_path
-    return make_everything("Tea")
-
-
-def models_of_studies():
-    """Every model from which a foreign key leads to a study, by whatever way, and these keys."""
-    found = {Study}
-    while True:
-        more = {
-            model
-            for model in apps.get_models(include_auto_created=True)
-            for field in model._meta.get_fields()
-            if field.concrete and field.is_relation and field.related_model in found
-        } - found
-        if not more:
-            return found - {Study}
-        found |= more
-
-
-def remaining():
-    return {
-        model.__name__: count
-        for model in models_of_studies()
-        if (count := model._base_manager.count())
-    }
-
-
-def delete(world_study, admin):
-    archive(world_study, admin)
-    job = archiving.delete_study(study=world_study, actor=admin)
-    jobs.drain()
-    job.refresh_from_db()
-    return job
-
-
-def test_no_row_and_no_file_of_a_deleted_study_remains(world):
-    study, admin = world.study, world.people.admin
-    quiet(study)
-    models = models_of_studies()
-    filled = {model for model in models if model._base_manager.exists()}
-    # So that a table that is empty anyway proves nothing.
-    assert len(filled) > 0.8 * len(models), sorted(m.__name__ for m in models - filled)
-    upload = path_of(ImportFile.STORED_IN, "upload")
-    upload.parent.mkdir(parents=True, exist_ok=True)
-    upload.write_text("a")
-    ImportFile.objects.filter(pk=world.imported.pk).update(stored_as="upload")
-    trained = Scorer.objects.filter(study=study).first().stored_paths[0]
-    trained.mkdir(parents=True)
-    exported = [world.export.path, world.export.manifest_path]
-    assert all(path.is_file() for path in exported)
-    participant, people = world.participant.pk, set(User.objects.filter(email__isnull=False))
-    rows = sum(remaining().values()) + 1
-
-    job = delete(study, admin)
-
-    assert (job.state, job.error, job.study) == ("done", "", None)
-    left = remaining()
-    # What the site keeps: one line, and the job itself, neither of a study.
-    assert left == {"Job": 1, "AuditEvent": 1}
-    assert not Study.objects.exists()
-    line = AuditEvent.objects.get()
-    assert (line.study, line.actor, line.verb, line.subject) == (
-        None, admin, "study_deleted", "Tea",
-    )  # fmt: skip
-    # The log has a line more since the count: of the archive.
-    assert line.details == {"rows": rows + 1, "id": str(study.public_id)}
-    assert not any(path.exists() for path in [upload, trained, *exported])
-    assert set(User.objects.filter(email__isnull=False)) == people
-    assert not User.objects.filter(pk=participant).exists()
-    call_command("check_integrity")
-    call_command("check")
-
-
-def test_another_study_loses_nothing(world):
-    other = make_much("Coffee")
-    before = {
-        model: set(archiving.rows_of(model, other.study).values_list("pk", flat=True))
-        for model in models_of_studies()
-    }
-    quiet(world.study)
-    assert delete(world.study, world.people.admin).state == "done"
-    for model, keys in before.items():
-        kept = set(archiving.rows_of(model, other.study).values_list("pk", flat=True))
-        assert kept == keys, model
-    assert User.objects.filter(pk=other.participant.pk).exists()
-
-
-class Killed(BaseException):
-    """As if the worker had died there."""
-
-
-@pytest.mark.parametrize("after", mostly([1, 30, 70, 100], 30))
-def test_a_worker_that_dies_leaves_its_work_to_the_next(world, monkeypatch, after):
-    study, admin = world.study, world.people.admin
-    quiet(study)
-    archive(study, admin)
-    rows = sum(remaining().values()) + 1
-    job = archiving.delete_study(study=study, actor=admin)
-    monkeypatch.setattr(deleting, "BATCH", 3)
-    steps = 0
-
-    def die(work, *told, step=jobs.JobContext.step):
-        nonlocal steps
-        steps += 1
-        step(work, *told)
-        if steps == after:
-            raise Killed
-
-    with monkeypatch.context() as patched:
-        patched.setattr(jobs.JobContext, "step", die)
-        with pytest.raises(Killed):
-            jobs.drain()
-    assert Study.objects.filter(pk=study.pk).exists()
-    Job.objects.filter(pk=job.pk).update(lease_until="2000-01-01T00:00Z")
-    jobs.drain()
-    job.refresh_from_db()
-    assert (job.state, job.losses) == ("done", 1)
-    assert remaining() == {"Job": 1, "AuditEvent": 1}
-    assert AuditEvent.objects.get().details["rows"] == rows
 
 
 def test_what_other_studies_refer_to_goes_as_well(study, admin, monkeypatch):
@@ -266,7 +114,7 @@ def test_what_other_studies_refer_to_goes_as_well(study, admin, monkeypatch):
     mine = make_endpoint(study, admin, "Cluster", is_offered=True)
     make_endpoint(study, admin, "Second", original=mine)
     theirs = make_endpoint(other, boss, "Cluster", kind="shared", original=mine)
-    monkeypatch.setattr(deleting, "BATCH", 1)
+    monkeypatch.setattr(archiving, "BATCH", 1)
     archive(study, admin)
     archiving.delete_study(study=study, actor=admin)
     jobs.drain()
@@ -342,7 +190,7 @@ def test_what_a_late_request_wrote_goes_in_another_pass(study, admin, monkeypatc
     jobs.drain()
     job.refresh_from_db()
     assert (job.state, late and True) == ("done", True)
-    assert remaining() == {"Job": 1, "AuditEvent": 1}
+    assert not study.guidelines.exists()
 
 
 def test_commands_refuse_an_archived_study(study, admin, tmp_path):
