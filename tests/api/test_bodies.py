@@ -88,9 +88,11 @@ def raw(client, route, world, body, content_type="application/json"):
 
 
 def some(route):
-    """Each at one address; elsewhere one that is JSON, another one from address to address."""
+    """Each at one address; at half of the others one that is JSON, another one each time."""
     start = sum(str(route).encode())
-    return SEEDS if route.name == "label_rounds" else [WELL_FORMED[start % len(WELL_FORMED)]]
+    if route.name == "label_rounds":
+        return SEEDS
+    return [] if start % 2 else [WELL_FORMED[start // 2 % len(WELL_FORMED)]]
 
 
 def all_of_them(route):
@@ -153,8 +155,9 @@ def every_field() -> set[str]:
 
 
 def a_part(names, at):
-    """Every eighth name, other ones from address to address, and those that would matter most."""
-    return {*sorted(names)[at % 8 :: 8], "id", "pk", "study", "state", "role", "created_by"}
+    """At each second address a fourth of the names, and those that would matter most."""
+    some = sorted(names)[at // 2 % 4 :: 4]
+    return () if at % 2 else {*some, "id", "pk", "study", "state", "role", "created_by"}
 
 
 def all_names(names, _at):
@@ -172,6 +175,8 @@ def test_fields_that_are_not_declared_are_refused(world, callers, alone, some):
             described = set((body_of(route) or {}).get("properties", {}))
             assert described & names <= known
             extra = set(some(names, at)) - known
+            if not extra:
+                continue
             response = getattr(callers[route.caller], route.method)(
                 route.url(world),
                 good | dict.fromkeys(extra, "1"),

@@ -24,7 +24,10 @@ def test_a_change_takes_no_parameters(world, callers, alone, step):
             assert_as_described(route, response)
 
 
-HOSTILE = ("", "abc", "-1", "9" * 30, "1e999", "nan", "a\x00b", "\u0663", "x" * 1_900)
+HOSTILE = (
+    *("", "abc", "-1", "9" * 30, "1e999", "nan", "a\x00b", "\u0663", "x" * 1_900),
+    *("'; --", "\U0001f375", b"\xed\xa0\x80"),
+)
 
 
 def parameters_of(route):
