@@ -13,7 +13,6 @@ from cqa_site.rounds.queue import next_sheet
 from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
-from tests.lengths import of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.worlds import built_of
 
@@ -29,8 +28,7 @@ class Lab(World):
         self.other = self.make_round(name="Another round")
 
 
-built, world = built_of(Lab, SERVED, "score", "prefer")
-SOME_KINDS = of_kinds(SERVED, "score")
+built, world = built_of(Lab, SERVED, "score")
 
 
 @pytest.fixture
@@ -121,7 +119,6 @@ def test_a_sheet_of_another_round_is_not_theirs_even_if_it_was_made(world, other
     assert (sheet.state, sheet.draft) == (Sheet.State.OPEN, None)
 
 
-@SOME_KINDS
 def test_pages_of_participants_lead_nowhere_else(world, round_, inside):
     waiting = inside.get(work_page(round_))["Location"]
     pages = [inside.get(page).text for page in (waiting, DONE)]
@@ -145,7 +142,6 @@ def test_links_and_people_of_another_round_are_not_found(round_, other, inside, 
     assert link.is_open
 
 
-@SOME_KINDS
 def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, researcher):
     page = address("crowd_links", round_, round_.public_id)
     shown = researcher.get(address(kind_of(round_).audit.round, round_, round_.public_id))
@@ -173,7 +169,6 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
 
 
 @pytest.mark.long
-@SOME_KINDS
 def test_a_submission_asks_no_more_of_the_database_for_members(
     world, django_assert_max_num_queries
 ):
@@ -220,7 +215,6 @@ def test_who_does_not_qualify_is_screened_out(db):
     assert finish(client) == ["CODE-SCREENED"]
 
 
-@SOME_KINDS
 def test_an_answer_the_server_lost_is_a_fault(world, inside, monkeypatch):
     sheet = sheet_at(world.round, inside.get(world.address("")))
     inside.raise_request_exception = False

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from tests.cast import sign_in
-from tests.lengths import of_kinds
 from tests.rounds.made_work import ITEMS, JSON, SERVED, World
 from tests.worlds import built_of
 
@@ -14,7 +13,7 @@ ASKED = JSON | {"HTTP_PREFER": "return=representation"}
 OWN = re.compile(r'[0-9A-Za-z]{64}|[0-9a-f]{32}|"saved_at": "[^"]+"')
 
 
-built, world = built_of(World, SERVED)
+built, world = built_of(World, SERVED, "score")
 
 
 @pytest.fixture
@@ -41,7 +40,6 @@ def shown(answer):
     return OWN.sub("", answer.text)
 
 
-@of_kinds(SERVED, "score")
 def test_it_is_the_page_that_a_visit_shows_for_whoever_asks(world, client):
     reply = submit(client, world, begin(client, world))
     there = reply["Content-Location"]
@@ -56,7 +54,6 @@ def test_it_is_the_page_that_a_visit_shows_for_whoever_asks(world, client):
     assert "Content-Location" not in told
 
 
-@of_kinds(SERVED, "score")
 def test_after_the_last_sheet_there_is_no_page(world, client):
     world.do(at_most=ITEMS - 1)
     reply = submit(client, world, begin(client, world))

@@ -9,7 +9,7 @@ from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests import cast
 from tests.flat import flat
-from tests.lengths import mostly, of_kinds
+from tests.lengths import mostly
 from tests.people.works import address, fill_answers
 from tests.rounds.made_work import JSON, KINDS, World
 from tests.rows import rows_of
@@ -20,12 +20,9 @@ def stored():
     return rows_of(each for each in apps.get_models() if each._meta.app_label != "sessions")
 
 
-@pytest.fixture(scope="module", params=mostly(KINDS, "label", "score", "edit"))
+@pytest.fixture(scope="module", params=mostly(KINDS, "label", "score"))
 def built(request, build_once):
     return build_once(World, request.param, opens=False)
-
-
-SOME_KINDS = of_kinds(KINDS, "label", "score")
 
 
 @pytest.fixture
@@ -62,7 +59,6 @@ def answers(client, world):
     ]
 
 
-@SOME_KINDS
 def test_nothing_is_stored_whatever_the_round_s_state(world, office):
     moves = {"draft": None, "open": open_round, "closed": close_round}
     for state, move in moves.items():
@@ -86,7 +82,6 @@ def test_nothing_is_stored_whatever_the_round_s_state(world, office):
         assert stored() == before, state
 
 
-@SOME_KINDS
 def test_a_submission_leads_to_the_next_item(world, office):
     replies = answers(office, world)
     following = trial(world.round, "", 2)
@@ -102,7 +97,6 @@ def test_a_submission_leads_to_the_next_item(world, office):
     assert (reply.status_code, reply.json()["version"]) == (200, 8)
 
 
-@SOME_KINDS
 def test_what_is_wrong_is_said_as_to_people(world, office):
     before = stored()
     if world.name == "label":

@@ -10,7 +10,7 @@ from tests.worlds import built_of
 
 from .made_work import SERVED, World
 
-built, world = built_of(World, SERVED, "score", "prefer")
+built, world = built_of(World, SERVED, "score")
 
 
 def decide(world, decision, person=0, **fields):

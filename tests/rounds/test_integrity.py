@@ -18,7 +18,7 @@ class Submitted(Sitting):
         self.take()
 
 
-built, world = built_of(Submitted, SHEETS, "score", "edit")
+built, world = built_of(Submitted, SHEETS, "score")
 
 
 def test_all_is_well_after_a_submission(world):

@@ -14,7 +14,7 @@ from .made_work import SHEETS, Sitting
 HTML = {"headers": {"Accept": "text/html"}}
 
 
-built, world = built_of(Sitting, SHEETS, "score", "edit")
+built, world = built_of(Sitting, SHEETS, "score")
 
 
 def test_a_submission_that_was_overtaken_by_the_next_one_changes_nothing(world):

@@ -15,14 +15,12 @@ from cqa_site.rounds.lifecycle import (
 )
 from cqa_site.rounds.models import Round
 from tests.cast import sign_in
-from tests.lengths import of_kinds
 from tests.people.test_plans import address, begun
 from tests.worlds import built_of
 
 from .made_work import KINDS, World
 
-built, world = built_of(World, KINDS, "label", "score", "edit")
-SOME_KINDS = of_kinds(KINDS, "label", "score")
+built, world = built_of(World, KINDS, "label", "score")
 
 
 @pytest.fixture
@@ -60,7 +58,6 @@ def test_a_draft_that_opens_gets_the_slots_it_asks_for(world, draft):
     assert verbs(world, draft) == [world.kind.audit.of_round("open")]
 
 
-@SOME_KINDS
 def test_a_round_is_closed_and_opened_again(world):
     assert moved(world, close_round, world.round) == "closed"
     assert world.kind.Round.objects.get(pk=world.round.pk).closed_at
@@ -71,7 +68,6 @@ def test_a_round_is_closed_and_opened_again(world):
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-@SOME_KINDS
 def test_a_name_and_instructions_are_corrected_while_people_work(world, is_closed):
     """Of every kind, by its page; the history keeps both."""
     if is_closed:
@@ -131,7 +127,6 @@ def test_two_rounds_of_a_kind_have_two_names(world, draft):
         Round.objects.filter(pk=draft.pk).update(name=world.round.name)
 
 
-@SOME_KINDS
 def test_a_round_from_a_plan_to_its_end_on_pages(world, office):
     plan = begun(office, world.kind, world.study) | {"name": "By form"}
     plan.pop("leave_out_used", None)
@@ -169,7 +164,6 @@ def address_of_list(world):
 COSTS = {"label": 7, "score": 10, "prefer": 10, "count": 10, "edit": 13, "audit": 10}
 
 
-@SOME_KINDS
 @pytest.mark.long
 def test_pages_cost_as_much_for_many_rounds_and_people_as_for_few(
     world, office, django_assert_max_num_queries

@@ -9,7 +9,7 @@ from tests.worlds import built_of
 
 from .made_work import SERVED, SHEETS, Sitting
 
-built, world = built_of(Sitting, SHEETS, "score", "edit")
+built, world = built_of(Sitting, SHEETS, "score")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.worlds import built_of
 
 from .made_work import ITEMS, SERVED, World
 
-built, world = built_of(World, SERVED, "score", "prefer")
+built, world = built_of(World, SERVED, "score")
 
 
 @pytest.fixture

@@ -13,13 +13,11 @@ from cqa_site.rounds.drafts import content_of
 from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
-from tests.lengths import of_kinds
 from tests.worlds import built_of
 
 from .made_work import JSON, SHEETS, Sitting
 
-built, world = built_of(Sitting, SHEETS, "score", "edit")
-SOME_KINDS = of_kinds(SHEETS, "score")
+built, world = built_of(Sitting, SHEETS, "score")
 
 
 @pytest.fixture
@@ -42,7 +40,6 @@ def stored(world):
     return world.again(world.sheet)
 
 
-@SOME_KINDS
 def test_from_the_first_page_to_the_end(world, client):
     work = world.address("")
     assert work in client.get(reverse("study", args=[world.study.public_id])).text
@@ -70,7 +67,6 @@ def test_from_the_first_page_to_the_end(world, client):
     assert stored(world).kept.count() == 1
 
 
-@SOME_KINDS
 def test_two_tabs_meet_on_the_page(world, client):
     one, two = ({"client": name, "sequence": 1} for name in ("one", "two"))
     assert send(client, world, "_save", world.work.full_form, **one).status_code == 200
@@ -89,7 +85,6 @@ def test_two_tabs_meet_on_the_page(world, client):
     assert content_of(stored(world)) == world.kind.Content(**kept.content)
 
 
-@SOME_KINDS
 def test_a_script_may_send_the_whole_form_as_one_text(world, client):
     if world.name == "edit":
         pytest.skip("what is edited is a text")
@@ -98,7 +93,6 @@ def test_a_script_may_send_the_whole_form_as_one_text(world, client):
     assert stored(world).state == "submitted"
 
 
-@SOME_KINDS
 def test_without_script_the_plain_form_works(world, client):
     plain = {"headers": {}, "client": "", "sequence": "0"}
     saved = send(client, world, "_save", world.work.unfit_form, **plain)
@@ -117,7 +111,6 @@ def test_without_script_the_plain_form_works(world, client):
         assert world.address("_form", sheet) in following, "the way back to the one before"
 
 
-@SOME_KINDS
 def test_the_page_of_the_next_sheet_comes_with_the_reply_where_a_script_asks_for_it(world, client):
     wants = {"headers": {"Accept": "application/json", "Prefer": "return=representation"}}
     reply = send(client, world, "_submit", world.work.full_form, headers=wants)
@@ -182,7 +175,6 @@ def test_a_draft_is_nobodys_page_yet(world, client):
     assert "Draft" not in client.get(reverse("study", args=[world.study.public_id])).text
 
 
-@SOME_KINDS
 def test_the_page_says_why_nothing_comes(world, client):
     place = world.place()
     place.round = world.round
@@ -218,7 +210,6 @@ COSTS = {
 }
 
 
-@SOME_KINDS
 def test_serving_and_saving_take_few_queries(world, client, django_assert_max_num_queries):
     world.do(at_most=1)
     world.sheet = world.take()

@@ -24,7 +24,7 @@ from tests.cast import make_member, make_study, sign_in
 from tests.lengths import mostly
 from tests.runs.judging import Lab, answer_by_text, script
 from tests.runs.made_runs import SENTINEL, make_endpoint
-from tests.runs.turns import planned, replies
+from tests.runs.turns import planned, readings, replies
 
 pytestmark = pytest.mark.django_db
 
@@ -186,6 +186,7 @@ def test_what_is_withdrawn_sends_nothing_more(lab, added, offered, boss, end, mo
     served = fresh(added) if end is delete_study else added
     after = take_turn(served, "a", Turn(finished=replies(first.outgoing)), 512)
     assert after.outgoing == []
+    take_turn(served, "a", Turn(read=readings(after)), 512)
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
     assert "no longer offered to this study" in pause_in_words(run)

@@ -344,7 +344,7 @@ class TestTwoTabs(TestCase):
         run_state_machine_as_test(
             TwoTabs,
             settings=settings(
-                max_examples=settings.default.max_examples // 3,
+                max_examples=settings.default.max_examples // 5,
                 stateful_step_count=25,
                 suppress_health_check=list(HealthCheck),
             ),

@@ -53,7 +53,7 @@ def place_of(label_round, user=None):
     return place_for(round_=label_round, rater=rater)
 
 
-@pytest.fixture(params=[5, pytest.param(40, marks=pytest.mark.long)])
+@pytest.fixture(params=[3, pytest.param(40, marks=pytest.mark.long)])
 def together(request):
     """A function that lets acts race, each at least so many times; it returns the errors."""
     return partial(race, request.param)

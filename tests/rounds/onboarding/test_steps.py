@@ -51,7 +51,7 @@ def end(world, person=0):
     return step_progress(place.round, place).end
 
 
-@pytest.mark.parametrize("name", mostly(KINDS, "label", "score", "edit"))
+@pytest.mark.parametrize("name", mostly(KINDS, "label", "score"))
 def test_no_kind_serves_before_every_step_is_passed(name):
     world = World(name)
     attach(world.round, make_version(world.study, world.researcher))
