@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -39,7 +39,15 @@ from argsum.auditing.models import (
     KeptAudit,
 )
 from argsum.auditing.reports.figures import answers_of
-from argsum.auditing.reports.frame import AuditFrame, PairKey, asked_before, frame_of, state_of
+from argsum.auditing.reports.frame import (
+    AuditFrame,
+    FrameSizes,
+    PairKey,
+    asked_before,
+    frame_of,
+    sizes_of,
+    state_of,
+)
 from argsum.datasets.models import CommentStatement
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
@@ -207,11 +215,11 @@ class AuditPlan:
 class AuditSample:
     """How many pairs are drawn from each stratum of a frame, and which were drawn before."""
 
-    frame: AuditFrame
+    frame: FrameSizes
     own: tuple[int, ...]
     free: Mapping[Stratum, int]
     drawn: Mapping[Stratum, int]
-    before: frozenset[PairKey]
+    before: Mapping[PairKey, str]
 
     @property
     def size(self) -> int:
@@ -226,6 +234,9 @@ def plan_round(
     """Make a draft round with its pairs, or draw a draft's pairs again; raises RoundNotReady."""
     planned = locked_round(round_, AuditRound.State.DRAFT) if round_ else None
     planned = planned or AuditRound(study=study, created_by=actor)
+    # Edits wait, so that the pairs read below are those that the sizes count.
+    held = Analysis.objects.select_for_update().get(pk=plan.analysis.pk)
+    plan = replace(plan, analysis=held)
     sample = sample_of(plan, round_)
     if not sample.size:
         is_done = not any(sample.free.values())
@@ -252,10 +263,10 @@ def sample_of(plan: AuditPlan, round_: AuditRound | None = None) -> AuditSample:
         raise RoundNotReady(_("The analysis is not finished yet."))
     if new_comments(analysis):
         raise RoundNotReady(_("Some comments are not placed yet. Place them first."))
-    frame = frame_of(analysis)
+    frame = sizes_of(analysis)
     if not frame.texts:
         raise RoundNotReady(_("The analysis has no key points to check."))
-    before = frozenset(asked_before(analysis, round_))
+    before = asked_before(analysis, round_)
     if plan.target is not None:
         own = tuple(frame.texts)[:TARGET_POINTS]
         free = _free(frame, own, before)
@@ -266,26 +277,18 @@ def sample_of(plan: AuditPlan, round_: AuditRound | None = None) -> AuditSample:
 
 
 def _free(
-    frame: AuditFrame, own: tuple[int, ...], before: frozenset[PairKey]
+    frame: FrameSizes, own: tuple[int, ...], before: Mapping[PairKey, str]
 ) -> dict[Stratum, int]:
     """Return how many pairs of each stratum nobody was asked about."""
     sizes = frame.strata(own)
-    place = {unit: at for at, unit in enumerate(frame.units)}
-    bands = {
-        (point, at): band
-        for point, counted in frame.counted.items()
-        for band, places in counted.items()
-        for at in places.tolist()
-    }
-    for point, unit in before:
-        band = bands.get((point, place[unit]), ELSEWHERE)
+    for (point, _unit), band in before.items():
         sizes[Stratum(point if point in own else SMALLER, band)] -= 1
     return sizes
 
 
 def _wanted(
     plan: AuditPlan,
-    frame: AuditFrame,
+    frame: FrameSizes,
     own: tuple[int, ...],
     free: Mapping[Stratum, int],
     round_: AuditRound | None,
@@ -325,7 +328,7 @@ def _waiting(analysis: Analysis, but: AuditRound | None) -> Counter[tuple[int, s
 def _draw(planned: AuditRound, sample: AuditSample) -> None:
     """Draw the pairs of a round and store them in random order."""
     generator = np.random.default_rng(planned.seed)
-    frame, own = sample.frame, sample.own
+    frame, own = frame_of(planned.analysis), sample.own
     smaller = [point for point in frame.texts if point not in own]
     place = {unit: at for at, unit in enumerate(frame.units)}
     before = {(point, place[unit]) for point, unit in sample.before}

@@ -162,10 +162,9 @@ def analysis_audit_draw(
     analysis = finished_or_404(study, analysis_id)
     wanted = {name: request.POST[name] for name in ("size", "target") if request.POST.get(name)}
     form = _form(study, analysis, **wanted)
-    if not form.is_valid():
-        messages.error(request, next(str(texts[0]) for texts in form.errors.values()))
-        return redirect("analysis_audit", study.public_id, analysis.public_id)
     try:
+        if not form.is_valid():
+            raise RoundNotReady(next(str(texts[0]) for texts in form.errors.values()))
         planned = plan_round(study=study, plan=form.plan(), actor=request.user)
         open_round(round_=planned, actor=request.user)
     except RoundNotReady as reason:

@@ -40,8 +40,8 @@ WITHOUT = {
         count_save count_submit count_settle participation_end participation_stop
         participation_fault round_steps round_survey
     """,
-    "Experts edit by hand, in their own browser; a program would not be an expert.": """
-        desk_save desk_submit desk_settle
+    "Experts edit by hand, or answer blind, in their own browser; a program is no expert.": """
+        desk_save desk_submit desk_settle analysis_audit_leave
     """,
     "A crowd platform reports to it, with a signature of its own.": """
         platform_hook

@@ -4,11 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from django.db.models import QuerySet
+
 from argsum.analysis.models import Analysis
+from argsum.datasets.models import Comment
 from cqa_site.stats.estimate import Bounded
 
-# Comment → its group or period, by primary key; read only where somebody audited.
-Parts = Callable[[], Mapping[int, str]]
+# Comments → their group or period, by primary key; read only where somebody audited.
+Parts = Callable[[QuerySet[Comment]], Mapping[int, str]]
 
 
 @dataclass(frozen=True)
@@ -26,9 +29,12 @@ class CorrectionSource(Protocol):
         """Map key points to their shares of all comments."""
 
     def of_parts(
-        self, analysis: Analysis, parts: Parts
+        self, analysis: Analysis, name: str, parts: Parts
     ) -> Mapping[tuple[int, str], CorrectedShare]:
-        """Map key points and groups or periods to the share of the comments in it."""
+        """Map key points and groups or periods to the share of the comments in it.
+
+        ``name`` tells the parts from others of the same comments.
+        """
 
 
 _SOURCES: list[CorrectionSource] = []
@@ -47,8 +53,9 @@ def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
     }
 
 
-def corrections_by_part(analysis: Analysis, parts: Parts) -> dict[tuple[int, str], CorrectedShare]:
+def corrections_by_part(
+    analysis: Analysis, name: str, parts: Parts
+) -> dict[tuple[int, str], CorrectedShare]:
     """Map key points and groups or periods to corrected shares; only those with an interval."""
-    return {
-        at: share for source in _SOURCES for at, share in source.of_parts(analysis, parts).items()
-    }
+    corrected = (source.of_parts(analysis, name, parts) for source in _SOURCES)
+    return {at: share for shares in corrected for at, share in shares.items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -205,12 +206,11 @@ def compared(analysis: Analysis, column: CommentColumn, counts: CommentCounts) -
 
 
 def _corrected(analysis: Analysis, column: str) -> dict[tuple[int, str], CorrectedShare]:
-    def groups() -> dict[int, str]:
-        comments = Comment.objects.filter(cell=analysis.cell_id).order_by()
+    def groups(comments: QuerySet[Comment]) -> dict[int, str]:
         rows = comments.values_list("pk", "attributes").iterator(5_000)
         return {pk: str(fields[column]) for pk, fields in rows if fields.get(column)}
 
-    return corrections_by_part(analysis, groups)
+    return corrections_by_part(analysis, counting.digest("group", column), groups)
 
 
 def groups_finding(comparison: GroupComparison) -> Conclusion | None:

@@ -8,6 +8,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import QuerySet
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -241,12 +242,11 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
 def _corrected(analysis: Analysis, period: str) -> dict[tuple[int, str], CorrectedShare]:
     from argsum.analysis.methods.trends import start_of
 
-    def periods() -> dict[int, str]:
-        comments = Comment.objects.filter(cell=analysis.cell_id, written_on__isnull=False)
-        rows = comments.order_by().values_list("pk", "written_on").iterator(5_000)
+    def periods(comments: QuerySet[Comment]) -> dict[int, str]:
+        rows = comments.values_list("pk", "written_on").iterator(5_000)
         return {pk: start_of(day, period).isoformat() for pk, day in rows if day}
 
-    return corrections_by_part(analysis, periods)
+    return corrections_by_part(analysis, f"period-{period}", periods)
 
 
 def trends_recipe(trend: PointTrends) -> str:

@@ -75,9 +75,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 # Who reads and edits an analysis.
 
 
-def analysis_page(
-    view: Callable[..., HttpResponseBase],
-) -> Callable[..., HttpResponseBase]:
+def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """Decorate ``view(request, analysis, …)`` for experts and researchers of the study.
 
     Experts who may answer in an open audit of the analysis are told why they have to wait.
@@ -87,29 +85,20 @@ def analysis_page(
     @wraps(view)
     def page(
         request: StudyRequest, study: Study, analysis_id: uuid.UUID, **ids: Any
-    ) -> HttpResponseBase:
+    ) -> HttpResponse:
         analysis = analysis_or_404(study, analysis_id)
-        if not request.membership.is_researcher:
-            rounds = blinding_rounds(analysis, request.user)
-            if rounds:
-                return _blind(request, analysis, rounds)
-        return view(request, analysis, **ids)
+        is_open = request.membership.is_researcher
+        rounds = [] if is_open else blinding_rounds(analysis, request.user)
+        if not rounds:
+            return view(request, analysis, **ids)
+        can_leave = not any(round_.has_answers for round_ in rounds)
+        context = {"study": study, "analysis": analysis, "rounds": rounds, "can_leave": can_leave}
+        response = render(request, "argsum/analysis/blind.html", context, status=409)
+        # A fragment would stand inside a page that is closed now.
+        response["HX-Refresh"] = "true"
+        return response
 
     return page
-
-
-def _blind(request: StudyRequest, analysis: Analysis, rounds: Sequence[Any]) -> HttpResponse:
-    """Return the page that stands in place of all pages of an analysis."""
-    context = {
-        "study": analysis.study,
-        "analysis": analysis,
-        "rounds": rounds,
-        "can_leave": not any(round_.has_answers for round_ in rounds),
-    }
-    response = render(request, "argsum/analysis/blind.html", context, status=409)
-    # A fragment would stand inside a page that is closed now.
-    response["HX-Refresh"] = "true"
-    return response
 
 
 # Analyses of comments: their list, a new one, and how one is steered.

@@ -31,7 +31,7 @@ from cqa_site.rounds.models import COUNTED
 from cqa_site.stats.estimate import Bounded, Estimate
 from cqa_site.web.tables import TableData, one_line
 
-from .frame import PairKey, frame_of, state_of
+from .frame import PairKey, bands_of, state_of
 
 Answer = AuditSheet.Answer
 
@@ -345,14 +345,8 @@ class AuditReading:
         asked = {pair.key: pair.band for pair in self.pairs}
         if not asked or list(self.frames) == [state_of(self.analysis)]:
             return 0
-        frame = frame_of(self.analysis)
-        now = {
-            (point, frame.units[at]): band
-            for point, bands in frame.counted.items()
-            for band, places in bands.items()
-            for at in places.tolist()
-        }
-        return sum(now.get(key, ELSEWHERE) != band for key, band in asked.items())
+        now = bands_of(self.analysis, asked)
+        return sum(now[key] != band for key, band in asked.items())
 
     def _kappa(self) -> Estimate:
         """Return the agreement of people on the pairs that two of them answered."""

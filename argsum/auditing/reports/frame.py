@@ -10,6 +10,7 @@ from django.db.models import Q, QuerySet
 
 from argsum.analysis.methods.audit import BANDS, BEHIND, ELSEWHERE, PERHAPS, SMALLER, Stratum
 from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.reports.analyses import has_comments
 from argsum.auditing.models import AuditPair, AuditRound
 from argsum.datasets.models import Comment
 from cqa_site.stats.arrays import IntArray
@@ -19,32 +20,23 @@ PairKey = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class AuditFrame:
-    """All pairs of an analysis.
+class FrameSizes:
+    """Numbers of pairs of an analysis.
 
-    Attributes
-    ----------
-    units
-        Comments by primary key, or statements where there are no comments.
-    texts
-        Texts of the shown key points, the largest first.
-    counted
-        For each key point and each of the first two bands, places in ``units``.
-    statements
-        Best statement of a pair in these bands, by key point and place.
+    ``units`` counts comments, or statements where there are no comments; ``texts`` are those of
+    the shown key points, the largest first; ``counted`` are the pairs of each in the first two
+    bands.
     """
 
-    units: list[int]
+    units: int
     texts: dict[int, str]
-    counted: dict[int, dict[str, IntArray]]
-    statements: dict[tuple[int, int], int]
-    has_comments: bool
+    counted: dict[int, dict[str, int]]
 
     def size(self, point: int, band: str) -> int:
         """Return the number of pairs of a key point in a band."""
         if band != ELSEWHERE:
-            return len(self.counted[point][band])
-        return len(self.units) - self.size(point, BEHIND) - self.size(point, PERHAPS)
+            return self.counted[point][band]
+        return self.units - sum(self.counted[point].values())
 
     def strata(self, own: Collection[int]) -> dict[Stratum, int]:
         """Return the number of pairs in each stratum."""
@@ -61,7 +53,34 @@ class AuditFrame:
             for point, text in self.texts.items()
         }
         state = state_of(analysis)
-        return {"state": state, "comments": len(self.units), "own": list(own), "points": points}
+        return {"state": state, "comments": self.units, "own": list(own), "points": points}
+
+
+def sizes_of(analysis: Analysis) -> FrameSizes:
+    """Return the sizes from the counts of the key points; reads no comment and no placement."""
+    shown = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
+    has_bands = analysis.has_bands
+    texts, counted = {}, {}
+    for point in shown.order_by("-comments", "position"):
+        behind = point.sure_comments if has_bands else point.comments
+        texts[point.pk] = point.text
+        counted[point.pk] = {BEHIND: behind, PERHAPS: point.comments - behind}
+    return FrameSizes(analysis.comments, texts, counted)
+
+
+@dataclass(frozen=True)
+class AuditFrame:
+    """All pairs of an analysis: as `FrameSizes`, with places in ``units`` instead of numbers.
+
+    ``units`` are primary keys, and ``statements`` the best statement of a counted pair, by key
+    point and place.
+    """
+
+    units: list[int]
+    texts: dict[int, str]
+    counted: dict[int, dict[str, IntArray]]
+    statements: dict[tuple[int, int], int]
+    has_comments: bool
 
 
 def frame_of(analysis: Analysis) -> AuditFrame:
@@ -97,6 +116,23 @@ def frame_of(analysis: Analysis) -> AuditFrame:
     return AuditFrame(units, texts, counted, statements, bool(comments))
 
 
+def bands_of(analysis: Analysis, pairs: Collection[PairKey]) -> dict[PairKey, str]:
+    """Return the bands in which pairs are now; reads only placements of their comments."""
+    points, units = ({key[at] for key in pairs} for at in (0, 1))
+    unit = "argument__said_in__comment" if has_comments(analysis.cell) else "argument"
+    rows = Placement.objects.filter(
+        analysis=analysis,
+        point__in=points,
+        point__state=FoundPoint.State.SHOWN,
+        **{f"{unit}__in": units},
+    )
+    bands = dict.fromkeys(pairs, ELSEWHERE)
+    for point, key, _argument, band in _banded(analysis, rows, unit):
+        if (point, key) in bands and bands[point, key] != BEHIND:
+            bands[point, key] = band
+    return bands
+
+
 def _banded(
     analysis: Analysis, rows: QuerySet[Placement], unit: str
 ) -> Iterator[tuple[int, int, int, str]]:
@@ -115,12 +151,12 @@ def state_of(analysis: Analysis) -> str:
     return f"{analysis.revision}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
-def asked_before(analysis: Analysis, but: AuditRound | None) -> set[PairKey]:
-    """Return the pairs that rounds drew from the present state of an analysis."""
+def asked_before(analysis: Analysis, but: AuditRound | None) -> dict[PairKey, str]:
+    """Return the pairs that rounds drew from the present state of an analysis, and their bands."""
     pairs = AuditPair.objects.filter(
         round__analysis=analysis, round__frame__state=state_of(analysis)
     )
     if but is not None and but.pk:
         pairs = pairs.filter(~Q(round=but))
-    rows = pairs.values_list("point", "comment", "argument")
-    return {(point, comment or argument) for point, comment, argument in rows}
+    rows = pairs.values_list("point", "comment", "argument", "band")
+    return {(point, comment or argument): band for point, comment, argument, band in rows}

@@ -2,15 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from argsum.analysis.methods.audit import BANDS, ELSEWHERE, AnsweredStratum, corrected_share
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.corrections import CorrectedShare, Parts
+from argsum.analysis.reports.counts import kept
 from argsum.auditing.models import AuditRound
+from argsum.datasets.models import Comment
 from cqa_site.stats.estimate import Bounded
 
 from .figures import AuditReading, corrections
-from .frame import AuditFrame, frame_of, state_of
+from .frame import frame_of, state_of
 
 
 class AuditCorrections:
@@ -20,7 +23,9 @@ class AuditCorrections:
         """Map key points to corrected shares of all comments."""
         return corrections(analysis)
 
-    def of_parts(self, analysis: Analysis, parts: Parts) -> dict[tuple[int, str], CorrectedShare]:
+    def of_parts(
+        self, analysis: Analysis, name: str, parts: Parts
+    ) -> dict[tuple[int, str], CorrectedShare]:
         """Map key points and parts to corrected shares, where the answers give an interval.
 
         The pairs of a band that fall into a part are a random sample of the band's pairs there,
@@ -33,8 +38,11 @@ class AuditCorrections:
         own = {point for point in reading.own.get(state, ()) if point in reading.points}
         if not own or not reading.pairs:
             return {}
-        frame, part_of = frame_of(analysis), parts()
-        sizes = Counter(part_of[unit] for unit in frame.units if unit in part_of)
+        comments = Comment.objects.filter(cell=analysis.cell_id).order_by()
+        totals: PartTotals = kept(
+            f"audit-{name}", analysis, lambda: totals_of(analysis, parts(comments))
+        )
+        part_of = parts(comments.filter(pk__in={pair.key[1] for pair in reading.pairs}))
         answers: dict[tuple[int, str, str], list[float]] = defaultdict(list)
         for pair in reading.pairs:
             point, unit = pair.key
@@ -42,9 +50,8 @@ class AuditCorrections:
                 answers[point, part_of[unit], pair.band].append(pair.hit)
         shares = {}
         for point in own:
-            banded = _banded(frame, point, part_of)
-            for part, size in sizes.items():
-                counts = {band: banded[band, part] for band in BANDS}
+            for part, size in totals.sizes.items():
+                counts = {band: totals.banded[point, band, part] for band in BANDS}
                 counts[ELSEWHERE] = size - sum(counts.values())
                 strata = [
                     AnsweredStratum(number, len(hits), sum(hits))
@@ -59,13 +66,27 @@ class AuditCorrections:
         return shares
 
 
-def _banded(frame: AuditFrame, point: int, part_of: Mapping[int, str]) -> Counter[tuple[str, str]]:
-    """Count the comments of a key point's first two bands in each part."""
-    return Counter(
-        (band, part_of[frame.units[at]])
-        for band, places in frame.counted[point].items()
-        for at in places.tolist()
-        if frame.units[at] in part_of
+@dataclass(frozen=True)
+class PartTotals:
+    """Comments of each part: all, and those in the first two bands of each key point."""
+
+    sizes: Counter[str]
+    banded: Counter[tuple[int, str, str]]
+
+
+def totals_of(analysis: Analysis, part_of: Mapping[int, str]) -> PartTotals:
+    """Count the comments of each part; reads the whole frame."""
+    frame = frame_of(analysis)
+    parts = [part_of.get(unit) for unit in frame.units]
+    return PartTotals(
+        Counter(part for part in parts if part is not None),
+        Counter(
+            (point, band, part)
+            for point, counted in frame.counted.items()
+            for band, places in counted.items()
+            for at in places.tolist()
+            if (part := parts[at]) is not None
+        ),
     )
 
 

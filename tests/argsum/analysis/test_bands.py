@@ -9,7 +9,7 @@ from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.mentions import narrowed_counts
-from argsum.auditing.reports.frame import frame_of
+from argsum.auditing.reports.frame import frame_of, sizes_of
 from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
@@ -131,9 +131,12 @@ def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):
 
 
 def test_audits_draw_from_both_bands(lab):
-    frame = frame_of(lab.analysis)
-    sizes = [frame.size(lab.first.pk, band) for band in (BEHIND, PERHAPS, ELSEWHERE)]
-    assert sizes == [1, 3, 9]
-    lab.analysis.sure_from = None
-    frame = frame_of(lab.analysis)
-    assert [frame.size(lab.first.pk, band) for band in (BEHIND, PERHAPS)] == [4, 0]
+    sizes = sizes_of(lab.analysis)
+    assert [sizes.size(lab.first.pk, band) for band in (BEHIND, PERHAPS, ELSEWHERE)] == [1, 3, 9]
+    for sure_from, wanted in ((lab.analysis.sure_from, [1, 3]), (None, [4, 0])):
+        lab.analysis.sure_from = sure_from
+        counted = frame_of(lab.analysis).counted[lab.first.pk]
+        assert [len(counted[band]) for band in (BEHIND, PERHAPS)] == wanted
+        assert sizes_of(lab.analysis).counted[lab.first.pk] == {
+            band: len(places) for band, places in counted.items()
+        }

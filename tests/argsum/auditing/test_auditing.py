@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from argsum.analysis.actions.analyses import count_analysis
+from argsum.analysis.actions.analyses import count_analysis, count_points
 from argsum.analysis.actions.edits import merge_points, move_statements, rename_point
 from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.actions import AuditContent, AuditPlan, doubled, sample_of
@@ -57,9 +57,8 @@ class Lab(SignedIn):
             )  # fmt: skip
         self.analysis.refresh_from_db()
 
-    def towns(self):
-        rows = Comment.objects.filter(cell=self.analysis.cell)
-        return {row.pk: row.attributes["town"] for row in rows}
+    def towns(self, rows=Comment.objects):
+        return {row.pk: row.attributes["town"] for row in rows.all()}
 
     def figures(self):
         return audit_of(Analysis.objects.get(pk=self.analysis.pk))
@@ -93,6 +92,7 @@ def test_all_pairs_of_a_small_analysis_are_drawn_once(lab):
 def test_both_bands_are_drawn_and_perhaps_is_a_precision_of_its_own(lab):
     Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=0.895)
     Placement.objects.filter(score__gte=0.895).update(is_sure=True)
+    count_points(lab.analysis)
     lab.analysis.refresh_from_db()
     made = lab.open()
     bands = Counter(AuditPair.objects.filter(round=made).values_list("band", flat=True))
@@ -338,7 +338,7 @@ def test_groups_and_periods_give_audited_shares_of_their_own(lab):
     cell = re.compile(r"corrected [0-9]+ %")
     assert not cell.search(flat(lab.get("analysis_groups", group_page)))
     lab.answer(lab.open(), lab.makes)
-    shares = AUDIT_CORRECTIONS.of_parts(lab.analysis, lab.towns)
+    shares = AUDIT_CORRECTIONS.of_parts(lab.analysis, "town", lab.towns)
     assert {town for _point, town in shares} == {"Altdorf", "Neudorf"}
     for (point, town), corrected in shares.items():
         pairs = AuditPair.objects.filter(point=point, comment__attributes__town=town)

@@ -17,7 +17,7 @@ from argsum.analysis.actions.edits import (
 )
 from argsum.analysis.actions.jobs import place_new_comments
 from argsum.analysis.models import Placement, PointChange
-from argsum.auditing.reports.frame import frame_of
+from argsum.auditing.reports.frame import sizes_of
 from argsum.coding.actions import assignment, following
 from argsum.coding.actions.assignment import coded_statements
 from argsum.coding.reports.assignments import assignment_of, disagreements_of
@@ -214,7 +214,7 @@ def test_where_match_scores_differ_a_placement_is_perhaps_and_in_that_band_of_au
     assert (outcome.agreeing, outcome.differing) == (12, 1)
     sure = lab.analysis.placements.exclude(point=None).exclude(pk=row.pk)
     assert set(sure.values_list("is_sure", flat=True)) == {True}
-    frame = frame_of(lab.fresh())
+    frame = sizes_of(lab.fresh())
     assert frame.size(lab.parking.pk, "perhaps") == 2
     assert frame.size(lab.quiet.pk, "perhaps") == 0
     undo_change(
