@@ -134,20 +134,20 @@ def _read(analysis: Analysis) -> Mentions:
     fields = ("argument", Coalesce("point", 0), "is_sure", "is_by_hand")
     # As an index has them.
     placed = _table(analysis.placements.order_by("point", *BEST_FIRST).values_list(*fields), 4)
-    said = np.repeat(_different(placed[:, 0]), 2).reshape(-1, 2)
+    links = np.repeat(_different(placed[:, 0]), 2).reshape(-1, 2)
     if has_comments(analysis.cell):
         rows = CommentStatement.objects.filter(
             comment__cell=analysis.cell_id, comment__position__lte=analysis.comments
         )
-        said = _table(rows.order_by().values_list("argument", "comment"), 2)
-    said = said[np.argsort(said[:, 0])]
-    first = np.searchsorted(said[:, 0], placed[:, 0])
-    times = np.searchsorted(said[:, 0], placed[:, 0], side="right") - first
+        links = _table(rows.order_by().values_list("argument", "comment"), 2)
+    links = links[np.argsort(links[:, 0])]
+    first = np.searchsorted(links[:, 0], placed[:, 0])
+    times = np.searchsorted(links[:, 0], placed[:, 0], side="right") - first
     # What no comment says has a row, too.
     size = np.maximum(times, 1)
     at = np.repeat(np.arange(len(placed)), size)
     place = first[at] + np.arange(len(at)) - np.repeat(np.cumsum(size) - size, size)
-    comments = np.append(said[:, 1], 0)[np.where(times[at] > 0, place, len(said))]
+    comments = np.append(links[:, 1], 0)[np.where(times[at] > 0, place, len(links))]
     return Mentions(
         statements=_small(placed[at, 0]),
         points=_small(placed[at, 1]),
@@ -201,12 +201,12 @@ def _counted(rows: Mentions, groups: np.ndarray) -> dict[int, PointCounts]:
         pairs = _different(units[is_in].astype(np.int64) * n + at[is_in])
         return np.bincount(pairs % max(1, n), minlength=n).tolist()
 
-    said = rows.comments != 0
-    sure = said & rows.sure
+    commented = rows.comments != 0
+    sure = commented & rows.sure
     numbers = zip(
         distinct(rows.statements, slice(None)),
-        distinct(rows.comments, said),
-        distinct(rows.voices, said),
+        distinct(rows.comments, commented),
+        distinct(rows.voices, commented),
         distinct(rows.comments, sure),
         distinct(rows.voices, sure),
         strict=True,
