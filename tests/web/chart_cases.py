@@ -8,7 +8,7 @@ from annotation.faithfulness.reports import tables as faithfulness
 from annotation.figures.reports import charts as figures
 from annotation.judges.reports import charts as judges
 from annotation.quality.reports import controls
-from argsum.analysis.reports import counts as comparing
+from argsum.analysis.reports import share_charts as comparing
 from argsum.keypoints.reports import key_points, system_runs
 from argsum.leaderboard.reports import charts as summaries
 from argsum.scorers import reports as scorers

@@ -12,7 +12,14 @@ from rest_framework.response import Response
 
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports import groups, trends
-from argsum.analysis.reports.counts import CommentColumn, CommentCounts, counted
+from argsum.analysis.reports.counts import (
+    POINTS,
+    THEMES,
+    VIEWS,
+    CommentColumn,
+    CommentCounts,
+    counted,
+)
 from argsum.analysis.reports.report import QUOTATIONS, USUAL, ReportRequest, report_of
 from argsum.analysis.reports.voices import COMMENTS, UNITS
 from cqa_site.api.base import Request, StudyViews, public_id
@@ -47,17 +54,22 @@ class InGroupSerializer(serializers.Serializer):
     p = serializers.FloatField(allow_null=True, help_text="Of the difference, Holm-corrected.")
 
 
-class ComparedPointSerializer(serializers.Serializer):
-    """A key point in all groups; ``p`` is corrected over all key points (Holm)."""
+class ComparedThemeSerializer(serializers.Serializer):
+    """A theme in all groups; ``p`` is corrected over all themes (Holm)."""
 
-    key_point = public_id("point")
-    text = serializers.CharField(source="point.text")
     theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer(source="found.all")
     p_alone = serializers.FloatField(source="found.p_alone", allow_null=True)
     p = serializers.FloatField(source="found.p", allow_null=True)
     test = serializers.CharField(source="found.test", allow_blank=True)
     groups = InGroupSerializer(source="found.groups", many=True)
+
+
+class ComparedPointSerializer(ComparedThemeSerializer):
+    """A key point in all groups; ``p`` is corrected over all key points (Holm)."""
+
+    key_point = public_id("point")
+    text = serializers.CharField(source="point.text")
 
 
 class BarredColumnSerializer(serializers.Serializer):
@@ -68,7 +80,10 @@ class BarredColumnSerializer(serializers.Serializer):
 
 
 class GroupsSerializer(serializers.Serializer):
-    """Key points by the groups of one column; ``attribute`` is null where no column forms any."""
+    """Key points or themes by the groups of one column.
+
+    ``attribute`` is null where no column forms any. One of ``key_points`` and ``themes`` is empty.
+    """
 
     attribute = serializers.CharField(allow_null=True)
     attributes = serializers.ListField(child=serializers.CharField())
@@ -79,6 +94,7 @@ class GroupsSerializer(serializers.Serializer):
     finding = serializers.CharField(allow_blank=True)
     groups = GroupSerializer(many=True)
     key_points = ComparedPointSerializer(many=True)
+    themes = ComparedThemeSerializer(many=True)
 
 
 class PeriodSerializer(serializers.Serializer):
@@ -88,11 +104,9 @@ class PeriodSerializer(serializers.Serializer):
     comments = serializers.IntegerField()
 
 
-class PointTrendSerializer(serializers.Serializer):
-    """A key point over time; ``shares`` in the order of the periods."""
+class ThemeTrendSerializer(serializers.Serializer):
+    """A theme over time; ``shares`` in the order of the periods."""
 
-    key_point = public_id("point")
-    text = serializers.CharField(source="point.text")
     theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer(source="found.all")
     change = FigureSerializer(
@@ -106,8 +120,18 @@ class PointTrendSerializer(serializers.Serializer):
     shares = ShareSerializer(source="found.shares", many=True)
 
 
+class PointTrendSerializer(ThemeTrendSerializer):
+    """A key point over time; ``shares`` in the order of the periods."""
+
+    key_point = public_id("point")
+    text = serializers.CharField(source="point.text")
+
+
 class TrendsSerializer(serializers.Serializer):
-    """Key points over time; ``period`` is null where dates are lacking or all the same."""
+    """Key points or themes over time; ``period`` is null where dates are lacking or the same.
+
+    One of ``key_points`` and ``themes`` is empty.
+    """
 
     period = serializers.CharField(allow_null=True)
     periods = serializers.ListField(child=serializers.CharField(), help_text="Available periods.")
@@ -115,6 +139,7 @@ class TrendsSerializer(serializers.Serializer):
     finding = serializers.CharField(allow_blank=True)
     times = PeriodSerializer(many=True)
     key_points = PointTrendSerializer(many=True)
+    themes = ThemeTrendSerializer(many=True)
 
 
 class FactSerializer(serializers.Serializer):
@@ -231,6 +256,12 @@ COUNT = OpenApiParameter(
     description="Unit of shares and tests; near-duplicate comments are one voice. Default: "
     f"{COMMENTS}.",
 )
+VIEW = OpenApiParameter(
+    "view",
+    enum=list(VIEWS),
+    description="What is compared; a comment counts once for a theme, and audits correct key "
+    f"points only. Default: {POINTS}.",
+)
 
 
 class AnalysisFigures(StudyViews):
@@ -256,12 +287,12 @@ class GroupsViews(AnalysisFigures):
 
     serializer_class = GroupsSerializer
 
-    @extend_schema(parameters=[ATTRIBUTE, COUNT], responses=GroupsSerializer)
+    @extend_schema(parameters=[ATTRIBUTE, COUNT, VIEW], responses=GroupsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """By one column of the comments."""
         analysis = self.asked()
-        refuse_undeclared(request, [ATTRIBUTE, COUNT])
-        counts = counted(analysis, request.query_params.get("count", COMMENTS))
+        refuse_undeclared(request, [ATTRIBUTE, COUNT, VIEW])
+        counts = _counts(request, analysis)
         column = _column(request, counts)
         payload: dict[str, Any] = {
             "attribute": column.name if column else None,
@@ -275,12 +306,12 @@ class GroupsViews(AnalysisFigures):
             "without": column.without if column else 0,
             "finding": "",
             "groups": [],
-            "key_points": [],
+            **_rows(counts, []),
         }
         if column is not None:
             comparison = groups.compared(analysis, column, counts)
             finding = groups.groups_finding(comparison)
-            payload |= {"groups": comparison.groups, "key_points": comparison.rows}
+            payload |= {"groups": comparison.groups, **_rows(counts, comparison.rows)}
             payload["finding"] = finding.says if finding else ""
         return Response(GroupsSerializer(payload).data)
 
@@ -290,12 +321,12 @@ class TrendsViews(AnalysisFigures):
 
     serializer_class = TrendsSerializer
 
-    @extend_schema(parameters=[PERIOD, COUNT], responses=TrendsSerializer)
+    @extend_schema(parameters=[PERIOD, COUNT, VIEW], responses=TrendsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
         """By periods of one length."""
         analysis = self.asked()
-        refuse_undeclared(request, [PERIOD, COUNT])
-        counts = counted(analysis, request.query_params.get("count", COMMENTS))
+        refuse_undeclared(request, [PERIOD, COUNT, VIEW])
+        counts = _counts(request, analysis)
         wanted = request.query_params.get("period", "")
         trend = trends.over_time(analysis, counts, wanted)
         if wanted and (trend is None or wanted not in trend.choices):
@@ -311,7 +342,7 @@ class TrendsViews(AnalysisFigures):
             ]
             if trend
             else [],
-            "key_points": trend.rows if trend else [],
+            **_rows(counts, trend.rows if trend else []),
         }
         return Response(TrendsSerializer(payload).data)
 
@@ -346,6 +377,18 @@ class ReportViews(AnalysisFigures):
             ],
         }
         return Response(ReportSerializer(payload).data)
+
+
+def _counts(request: Request, analysis: Analysis) -> CommentCounts:
+    query = request.query_params
+    return counted(analysis, query.get("count", COMMENTS), query.get("view", POINTS))
+
+
+def _rows(counts: CommentCounts, rows: Any) -> dict[str, Any]:
+    """Return key points and themes, of which one is empty."""
+    return {"key_points": [], "themes": []} | {
+        "themes" if counts.view == THEMES else "key_points": rows
+    }
 
 
 def _column(request: Request, counts: CommentCounts) -> CommentColumn | None:

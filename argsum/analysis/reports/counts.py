@@ -1,47 +1,23 @@
-"""Comments counted by key point, group and period, and charts of their shares."""
+"""Comments counted by key point or theme, group and period."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from hashlib import sha256
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.cache import cache
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.voices import COMMENTS, VOICES, voices_by_comment
 from argsum.datasets.models import Comment, CommentStatement
-from cqa_site.results.tables import bounds_of
 from cqa_site.stats.verdicts import RULES
-from cqa_site.web.charts.dot_rows import TICKS, below, dots, place_rows, spans
-from cqa_site.web.charts.dot_rows import frame as frame_of_rows
-from cqa_site.web.charts.plane import Plane, frame, plane_of
-from cqa_site.web.charts.vega import (
-    EDGE,
-    LEADING,
-    SIZE,
-    WIDTHS,
-    Axis,
-    Layer,
-    Rows,
-    Spec,
-    axis_of,
-    finish,
-    layer,
-    legend,
-    lines_of,
-    looks,
-    pixels,
-    places,
-    seconds,
-    texts,
-    wrap,
-)
-from cqa_site.web.tables import text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,6 +42,44 @@ LEAST = RULES["groups"].least
 # What keeps a column from forming groups; reports put it into words.
 TOO_MANY, TOO_LONG, ONE_VALUE, TOO_FEW = "too_many", "too_long", "one_value", "too_few"
 UNPLACED = -1
+# What is counted behind: key points, or themes. In addresses, files and cache keys.
+POINTS, THEMES = VIEWS = ("points", "themes")
+NOUNS = {POINTS: (lazy("key point"), lazy("key points")), THEMES: (lazy("theme"), lazy("themes"))}
+
+
+class NamedView:
+    """What figures are about, in words."""
+
+    view: str
+
+    @property
+    def noun(self) -> str:
+        """“key point” or “theme”."""
+        return str(NOUNS[self.view][0])
+
+    @property
+    def nouns(self) -> str:
+        """The same for several."""
+        return str(NOUNS[self.view][1])
+
+    @property
+    def heading(self) -> str:
+        """The same for several, with a capital letter."""
+        return str(capfirst(self.nouns))
+
+
+@dataclass(frozen=True)
+class CountedTheme:
+    """A theme where pages otherwise have a key point; the name is empty for none."""
+
+    theme: str
+    # As of no row: what people answered is about key points.
+    pk: ClassVar[int] = 0
+
+    @property
+    def text(self) -> str:
+        """Name as pages show it."""
+        return self.theme or _("No theme")
 
 
 @dataclass
@@ -93,18 +107,22 @@ class CommentColumn:
 
 
 @dataclass
-class CommentCounts:
+class CommentCounts(NamedView):
     """Counts of the comments of an analysis, or of its voices.
 
-    A voice mentions what any of its comments does. It counts once in every group that has one of
-    its comments, and over time at the first of them.
+    A comment counts once for a theme, however many of its key points it makes. A voice mentions
+    what any of its comments does. It counts once in every group that has one of its comments, and
+    over time at the first of them.
 
     Attributes
     ----------
-    unit
-        What is counted: comments or voices.
+    unit, view
+        What is counted: comments or voices; behind key points or themes.
     points
-        Primary keys of the key points that are shown, the most frequent first.
+        Primary keys of the key points that are shown, or names of their themes, the most frequent
+        first; key points without a theme last.
+    has_themes
+        Whether any key point has one.
     comments, waiting
         Comments that were counted, and those of which no statement was placed yet.
     columns, further
@@ -115,7 +133,7 @@ class CommentCounts:
         (date, comments of that day, {number of a key point: comments that mention it}).
     """
 
-    points: list[int]
+    points: list[Any]
     comments: int = 0
     waiting: int = 0
     columns: list[CommentColumn] = field(default_factory=list)
@@ -123,6 +141,16 @@ class CommentCounts:
     dated: int = 0
     days: list[tuple[date, int, dict[int, int]]] = field(default_factory=list)
     unit: str = COMMENTS
+    view: str = POINTS
+    has_themes: bool = False
+
+    @property
+    def rows(self) -> list[FoundPoint | CountedTheme]:
+        """What was counted, in the order of ``points``; one query for key points."""
+        if self.view == THEMES:
+            return [CountedTheme(name) for name in self.points]
+        rows = FoundPoint.objects.in_bulk(self.points)
+        return [rows[pk] for pk in self.points]
 
     @property
     def first(self) -> date | None:
@@ -150,7 +178,7 @@ def state_of(analysis: Analysis) -> str:
     at = analysis.placed_at or analysis.done_at
     placed = at.timestamp() if at else 0
     revisions = f"{analysis.revision}-{analysis.voices_revision}"
-    return f"3-{revisions}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
+    return f"4-{revisions}-{placed:.3f}-{analysis.statements}-{analysis.comments}"
 
 
 def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
@@ -159,28 +187,33 @@ def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
-def counted(analysis: Analysis, unit: str = COMMENTS) -> CommentCounts:
+def counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> CommentCounts:
     """Return the counts, from the cache if they are there."""
-    counts: CommentCounts = kept(f"counts-{unit}", analysis, lambda: count(analysis, unit))
+    name = f"counts-{unit}-{view}"
+    counts: CommentCounts = kept(name, analysis, lambda: count(analysis, unit, view))
     return counts
 
 
-def is_counted(analysis: Analysis, unit: str = COMMENTS) -> bool:
+def is_counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> bool:
     """Whether the counts are cached, or few enough comments to count at once."""
     if analysis.comments <= AT_ONCE:
         return True
-    return f"analysis-counts-{unit}:{analysis.pk}:{state_of(analysis)}" in cache
+    return f"analysis-counts-{unit}-{view}:{analysis.pk}:{state_of(analysis)}" in cache
 
 
-def count(analysis: Analysis, unit: str = COMMENTS) -> CommentCounts:
+def count(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> CommentCounts:
     """Count comments or voices, and placements, in four queries; five for voices."""
     import numpy as np
 
     points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
-    counts = CommentCounts(
-        list(points.order_by(f"-{unit}", "position").values_list("pk", flat=True)), unit=unit
+    themes: dict[int, str] = dict(
+        points.order_by(f"-{unit}", "position").values_list("pk", "theme")
     )
-    place = {pk: at for at, pk in enumerate(counts.points)}
+    counts = CommentCounts(list(themes), unit=unit, view=view, has_themes=any(themes.values()))
+    if view == THEMES:
+        counts.points = sorted(set(themes.values()))
+    number = {key: at for at, key in enumerate(counts.points)}
+    place = {pk: number[pk if view == POINTS else theme] for pk, theme in themes.items()}
     statements = CommentStatement.objects.filter(argument__placements__analysis=analysis)
     pairs = statements.order_by().values_list("comment", "argument__placements__point")
     comments, numbers = _pairs(pairs.iterator(PIECE), place)
@@ -197,6 +230,8 @@ def count(analysis: Analysis, unit: str = COMMENTS) -> CommentCounts:
     at = order[np.searchsorted(keys, comments, sorter=order)]
     both = np.unique(at * (len(counts.points) + 1) + numbers)
     at, numbers = np.divmod(both, len(counts.points) + 1)
+    if view == THEMES:
+        numbers = _by_frequency(counts, units[at], numbers)
     counts.columns = [
         _column(column, at, numbers, units, len(counts.points)) for column in columns
     ]
@@ -204,6 +239,20 @@ def count(analysis: Analysis, unit: str = COMMENTS) -> CommentCounts:
     del counts.columns[MOST_COLUMNS:]
     _days(counts, days, units, units[at], numbers)
     return counts
+
+
+def _by_frequency(
+    counts: CommentCounts, mentioning: np.ndarray, numbers: np.ndarray
+) -> np.ndarray:
+    """Order the themes of counts, of which key points store no numbers; return their numbers."""
+    import numpy as np
+
+    n = len(counts.points)
+    totals = np.bincount(np.unique(mentioning * n + numbers) % max(1, n), minlength=n)
+    names = counts.points
+    order = sorted(range(n), key=lambda at: (not names[at], -totals[at], names[at]))
+    counts.points = [names[at] for at in order]
+    return np.argsort(order)[numbers]
 
 
 def _pairs(
@@ -346,122 +395,3 @@ def _natural(value: str) -> list[tuple[int, int, str]]:
 def digest(*parts: object) -> str:
     """Return a short hash of choices, for cache keys."""
     return sha256(repr(parts).encode()).hexdigest()[:16]
-
-
-# Charts of groups and of time: shares in percent, with their intervals.
-
-
-# Of one key point over time.
-PANEL = 76
-BETWEEN = 14
-# Bold letters are so much wider.
-BOLD = 1.16
-
-
-def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
-    """Chart a dot with its interval for each group of each key point.
-
-    ``rows`` have point, group, value, low and high, in percent; ``names`` are the groups.
-    """
-    kinds = list(dict.fromkeys(row["point"] for row in rows))
-    values = [row[part] for row in rows for part in ("value", "low", "high")]
-    axis = axis_of([0.0, *values], most=TICKS[size])
-    above, height = legend(names, size)
-    numbers = ["" if row["value"] is None else f"{text_of(row['value'], 0)} %" for row in rows]
-    place = place_rows(
-        kinds, size, numbers=numbers, top=height + EDGE, slots=len(names) or 1, beyond=EDGE
-    )
-    marked = [
-        {
-            "value": row["value"],
-            "low": row["low"],
-            "high": row["high"],
-            "series": row["group"],
-            "y": place.dot(kinds.index(row["point"]), names.index(row["group"])),
-        }
-        for row in rows
-    ]
-    words = [
-        {"x": place.width - EDGE, "y": row["y"], "text": number}
-        for row, number in zip(marked, numbers, strict=True)
-    ]
-    layers = [
-        *above,
-        *frame_of_rows(place, axis, title),
-        spans(marked, axis, place, names),
-        dots(marked, axis, place, names),
-        texts(words, "value", "right"),
-    ]
-    return finish(layers, size, place.bottom + below(place, title))
-
-
-def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> Spec:
-    """Chart the key points one below the other, all on the same axes.
-
-    ``rows`` have point, at (the first day of a period), value, low and high, in percent, and
-    run: a period without comments has no row, and what hangs together between two of these has
-    a number. ``starts`` are all periods with their names.
-    """
-    across = _across(starts)
-    up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
-    up = Axis(up.low, up.high, up.ticks, [f"{label} %" for label in up.labels])
-    layers: list[Layer] = []
-    end = 0.0
-    for point, members in groupby(rows, key=lambda row: row["point"]):
-        title = wrap(point, (WIDTHS[size] - 2 * EDGE) / BOLD, SIZE, most=2)
-        layers.append(texts(lines_of(title, EDGE, end + EDGE + 7), "value"))
-        start = end + LEADING * len(title) + 2
-        plane = plane_of(across, up, ("", ""), size, height=PANEL, start=start)
-        layers += [*frame(plane, start=start), *_panel(list(members), plane)]
-        end = plane.bottom + 26 + BETWEEN
-    return finish(layers, size, max(end - BETWEEN, 40))
-
-
-def _across(starts: Sequence[tuple[date, str]]) -> Axis:
-    """Return the horizontal axis from first to last period, with a tick at each."""
-    ticks = [seconds(day.isoformat()) for day, _name in starts]
-    pad = max((ticks[-1] - ticks[0]) / 40, 3600.0)
-    return Axis(ticks[0] - pad, ticks[-1] + pad, ticks, [name for _day, name in starts])
-
-
-def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
-    """Return band, line and dots of one key point in pixels: panels share no scale."""
-    marked = [
-        {
-            "x": plane.x(seconds(row["at"].isoformat())),
-            "y": plane.y(row["value"]),
-            "low": plane.y(row["low"]),
-            "high": plane.y(row["high"]),
-            "run": row["run"],
-            "series": "",
-        }
-        for row in rows
-    ]
-    look = looks([""], has_signs=False)
-    detail = {"detail": {"field": "run", "type": "nominal"}}
-    band = {"x": pixels("x"), "y": pixels("low"), "y2": {"field": "high"}, **look, **detail}
-    return [
-        layer(marked, "area", band, opacity=0.2),
-        layer(marked, "line", {**places(), **look, **detail}, strokeWidth=2),
-        layer(marked, "point", {**places(), **look}, filled=True, size=24, opacity=1),
-    ]
-
-
-def runs(filled: Sequence[bool]) -> list[int]:
-    """Number the connected stretches; the number rises by one after every gap."""
-    numbers, number = [], 0
-    for at, is_filled in enumerate(filled):
-        if at and not is_filled and filled[at - 1]:
-            number += 1
-        numbers.append(number)
-    return numbers
-
-
-def as_row(point: str, at: date, share: Any, run: int) -> dict[str, Any]:
-    """Return one period of a key point as a row for `trends_chart`."""
-    return {"point": point, "at": at, "run": run} | in_percent(share)
-
-
-def in_percent(share: Any) -> dict[str, float | None]:
-    """Return a share and its bounds in percent."""
-    return {name: None if part is None else 100 * part for name, part in bounds_of(share).items()}

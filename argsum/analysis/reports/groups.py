@@ -23,7 +23,16 @@ from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
 from .corrections import CorrectedShare, corrections_by_part
-from .counts import CommentColumn, CommentCounts, groups_chart, in_percent, kept
+from .counts import (
+    POINTS,
+    THEMES,
+    CommentColumn,
+    CommentCounts,
+    CountedTheme,
+    NamedView,
+    kept,
+)
+from .share_charts import groups_chart, in_percent
 from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
@@ -94,6 +103,10 @@ CORRECTED_RECIPE = lazy(
     "comments; 95 % interval. It needs 10 answers about these comments, 2 in each band, drawn "
     "from the present placements. Differences and tests use the program's counts."
 )
+THEMES_RECIPE = lazy(
+    "A comment counts once for a theme, however many of its key points it makes. Audits correct "
+    "the shares of key points, not of themes."
+)
 BODY = "argsum/analysis/comparing/_groups_table.html"
 
 
@@ -112,15 +125,15 @@ class CommentGroup:
 
 @dataclass(frozen=True)
 class ComparedPoint:
-    """A key point with its figures in all groups."""
+    """A key point or a theme with its figures in all groups."""
 
-    point: FoundPoint
+    point: FoundPoint | CountedTheme
     found: PointByGroup
 
 
 @dataclass(frozen=True)
-class GroupComparison:
-    """All key points over the groups of one column.
+class GroupComparison(NamedView):
+    """All key points or themes over the groups of one column.
 
     Attributes
     ----------
@@ -129,13 +142,13 @@ class GroupComparison:
     groups
         In the order of the columns of tables.
     rows
-        The most frequent key point first.
+        The most frequent first.
     without
         Comments without a value, which are in no group.
-    unit
-        What is counted: comments or voices.
+    unit, view
+        What is counted: comments or voices; behind key points or themes.
     corrected
-        Shares that an audit corrects, by key point and group.
+        Shares that an audit corrects, by key point and group; none for themes.
     """
 
     analysis: Analysis
@@ -144,6 +157,7 @@ class GroupComparison:
     rows: Sequence[ComparedPoint]
     without: int
     unit: str = COMMENTS
+    view: str = POINTS
     corrected: Mapping[tuple[int, str], CorrectedShare] = field(default_factory=dict)
 
     @property
@@ -189,19 +203,20 @@ def compared(analysis: Analysis, column: CommentColumn, counts: CommentCounts) -
     """Compare the groups of a column of the counts; two queries at most."""
     from argsum.analysis.methods.prevalence import compare_groups
 
-    name = f"groups-{counting.digest(column.name, counts.unit)}"
+    name = f"groups-{counting.digest(column.name, counts.unit, counts.view)}"
     figures = kept(name, analysis, lambda: compare_groups(column.sizes, column.counts))
-    points = counts.points
-    rows = FoundPoint.objects.in_bulk(points)
+    rows = counts.rows
+    # People answer about comments and key points.
+    is_audited = (counts.unit, counts.view) == (COMMENTS, POINTS)
     return GroupComparison(
         analysis=analysis,
         column=column.name,
         groups=[CommentGroup(*pair) for pair in zip(column.values, column.sizes, strict=True)],
-        rows=[ComparedPoint(rows[points[figure.point]], figure) for figure in figures],
+        rows=[ComparedPoint(rows[figure.point], figure) for figure in figures],
         without=column.without,
         unit=counts.unit,
-        # People answer about comments.
-        corrected=_corrected(analysis, column.name) if counts.unit == COMMENTS else {},
+        view=counts.view,
+        corrected=_corrected(analysis, column.name) if is_audited else {},
     )
 
 
@@ -217,40 +232,45 @@ def groups_finding(comparison: GroupComparison) -> Conclusion | None:
     """Return whether groups mention key points at different rates, and which one most."""
     n = sum(1 for row in comparison.rows if row.found.p is not None)
     if not n:
-        return Conclusion(
-            _("No key point can be compared between these groups."), _sure(comparison)
-        )
+        text = _("No %s can be compared between these groups.")
+        return Conclusion(text % comparison.noun, _sure(comparison))
     differing = comparison.differing
     if not differing:
-        text = _("No key point is shown to be mentioned at different rates by %(column)s.")
+        text = _("No %(noun)s is shown to be mentioned at different rates by %(column)s.")
         every = (group.difference for row in comparison.rows for group in row.found.groups)
         still = within_intervals(_("differences"), every)
         return Conclusion(
-            text % {"column": short(comparison.column)}, f"{still} {_sure(comparison)}".strip()
+            text % {"noun": comparison.noun, "column": short(comparison.column)},
+            f"{still} {_sure(comparison)}".strip(),
         )
     says = ngettext(
-        "%(k)s of %(n)s key points is shown to be mentioned at different rates by %(column)s",
-        "%(k)s of %(n)s key points are shown to be mentioned at different rates by %(column)s",
+        "%(k)s of %(n)s %(nouns)s is shown to be mentioned at different rates by %(column)s",
+        "%(k)s of %(n)s %(nouns)s are shown to be mentioned at different rates by %(column)s",
         len(differing),
-    ) % {"k": len(differing), "n": n, "column": short(comparison.column)}
+    ) % {
+        "k": len(differing),
+        "n": n,
+        "nouns": comparison.nouns,
+        "column": short(comparison.column),
+    }
     return Conclusion(f"{says}; {_first(comparison, differing[0])}", _sure(comparison))
 
 
 def groups_table(comparison: GroupComparison) -> TableData:
-    """Return a row for each key point and group, with all computed figures."""
+    """Return a row for each key point or theme and group, with all computed figures."""
+    noun = comparison.noun
     columns: tuple[Column, ...] = (
-        Column("key point", "0.point.text"),
-        Column("theme", "0.point.theme"),
+        *named_columns(comparison, "0.point"),
         Column(comparison.column, "1.value"),
         Column(comparison.unit, "1.n"),
-        Column("with the key point", "2.share.k"),
+        Column(f"with the {noun}", "2.share.k"),
         EstimateColumn("share", "2.share"),
         Column("difference", "2.difference.value"),
         Column("difference low", "2.difference.low"),
         Column("difference high", "2.difference.high"),
         Column("p of the difference (Holm)", "2.p"),
-        Column("p of the key point", "0.found.p_alone"),
-        Column("p of the key point (Holm)", "0.found.p"),
+        Column(f"p of the {noun}", "0.found.p_alone"),
+        Column(f"p of the {noun} (Holm)", "0.found.p"),
         Column("test", lambda row: row[0].found.test or None),
     )
     if corrected := comparison.corrected:
@@ -262,10 +282,16 @@ def groups_table(comparison: GroupComparison) -> TableData:
             for row in comparison.rows
             for group, cell in zip(comparison.groups, row.found.groups, strict=True)
         ),
-        caption=f"Key points by {comparison.column}: {comparison.analysis.name}",
+        caption=f"{comparison.heading} by {comparison.column}: {comparison.analysis.name}",
         note=one_line(groups_recipe(comparison)),
         name=f"groups-{comparison.analysis.number}",
     )
+
+
+def named_columns(figures: NamedView, path: str) -> tuple[Column, ...]:
+    """Return the columns that name a key point with its theme, or a theme."""
+    theme = Column("theme", f"{path}.theme")
+    return (Column("key point", f"{path}.text"), theme) if figures.view == POINTS else (theme,)
 
 
 def audited_columns(corrected: Callable[[Any], CorrectedShare | None]) -> tuple[Column, ...]:
@@ -285,23 +311,27 @@ def groups_recipe(comparison: GroupComparison) -> str:
     )
     parts = [
         _(
-            "Share: comments from a group with at least one statement at the key point, divided "
-            "by all comments from the group; exact 95 % interval."
-        ),
+            "Share: comments from a group with at least one statement at the %s, divided by all "
+            "comments from the group; exact 95 %% interval."
+        )
+        % comparison.noun,
         _(
             "Difference: %(against)s, in percentage points; 95 %% interval by Zou and Donner's "
             "method, from the intervals for both shares."
         )
         % {"against": against},
         _(
-            "Test of the hypothesis that all groups mention a key point equally often: "
+            "Test of the hypothesis that all groups mention a %(noun)s equally often: "
             "chi-squared. If fewer than 10 comments are expected in a cell: Fisher's exact test "
             "for two groups, 9,999 random tables with a fixed seed for more groups. All p-values "
-            "are Holm-corrected over all key points, those for single groups over all key points "
+            "are Holm-corrected over all %(nouns)s, those for single groups over all %(nouns)s "
             "and groups."
-        ),
+        )
+        % {"noun": comparison.noun, "nouns": comparison.nouns},
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
+    if comparison.view == THEMES:
+        parts.append(str(THEMES_RECIPE))
     if comparison.corrected:
         parts.append(str(CORRECTED_RECIPE))
     if comparison.analysis.has_bands:
@@ -319,16 +349,18 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
     series = [group for group in comparison.groups if group in most]
     about = []
     if len(charted) < len(comparison.rows):
-        about.append(_("chart: the %d most frequent key points") % len(charted))
+        text = _("chart: the %(n)d most frequent %(nouns)s")
+        about.append(text % {"n": len(charted), "nouns": comparison.nouns})
     if len(series) < len(comparison.groups):
         about.append(_("the %d largest groups") % len(series))
     return Figure(
         slug="groups",
-        title=_("Key points by group"),
+        title=_("%s by group") % comparison.heading,
         about=", ".join(about),
         recipe=groups_recipe(comparison),
         table=groups_table(comparison),
-        alt=_("Dots with intervals: share of each group's comments that mention a key point")
+        alt=_("Dots with intervals: share of each group's comments that mention a %s")
+        % comparison.noun
         if charted
         else "",
         draw=partial(_chart, charted, comparison.groups, series),
@@ -342,7 +374,7 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
 def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
     """Return table rows in words, each cell with the URL of its comments.
 
-    ``address`` gives the page of a key point with the comments of a group.
+    ``address`` gives the page of a key point or theme with the comments of a group.
     """
     return [
         {
@@ -368,7 +400,7 @@ def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
 
 def _cell(
     comparison: GroupComparison,
-    point: FoundPoint,
+    point: FoundPoint | CountedTheme,
     group: CommentGroup,
     cell: InGroup,
     address: str,
@@ -438,9 +470,10 @@ def _sure(comparison: GroupComparison) -> str:
     sizes = sorted(group.n for group in comparison.tested or comparison.groups)
     low, high = f"{sizes[0]:,}", f"{sizes[-1]:,}"
     text = _(
-        "%(n)s in %(groups)s groups of %(sizes)s; p-values Holm-corrected over all key "
-        "points. Statements were placed automatically."
+        "%(n)s in %(groups)s groups of %(sizes)s; p-values Holm-corrected over all %(nouns)s. "
+        "Statements were placed automatically."
     ) % {
+        "nouns": comparison.nouns,
         "n": counted_in_words(sum(sizes), comparison.unit),
         "groups": len(sizes),
         "sizes": _("%s each") % low if low == high else _("%s to %s") % (low, high),

@@ -19,7 +19,7 @@ from argsum.datasets.models import CellArgument, Comment
 
 from .analyses import coder_in_words, foreign_language, writer_in_words, writers_of
 from .corrections import CorrectedShare, corrections_of
-from .counts import CommentCounts, kept
+from .counts import POINTS, CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .mentions import BEST_FIRST, theme_counts
@@ -50,13 +50,14 @@ class ReportRequest:
     """Contents of a report: number of quotations per key point, and comparisons.
 
     ``attribute`` is a column of the comments, ``period`` a length of time, ``unit`` what is
-    counted.
+    counted, ``view`` what is compared: key points or themes.
     """
 
     quotations: int = USUAL
     attribute: str = ""
     period: str = ""
     unit: str = COMMENTS
+    view: str = POINTS
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, F, Q, QuerySet, When
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -225,7 +226,8 @@ def groups_sheet(comparison: GroupComparison) -> PageTable:
         change = cell.difference if cell else None
         words = f"{points_of(change)} {bounds(change)} {furthest}".strip()
         rows.append([row.point.text, *shares, words, p_value(row.found.p)])
-    columns = [_("Key point"), *names, _("Difference, points"), _("p (Holm)")]
+    head = capfirst(comparison.noun)
+    columns = [head, *names, _("Difference, points"), _("p (Holm)")]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
 
 
@@ -249,7 +251,7 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
         ]
         for row in trend.rows[:MOST_ROWS]
     ]
-    columns = [_("Key point"), _("Share"), _("Change, points"), _("p (Holm)")]
+    columns = [capfirst(trend.noun), _("Share"), _("Change, points"), _("p (Holm)")]
     table = PageTable(columns, rows, [False, True, True, True])
     parts.append(ReportPart("table", table=table, note=_method(figure)))
     return parts

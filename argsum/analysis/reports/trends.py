@@ -23,17 +23,20 @@ from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, one_line
 
 from .corrections import CorrectedShare, corrections_by_part
-from .counts import LEAST, CommentCounts, as_row, kept, runs, trends_chart
+from .counts import LEAST, POINTS, THEMES, CommentCounts, CountedTheme, NamedView, kept
 from .groups import (
     CORRECTED_RECIPE,
+    THEMES_RECIPE,
     audited_columns,
     bounds,
+    named_columns,
     p_value,
     percents,
     points_of,
     quoted,
     within_intervals,
 )
+from .share_charts import as_row, runs, trends_chart
 from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
 
 if TYPE_CHECKING:
@@ -53,15 +56,21 @@ WORDS = {
 
 @dataclass(frozen=True)
 class PointTrend:
-    """A key point with its figures over time."""
+    """A key point or a theme with its figures over time."""
 
-    point: FoundPoint
+    point: FoundPoint | CountedTheme
     found: Trend
+
+    @property
+    def key(self) -> str:
+        """The key point's public id, or the name of the theme."""
+        point = self.point
+        return point.theme if isinstance(point, CountedTheme) else str(point.public_id)
 
 
 @dataclass(frozen=True)
-class PointTrends:
-    """All key points over periods.
+class PointTrends(NamedView):
+    """All key points or themes over periods.
 
     Attributes
     ----------
@@ -70,13 +79,13 @@ class PointTrends:
     starts, sizes
         First days of the periods, and the comments of each.
     rows
-        The most frequent key point first.
+        The most frequent first.
     undated
         Comments without a date, which are in no period.
-    unit
-        What is counted: comments or voices.
+    unit, view
+        What is counted: comments or voices; behind key points or themes.
     corrected
-        Shares that an audit corrects, by key point and first day of a period.
+        Shares that an audit corrects, by key point and first day of a period; none for themes.
     """
 
     analysis: Analysis
@@ -87,6 +96,7 @@ class PointTrends:
     rows: Sequence[PointTrend]
     undated: int
     unit: str = COMMENTS
+    view: str = POINTS
     corrected: Mapping[tuple[int, str], CorrectedShare] = field(default_factory=dict)
 
     @property
@@ -99,7 +109,7 @@ class PointTrends:
 def over_time(
     analysis: Analysis, comment_counts: CommentCounts, wanted: str = ""
 ) -> PointTrends | None:
-    """Return key points by the requested or default period; None without a time span.
+    """Return what was counted by the requested or default period; None without a time span.
 
     One query. Dates must span at least two periods of some length.
     """
@@ -114,23 +124,21 @@ def over_time(
     usual = usual if usual in choices else choices[0]
     period = wanted if wanted in choices else usual
     starts, sizes, counts = _by_period(comment_counts, period)
-    figures = kept(
-        f"trends-{comment_counts.unit}-{period}", analysis, lambda: trends_of(sizes, counts)
-    )
-    points = FoundPoint.objects.in_bulk(comment_counts.points)
+    unit, view = comment_counts.unit, comment_counts.view
+    figures = kept(f"trends-{unit}-{view}-{period}", analysis, lambda: trends_of(sizes, counts))
+    rows = comment_counts.rows
     return PointTrends(
         analysis=analysis,
         period=period,
         choices=choices,
         starts=starts,
         sizes=sizes,
-        rows=[
-            PointTrend(points[comment_counts.points[figure.point]], figure) for figure in figures
-        ],
+        rows=[PointTrend(rows[figure.point], figure) for figure in figures],
         undated=comment_counts.comments - comment_counts.dated,
-        unit=comment_counts.unit,
-        # People answer about comments.
-        corrected=_corrected(analysis, period) if comment_counts.unit == COMMENTS else {},
+        unit=unit,
+        view=view,
+        # People answer about comments and key points.
+        corrected=_corrected(analysis, period) if (unit, view) == (COMMENTS, POINTS) else {},
     )
 
 
@@ -174,25 +182,26 @@ def trends_finding(trend: PointTrends) -> Conclusion:
     span = {
         "first": named(trend.starts[0], trend.period),
         "last": named(trend.starts[-1], trend.period),
+        "noun": trend.noun,
+        "nouns": trend.nouns,
     }
     moving = trend.moving
     if not moving:
-        text = _("No key point is shown to rise or fall from %(first)s to %(last)s.")
+        text = _("No %(noun)s is shown to rise or fall from %(first)s to %(last)s.")
         still = within_intervals(_("changes"), (row.found.change for row in trend.rows))
         return Conclusion(text % span, f"{still} {_sure(trend)}".strip())
     says = ngettext(
-        "%(k)s of %(n)s key points is shown to rise or fall from %(first)s to %(last)s",
-        "%(k)s of %(n)s key points are shown to rise or fall from %(first)s to %(last)s",
+        "%(k)s of %(n)s %(nouns)s is shown to rise or fall from %(first)s to %(last)s",
+        "%(k)s of %(n)s %(nouns)s are shown to rise or fall from %(first)s to %(last)s",
         len(moving),
     ) % {"k": len(moving), "n": n, **span}
     return Conclusion(f"{says}; {_first(moving[0])}", _sure(trend))
 
 
 def trends_table(trend: PointTrends) -> TableData:
-    """Return a row for each key point: its share, its change along a line, and test of that."""
+    """Return each key point or theme: its share, its change along a line, and test of that."""
     columns = (
-        Column("key point", "point.text"),
-        Column("theme", "point.theme"),
+        *named_columns(trend, "point"),
         Column("comments", "found.all.k"),
         EstimateColumn("share", "found.all"),
         Column("change", "found.change.value"),
@@ -205,21 +214,20 @@ def trends_table(trend: PointTrends) -> TableData:
     return table_of(
         columns,
         trend.rows,
-        caption=f"Key points over time: {trend.analysis.name}",
+        caption=f"{trend.heading} over time: {trend.analysis.name}",
         note=one_line(trends_recipe(trend)),
         name=f"trends-{trend.analysis.number}",
     )
 
 
 def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
-    """Return a row for each period and key point."""
+    """Return a row for each period and key point or theme."""
     columns: tuple[Column, ...] = (
         Column("from", lambda row: row[0].isoformat()),
         Column(trend.period, lambda row: named(row[0], trend.period)),
-        Column("key point", "3.text"),
-        Column("theme", "3.theme"),
+        *named_columns(trend, "3"),
         Column(trend.unit, "1"),
-        Column("with the key point", "2.k"),
+        Column(f"with the {trend.noun}", "2.k"),
         EstimateColumn("share", "2"),
     )
     if trend.corrected:
@@ -233,7 +241,7 @@ def periods_table(trend: PointTrends, rows: Sequence[PointTrend]) -> TableData:
             for row in rows
             for period in zip(trend.starts, trend.sizes, row.found.shares, strict=True)
         ),
-        caption=f"Key points by {trend.period}: {trend.analysis.name}",
+        caption=f"{trend.heading} by {trend.period}: {trend.analysis.name}",
         note=one_line(trends_recipe(trend)),
         name=f"periods-{trend.analysis.number}",
     )
@@ -253,27 +261,30 @@ def trends_recipe(trend: PointTrends) -> str:
     """Return named paragraphs on how the figures were computed."""
     parts = [
         _(
-            "Share: comments from a %(period)s with at least one statement at the key point, "
+            "Share: comments from a %(period)s with at least one statement at the %(noun)s, "
             "divided by all comments from that %(period)s; exact 95 %% interval."
         )
-        % {"period": WORDS[trend.period]},
+        % {"period": WORDS[trend.period], "noun": trend.noun},
         _(
             "Change: along a straight line through all comments, from the first to the last "
             "period, in percentage points. The 95 %% interval is computed by leaving out one "
             "comment at a time (t, corrected for skewness). It is not computed if fewer than %d "
-            "comments have or lack the key point, or if too few are far from the middle of the "
-            "time span."
+            "comments have or lack the %s, or if too few are far from the middle of the time "
+            "span."
         )
-        % LEAST,
+        % (LEAST, trend.noun),
         _(
             "Test of the hypothesis that there is no linear trend: Cochran–Armitage (the score "
             "test of a logistic regression on time). If fewer than 100 comments have or lack the "
-            "key point: 9,999 random orders with a fixed seed. Holm-corrected over all key "
-            "points. A rise followed by a fall is not a linear trend."
-        ),
+            "%(noun)s: 9,999 random orders with a fixed seed. Holm-corrected over all %(nouns)s. "
+            "A rise followed by a fall is not a linear trend."
+        )
+        % {"noun": trend.noun, "nouns": trend.nouns},
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
+    if trend.view == THEMES:
+        parts.append(str(THEMES_RECIPE))
     if trend.corrected:
         parts.append(str(CORRECTED_RECIPE))
     if trend.analysis.has_bands:
@@ -292,7 +303,8 @@ def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: File
             recipe=trends_recipe(trend),
             table=periods_table(trend, chosen),
             shown=_periods_shown(trend, chosen),
-            alt=_("Lines with bands: share of comments that mention each key point, in percent")
+            alt=_("Lines with bands: share of comments that mention each %s, in percent")
+            % trend.noun
             if chosen
             else "",
             draw=partial(_chart, trend, chosen),
@@ -301,8 +313,9 @@ def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: File
         ),
         Figure(
             slug="trends",
-            title=_("All key points"),
-            about=_("the %d most frequent; the file has all key points") % SHOWN
+            title=_("All %s") % trend.nouns,
+            about=_("the %(n)d most frequent; the file has all %(nouns)s")
+            % {"n": SHOWN, "nouns": trend.nouns}
             if len(trend.rows) > SHOWN
             else "",
             recipe=trends_recipe(trend),
@@ -325,7 +338,7 @@ def _trends_shown(trend: PointTrends) -> PageTable:
         for row in trend.rows[:SHOWN]
     ]
     columns = [
-        _("key point"),
+        trend.noun,
         _("share"),
         _("change, percentage points"),
         _("p (Holm)"),
@@ -373,9 +386,10 @@ def _sure(trend: PointTrends) -> str:
     n = sum(trend.sizes)
     text = _(
         "%(n)s in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
-        "over all key points. Statements were placed automatically."
+        "over all %(nouns)s. Statements were placed automatically."
     )
     return text % {
+        "nouns": trend.nouns,
         "n": counted_in_words(n, trend.unit),
         "periods": len(trend.starts),
         "period": WORDS[trend.period],

@@ -18,8 +18,11 @@ from django.urls import path, reverse
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports import groups, trends
 from argsum.analysis.reports.counts import (
+    POINTS,
+    THEMES,
     CommentColumn,
     CommentCounts,
+    CountedTheme,
     counted,
     digest,
     is_counted,
@@ -64,7 +67,7 @@ def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         return render(
             request, "argsum/analysis/comparing/groups.html", context | {"is_waiting": True}
         )
-    counts = counted(analysis, _unit(request))
+    counts = _counts(request, analysis)
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
     context |= {"counts": counts, "column": column, "barred": _barred(counts)}
     if column is not None:
@@ -78,7 +81,7 @@ def analysis_groups_figure(
 ) -> HttpResponse:
     """Send the table or chart of a column."""
     analysis = finished_or_404(study, analysis_id)
-    counts = counted(analysis, _unit(request))
+    counts = _counts(request, analysis)
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
     if column is None:
         return figure_file(request, [], figure, format)
@@ -97,14 +100,14 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
             request, "argsum/analysis/comparing/trends.html", context | {"is_waiting": True}
         )
     selection = _trend_selection(request, analysis)
-    context["found"] = selection.found
+    context |= {"found": selection.found, "counts": selection.counts}
     if selection.found is not None:
         context |= {
             "finding": trends.trends_finding(selection.found),
             "cards": trends.trends_figures(selection.found, selection.chosen, selection.files),
             "periods": [(choice, trends.WORDS[choice]) for choice in selection.found.choices],
             "offered": selection.offered,
-            "chosen": {row.point.pk for row in selection.chosen},
+            "chosen": {row.key for row in selection.chosen},
         }
     return render(request, "argsum/analysis/comparing/trends.html", context)
 
@@ -131,14 +134,15 @@ def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
 
 def groups_files(comparison: groups.GroupComparison) -> Files:
     """Return the download URLs for the figures of a column."""
-    query = urlencode({"attribute": comparison.column, "count": comparison.unit})
-    return _figure_files("analysis_groups_figure", comparison.analysis, query)
+    query = {"attribute": comparison.column, "count": comparison.unit, "view": comparison.view}
+    return _figure_files("analysis_groups_figure", comparison.analysis, urlencode(query))
 
 
 @dataclass(frozen=True)
 class TrendSelection:
-    """Key points in the chart, and those offered for it, as requested in the URL."""
+    """Key points or themes in the chart, and those offered for it, as requested in the URL."""
 
+    counts: CommentCounts
     found: PointTrends | None
     chosen: Sequence[PointTrend]
     offered: Sequence[PointTrend]
@@ -146,30 +150,35 @@ class TrendSelection:
 
 
 def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
-    """Return up to six key points: the requested ones, else the most frequent."""
-    trend = trends.over_time(
-        analysis, counted(analysis, _unit(request)), request.GET.get("period", "")
-    )
+    """Return up to six key points or themes: the requested ones, else the most frequent."""
+    counts = _counts(request, analysis)
+    trend = trends.over_time(analysis, counts, request.GET.get("period", ""))
     rows = trend.rows if trend else []
     wanted = set(request.GET.getlist("point"))
-    named = [row for row in rows if str(row.point.public_id) in wanted]
+    named = [row for row in rows if row.key in wanted]
     chosen = (named or rows)[: trends.CHARTED]
     offered = [row for at, row in enumerate(rows) if at < OFFERED or row in chosen]
-    query = [("period", trend.period), ("count", trend.unit)] if trend else []
-    query += [("point", str(row.point.public_id)) for row in chosen if named]
+    query = [("period", trend.period)] if trend else []
+    query += [("count", counts.unit), ("view", counts.view)]
+    query += [("point", row.key) for row in chosen if named]
     files = _figure_files("analysis_trends_figure", analysis, urlencode(query))
-    return TrendSelection(trend, chosen, offered, files)
+    return TrendSelection(counts, trend, chosen, offered, files)
 
 
 def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
     """Whether the counts are cached, or the request agrees to wait for them."""
-    unit = _unit(request)
-    return is_counted(analysis, unit) or request.GET.get("counting") == "now"
+    is_ready = is_counted(analysis, *_counting(request))
+    return is_ready or request.GET.get("counting") == "now"
 
 
-def _unit(request: StudyRequest) -> str:
-    """Return what the address counts: comments or voices."""
-    return unit_of(request.GET.get("count"))
+def _counting(request: StudyRequest) -> tuple[str, str]:
+    """Return what the address counts: comments or voices, behind key points or themes."""
+    view = THEMES if request.GET.get("view") == THEMES else POINTS
+    return unit_of(request.GET.get("count")), view
+
+
+def _counts(request: StudyRequest, analysis: Analysis) -> CommentCounts:
+    return counted(analysis, *_counting(request))
 
 
 def _groups_context(
@@ -189,13 +198,19 @@ def _groups_context(
 
 
 def point_address(
-    analysis: Analysis, unit: str, point: FoundPoint, column: str, value: str
+    analysis: Analysis, unit: str, point: FoundPoint | CountedTheme, column: str, value: str
 ) -> str:
-    """Return the URL of a key point's page, filtered by group where that filter exists."""
-    ids = [analysis.study.public_id, analysis.public_id, point.public_id]
-    address = reverse("found_point", args=ids)
+    """Return the URL of a key point, or of a theme's, filtered by group where that exists."""
+    ids, query = [analysis.study.public_id, analysis.public_id], {}
+    if isinstance(point, FoundPoint):
+        address = reverse("found_point", args=[*ids, point.public_id])
+    else:
+        address = reverse("analysis", args=ids)
+        # Key points without a theme stand last among all themes.
+        query = {"view": POINTS, "theme": point.theme} if point.theme else {}
     known = dict(analysis.facets.get("attributes", {}).get(column, []))
-    query = {"group": json.dumps([column, value])} if value in known else {}
+    if value in known:
+        query["group"] = json.dumps([column, value])
     if unit == VOICES:
         query["count"] = unit
     return f"{address}?{urlencode(query)}" if query else address
@@ -236,7 +251,7 @@ def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
     if not _is_ready(request, analysis):
         context = {"study": study, "analysis": analysis, "here": "report", "is_waiting": True}
         return render(request, "argsum/analysis/comparing/report.html", context)
-    counts = counted(analysis, _unit(request))
+    counts = _counts(request, analysis)
     options = asked_for(request, counts)
     report = report_of(analysis, counts, options)
     context = {
@@ -244,6 +259,7 @@ def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         "analysis": analysis,
         "here": "report",
         "asked": options,
+        "counts": counts,
         "parts": parts_of(report, partial(_chart_files, analysis, options)),
         "numbers": QUOTATIONS,
         "columns": [column.name for column in counts.comparable],
@@ -273,6 +289,7 @@ def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
         attribute=column if column in [attribute.name for attribute in counts.comparable] else "",
         period=period if period in periods_of(counts) else "",
         unit=counts.unit,
+        view=counts.view,
     )
 
 
@@ -284,7 +301,7 @@ def periods_of(counts: CommentCounts) -> list[str]:
 
 
 def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[ReportPart]]:
-    counts = counted(analysis, _unit(request))
+    counts = _counts(request, analysis)
     options = asked_for(request, counts)
     report = report_of(analysis, counts, options)
     return report, parts_of(report, partial(_chart_files, analysis, options))
@@ -335,7 +352,7 @@ def _picture(part: ReportPart) -> str:
 def _chart_files(analysis: Analysis, request: ReportRequest, figure: str) -> Files:
     """Return the URLs of the charts on the page."""
     choice = {"attribute": request.attribute} if figure == "groups" else {"period": request.period}
-    query = urlencode(choice | {"count": request.unit})
+    query = urlencode(choice | {"count": request.unit, "view": request.view})
     return Files(
         view=f"analysis_{figure}_figure",
         ids=(analysis.study.public_id, analysis.public_id),

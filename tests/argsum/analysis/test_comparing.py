@@ -11,7 +11,7 @@ from django.utils.html import strip_tags
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports import counts as counting
-from argsum.analysis.reports.counts import count
+from argsum.analysis.reports.counts import THEMES, count
 from argsum.datasets.models import CellArgument
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
@@ -185,7 +185,7 @@ def test_the_period_and_the_key_points_can_be_chosen(lab):
     page = lab.get("analysis_trends", {"period": "month", "point": str(point.public_id)})
     assert page.context["found"].period == "month"
     assert page.context["found"].starts == [date(2025, 1, 1), date(2025, 2, 1), date(2025, 3, 1)]
-    assert page.context["chosen"] == {point.pk}
+    assert page.context["chosen"] == {str(point.public_id)}
     wrong = lab.get("analysis_trends", {"period": "century", "point": "no id"})
     assert wrong.context["found"].period == "week"
     assert len(wrong.context["chosen"]) == 3
@@ -201,6 +201,44 @@ def test_periods_without_comments_are_a_gap(lab):
     assert lab.get("analysis_trends_figure", {"period": "month"}, **chart).status_code == 200
 
 
+# -- themes --
+
+
+def test_a_comment_counts_once_for_a_theme_in_groups_and_over_time(lab):
+    inside = lab.analysis.points.exclude(position=2)
+    inside.update(theme="Inside")
+    found = count(lab.analysis, view=THEMES)
+    assert (found.points, found.has_themes) == (["Inside", ""], True)
+
+    # The slow way; of Care, ten comments make both key points of the theme.
+    def making(**about):
+        rows = lab.analysis.cell.comments.filter(
+            statements__argument__placements__point__in=inside, **about
+        )
+        return rows.distinct().count()
+
+    by_department = [making(attributes__department=name) for name in ("Care", "Sales")]
+    assert found.columns[0].counts == [by_department, [8, 9]]
+    assert by_department == [26, 10]
+    page = lab.get("analysis_groups", {"view": "themes"})
+    assert "of 2 themes" in flat(page)
+    assert "Audits correct the shares of key points, not of themes." in flat(page)
+    assert [row.point.text for row in page.context["found"].rows] == ["Inside", "No theme"]
+    sent = lab.get("analysis_groups_figure", {"view": "themes"}, figure="groups", format="csv")
+    rows = list(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    assert "key point" not in rows[0]
+    assert [(row["theme"], row["with the theme"]) for row in rows[:2]] == [
+        ("Inside", "26"), ("Inside", "10"),
+    ]  # fmt: skip
+    trend = lab.get("analysis_trends", {"view": "themes", "period": "month", "point": "Inside"})
+    chosen = trend.context["chosen"]
+    assert chosen == {"Inside"}
+    shares = trend.context["found"].rows[0].found.shares
+    assert [each.k for each in shares] == [making(written_on__month=month) for month in (1, 2, 3)]
+    report = flat(lab.get("analysis_report", {"view": "themes", "attribute": "department"}))
+    assert "of 2 themes" in report
+
+
 # -- the interface --
 
 
@@ -213,6 +251,9 @@ def test_a_program_gets_the_same_figures(lab):
     first = found["key_points"][0]
     assert [each["share"]["k"] for each in first["groups"]] == [26, 6]
     assert first["p"] < 0.001
+    assert found["themes"] == []
+    themes = lab.told("analysis_groups", {"view": "themes"})
+    assert (themes["key_points"], [row["theme"] for row in themes["themes"]]) == ([], [""])
     found = lab.told("analysis_trends", {"period": "month"})
     assert [each["start"] for each in found["times"]] == ["2025-01-01", "2025-02-01", "2025-03-01"]
     for name, query in (
