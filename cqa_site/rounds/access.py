@@ -208,7 +208,7 @@ def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:
     if place.is_passed:
         qualification = add_qualification(round_.onboarding, place.rater_id)
         place.prepared_until = qualification.expires_at
-    elif attempt.number + 1 < attempt.attempts:
+    elif not attempt.is_last:
         place.score = None
 
 

@@ -19,7 +19,12 @@ from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import SheetKind, sheet_kind_of
 from cqa_site.rounds.models import Place, Round, Sheet, Slot
-from cqa_site.rounds.onboarding.steps import ExampleAttempt, example_attempt, may_work
+from cqa_site.rounds.onboarding.steps import (
+    ExampleAttempt,
+    example_attempt,
+    may_work,
+    qualifies_on_sheets,
+)
 
 # A repeat comes after at least this many other items, so that the first look is not remembered.
 LEAST_GAP = 5
@@ -231,8 +236,10 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
         return SheetWork(waiting)
     if serving.kind.is_assigned:
         return SheetWork(None, "finished")
-    # People with ordinary sheets have passed the examples, unless somebody decided otherwise.
-    if not place.is_passed and (place.is_decided_by_person or not serving.has_begun):
+    # People with ordinary sheets have passed the examples, unless somebody decided otherwise or a
+    # qualification has expired.
+    asks = place.is_decided_by_person or not serving.has_begun or qualifies_on_sheets(round_)
+    if asks and not place.is_passed:
         example = serving.next_example()
         if example is not None and not example.is_seen:
             if serving.attempt.is_waiting:

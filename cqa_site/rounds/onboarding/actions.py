@@ -25,11 +25,13 @@ from .steps import (
     ANSWERED,
     CONSENT,
     DECLINED,
+    EXERCISES,
     FAILED,
     PASSED,
     QUALIFICATION,
     SURVEY,
     TRAINING,
+    VALID,
     WITHDRAWN,
     StepProgress,
     add_qualification,
@@ -97,8 +99,8 @@ def take_step(
         answers=dict(answers),
         started_at=started_at,
     )
-    if kind in (TRAINING, QUALIFICATION):
-        _answer_exercise(round_, result, step)
+    if kind in EXERCISES:
+        _answer_exercise(round_, result, progress)
     else:
         result.outcome = _judge(step, answers)
         result.save()
@@ -131,29 +133,59 @@ def answered_in(round_: Any, rater: int, step: str, attempt: int) -> list[StepRe
     ]
 
 
-def _answer_exercise(round_: Any, result: StepResult, step: Mapping[str, Any]) -> None:
+def exercises_left(round_: Any, rater: int, progress: StepProgress) -> list[Exercise]:
+    """Return the items of the current step that the person has still to answer."""
+    step: Any = progress.step
+    before = answered_in(round_, rater, step["kind"], progress.attempts + 1)
+    keys = {answer.answers["item"] for answer in before}
+    return [item for item in exercises_of_step(round_, step) if item.key not in keys]
+
+
+def _answer_exercise(round_: Any, result: StepResult, progress: StepProgress) -> None:
     """Store the answer to the next exercise; after the last one, how the step ended."""
-    exercises = exercises_of_step(round_, step)
-    before = answered_in(round_, result.rater_id, result.step, result.attempt)
-    number = len(before)
-    if number >= len(exercises) or exercises[number].key != result.answers["item"]:
+    left = exercises_left(round_, result.rater_id, progress)
+    if not left or left[0].key != result.answers["item"]:
         raise NotNow
-    result.answers["is_right"] = result.answers["label"] == exercises[number].right
+    result.answers["is_right"] = result.answers["label"] == left[0].right
     result.outcome = ANSWERED
     result.save()
-    if number + 1 < len(exercises):
-        return
-    right = sum(answer.answers["is_right"] for answer in [*before, result])
-    has_passed = right >= step.get("right", 0)
+    if not left[1:]:
+        _end_exercises(round_, result.rater_id, progress)
+
+
+@transaction.atomic
+def end_exercises(round_: Any, place: Place) -> bool:
+    """End a step whose items are all answered since some were taken away; return whether it did.
+
+    A deleted sentence or a label that left the scale takes an item away. A qualification without
+    any answer is not ended.
+    """
+    Rater.objects.select_for_update(no_key=True).get(pk=place.rater_id)
+    progress = step_progress(round_, place)
+    is_exercise = progress.step is not None and progress.step["kind"] in EXERCISES
+    if not is_exercise or progress.end or exercises_left(round_, place.rater_id, progress):
+        return False
+    return _end_exercises(round_, place.rater_id, progress)
+
+
+def _end_exercises(round_: Any, rater: int, progress: StepProgress) -> bool:
+    """Store whether the share of right answers is the one that the step wants."""
+    step: Any = progress.step
+    answers = answered_in(round_, rater, step["kind"], progress.attempts + 1)
+    if step["kind"] == QUALIFICATION and not answers:
+        return False
+    right = sum(answer.answers["is_right"] for answer in answers)
+    has_passed = right * step["items"] >= step.get("right", 0) * len(answers)
     StepResult.objects.create(
-        rater_id=result.rater_id,
-        round_id=result.round_id,
-        version=result.version,
-        step=result.step,
-        attempt=result.attempt,
+        rater_id=rater,
+        round_id=round_.pk,
+        version=round_.onboarding,
+        step=step["kind"],
+        attempt=progress.attempts + 1,
         outcome=PASSED if has_passed else FAILED,
-        answers={"right": right, "of": len(exercises)},
+        answers={"right": right, "of": len(answers)},
     )
+    return True
 
 
 @transaction.atomic
@@ -170,28 +202,31 @@ def grant_qualification(
 
 @transaction.atomic
 def withdraw_qualification(
-    *, qualification: Qualification, actor: User, reason: str
+    *, qualification: Qualification, actor: User, reason: str, can_repeat: bool = False
 ) -> Qualification | None:
-    """Serve somebody nothing more in rounds with this onboarding; None if it had ended before."""
+    """Serve somebody nothing more in rounds with this onboarding; None if it had ended before.
+
+    With ``can_repeat`` it only expires: passing the steps again, all but consent, brings it back.
+    """
     stored = Qualification.objects.select_for_update().get(pk=qualification.pk)
     stored.version, stored.rater = qualification.version, qualification.rater
-    if state_of(stored) == WITHDRAWN:
+    state, onboarding = state_of(stored), stored.version.onboarding_id
+    if state == WITHDRAWN or (can_repeat and state != VALID):
         return None
-    stored.withdrawn_at, stored.withdrawn_by = timezone.now(), actor
-    stored.withdrawal_reason = reason
-    stored.save(update_fields=["withdrawn_at", "withdrawn_by", "withdrawal_reason"])
     # Those of other versions end with it.
-    others = Qualification.objects.filter(
-        rater=stored.rater_id,
-        version__onboarding=stored.version.onboarding_id,
-        withdrawn_at=None,
+    own = Qualification.objects.filter(
+        rater=stored.rater_id, version__onboarding=onboarding, withdrawn_at=None
     )
-    others.update(withdrawn_at=stored.withdrawn_at, withdrawn_by=actor, withdrawal_reason=reason)
-    places = Place.objects.filter(
-        rater=stored.rater_id, prepared_for__onboarding=stored.version.onboarding_id
-    )
+    places = Place.objects.filter(rater=stored.rater_id, prepared_for__onboarding=onboarding)
+    now = timezone.now()
+    if can_repeat:
+        own.exclude(expires_at__lte=now).update(expires_at=now)
+        places.filter(is_passed=True).update(is_decided_by_person=False)
+    else:
+        own.update(withdrawn_at=now, withdrawn_by=actor, withdrawal_reason=reason)
     places.update(prepared_for=None, prepared_until=None)
-    _record(stored, "qualification_withdrawn", actor, reason)
+    verb = "qualification_to_repeat" if can_repeat else "qualification_withdrawn"
+    _record(stored, verb, actor, reason)
     return stored
 
 

@@ -49,7 +49,7 @@ class GrantInput(FormInput):
 
 
 class WithdrawalInput(FormInput):
-    """Why a qualification ends."""
+    """Why a qualification ends, and whether passing the steps again renews it."""
 
     form = WithdrawForm
 
@@ -235,8 +235,13 @@ class QualificationViews(OnboardingPartViews):
 
     @extend_schema(request=WithdrawalInput, responses=QualificationSerializer)
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """End a qualification; nothing more is served to the person."""
+        """End a qualification; nothing more is served to the person until it is renewed."""
         row = self.find_row(public_id)
-        reason = self.read(WithdrawalInput)["reason"]
-        withdraw_qualification(qualification=row, actor=request.user, reason=reason)
+        body = self.read(WithdrawalInput)
+        withdraw_qualification(
+            qualification=row,
+            actor=request.user,
+            reason=body["reason"],
+            can_repeat=body.get("can_repeat", False),
+        )
         return self.shown(self.rows().get(pk=row.pk))

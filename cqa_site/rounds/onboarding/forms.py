@@ -243,3 +243,8 @@ class WithdrawForm(forms.Form):
     """Ends a qualification; the reason is kept in the study's history."""
 
     reason = forms.CharField(label=lazy("Reason"), max_length=LONGEST_REASON)
+    can_repeat = forms.BooleanField(
+        label=lazy("The steps can be passed again"),
+        help_text=lazy("All steps except consent come again, and then the work goes on."),
+        required=False,
+    )

@@ -22,8 +22,9 @@ from ..models import Participant, Place, Round, StepResult, SurveyResponse
 from ..queue import place_for
 from .actions import (
     NotNow,
-    answered_in,
+    end_exercises,
     end_of,
+    exercises_left,
     exercises_of_step,
     save_survey,
     survey_of,
@@ -153,10 +154,7 @@ def _form(step: Any, place: Place, data: Any = None, **more: Any) -> QuestionsFo
 
 
 def _exercise(round_: Any, place: Place, progress: StepProgress) -> Exercise | None:
-    step: Any = progress.step
-    exercises = exercises_of_step(round_, step)
-    number = len(answered_in(round_, place.rater_id, step["kind"], progress.attempts + 1))
-    return exercises[number] if number < len(exercises) else None
+    return next(iter(exercises_left(round_, place.rater_id, progress)), None)
 
 
 def _draft_key(round_: Any, kind: str) -> str:
@@ -212,10 +210,12 @@ def _step_page(
         draft = request.session.get(_draft_key(round_, step["kind"]))
         context["form"] = form or _form(step, place, initial=draft)
         if step["kind"] in EXERCISES:
-            exercises = exercises_of_step(round_, step)
-            exercise = _exercise(round_, place, progress)
-            index = exercises.index(exercise) if exercise else 0
-            context |= {"exercise": exercise, "item": index + 1, "items": len(exercises)}
+            left = exercises_left(round_, place.rater_id, progress)
+            if not left and end_exercises(round_, place):
+                return _steps(round_)
+            items = len(exercises_of_step(round_, step))
+            context |= {"exercise": next(iter(left), None), "items": items}
+            context["item"] = items - len(left) + 1
     return render(request, "rounds/onboarding/step.html", context, status=status)
 
 

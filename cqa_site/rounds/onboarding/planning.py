@@ -160,7 +160,7 @@ def onboarding_grant(
 def onboarding_withdraw(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID, qualification_id: uuid.UUID
 ) -> HttpResponse:
-    """Withdraw a qualification."""
+    """Withdraw a qualification, for good or until the steps are passed again."""
     row = onboarding_in(study, onboarding_id)
     held = Qualification.objects.select_related("version__onboarding__study", "rater")
     qualification = get_object_or_404(held, version__onboarding=row, public_id=qualification_id)
@@ -168,9 +168,12 @@ def onboarding_withdraw(
     if not form.is_valid():
         messages.error(request, _("Give a reason for the withdrawal."))
     elif withdraw_qualification(
-        qualification=qualification, actor=request.user, reason=form.cleaned_data["reason"]
+        qualification=qualification, actor=request.user, **form.cleaned_data
     ):
-        messages.success(request, _("Qualification withdrawn."))
+        done = _("Qualification withdrawn.")
+        if form.cleaned_data["can_repeat"]:
+            done = _("The steps have to be passed again before the next item.")
+        messages.success(request, done)
     return redirect("onboarding", study.public_id, onboarding_id)
 
 

@@ -26,7 +26,7 @@ ENDS = {
     READING: "failed_check",
     QUALIFICATION: "not_qualified",
 }
-WITHDRAWN = "withdrawn"
+WITHDRAWN, VALID, EXPIRED = "withdrawn", "valid", "expired"
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,20 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
         return False
     version, now = round_.onboarding, timezone.now()
     held = valid_qualification(version, place.rater_id) if version else None
-    kind = kind_of(round_)
-    if version and held is None and not _leaves_examples(kind, version, place):
+    has_examples = version is not None and qualifies_on_sheets(round_)
+    if has_examples and held is None and not place.is_decided_by_person:
+        newest = newest_qualification(version, place.rater_id)
+        if newest and version.step(QUALIFICATION):
+            # It has expired: the examples are asked again, too.
+            place.is_passed, place.score = False, None
+    if version and held is None and (place.is_passed or not has_examples):
         held = add_qualification(version, place.rater_id)
     # A round's own practice is no step, and a person's decision stands.
-    if held and _has_examples(kind, version) and not place.is_decided_by_person:
+    if held and has_examples and not place.is_decided_by_person:
         place.is_passed = True
     place.prepared_at, place.prepared_for = now, version
     place.prepared_until = held.expires_at if held else None
-    fields = ["prepared_at", "prepared_for", "prepared_until", "is_passed"]
+    fields = ["prepared_at", "prepared_for", "prepared_until", "is_passed", "score"]
     place.save(update_fields=fields)
     return True
 
@@ -105,15 +110,11 @@ def add_qualification(version: OnboardingVersion, rater: int, **more: Any) -> Qu
     return Qualification.objects.create(version=version, rater_id=rater, expires_at=until, **more)
 
 
-def _leaves_examples(kind: Any, version: OnboardingVersion, place: Place) -> bool:
-    """Whether the round's examples still have to show what the person can do."""
-    return _has_examples(kind, version) and not place.is_passed
-
-
-def _has_examples(kind: Any, version: OnboardingVersion) -> bool:
-    """Whether steps of the version are done with the round's examples."""
-    is_some = any(step["kind"] in EXERCISES for step in version.steps)
-    return is_some and not kind.trains_on_pages
+def qualifies_on_sheets(round_: Any) -> bool:
+    """Whether steps of the round's onboarding are done with the round's examples."""
+    if round_.onboarding_id is None or kind_of(round_).trains_on_pages:
+        return False
+    return any(step["kind"] in EXERCISES for step in round_.onboarding.steps)
 
 
 def steps_of(round_: Any) -> list[Step]:
@@ -146,7 +147,7 @@ def equal_versions(version: OnboardingVersion) -> list[int]:
 def valid_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
     """Return the newest qualification that is neither expired nor withdrawn."""
     newest = newest_qualification(version, rater)
-    return newest if newest and state_of(newest) == "valid" else None
+    return newest if newest and state_of(newest) == VALID else None
 
 
 def state_of(qualification: Qualification) -> str:
@@ -154,7 +155,7 @@ def state_of(qualification: Qualification) -> str:
     if qualification.withdrawn_at:
         return WITHDRAWN
     until = qualification.expires_at
-    return "expired" if until and until <= timezone.now() else "valid"
+    return EXPIRED if until and until <= timezone.now() else VALID
 
 
 def newest_qualification(version: OnboardingVersion, rater: int) -> Qualification | None:
@@ -175,9 +176,9 @@ def step_progress(round_: Any, place: Place) -> StepProgress:
     if state == WITHDRAWN:
         return StepProgress(steps, 0, WITHDRAWN)
     results = results_of(round_, place.rater_id)
-    if state == "valid":
+    if state == VALID:
         steps = [step for step in steps if step["kind"] == CONSENT]
-    if newest and newest.expires_at and state == "expired":
+    if newest and newest.expires_at and state == EXPIRED:
         # Consent lasts; everything else has to be shown again.
         results = [
             result for result in results if result.step == CONSENT or result.at > newest.expires_at
@@ -233,13 +234,13 @@ class ExampleAttempt:
     """The next attempt at a round's examples, from 0, and what passes it.
 
     The first ``trained`` examples only train; of the others' known answers the share ``needed``
-    must be met.
+    must be met. Attempts before a qualification expired count in ``number`` alone.
     """
 
     needed: float
     number: int = 0
     trained: int = 0
-    attempts: int = 1
+    is_last: bool = True
     retry_at: datetime | None = None
     is_step: bool = False
 
@@ -256,19 +257,25 @@ def example_attempt(round_: Any, rater: int) -> ExampleAttempt:
     training, step = (round_.onboarding.step(kind) for kind in EXERCISES)
     if step is None:
         return ExampleAttempt(0 if training else round_.pass_mark)
+    before = [
+        result
+        for result in results_of(round_, rater)
+        if result.step == QUALIFICATION and result.round_id == round_.pk
+    ]
+    newest = newest_qualification(round_.onboarding, rater)
+    since = newest.expires_at if newest else None
     failed = [
         result.at
-        for result in results_of(round_, rater)
-        if (result.step, result.outcome) == (QUALIFICATION, FAILED)
-        and result.round_id == round_.pk
+        for result in before
+        if result.outcome == FAILED and (since is None or result.at > since)
     ]
-    wait = timedelta(minutes=step["retry_minutes"])
+    left = step["attempts"] - len(failed)
     return ExampleAttempt(
         needed=step["right"] / step["items"],
         # After the last attempt nothing else is served.
-        number=min(len(failed), step["attempts"] - 1),
+        number=len(before) if left > 0 else len(before) - 1,
         trained=training["items"] if training else 0,
-        attempts=step["attempts"],
-        retry_at=failed[-1] + wait if failed else None,
+        is_last=left <= 1,
+        retry_at=failed[-1] + timedelta(minutes=step["retry_minutes"]) if failed else None,
         is_step=True,
     )

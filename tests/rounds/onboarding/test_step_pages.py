@@ -352,6 +352,28 @@ def test_too_many_wrong_answers_hold_a_member_back(trained):
     assert Place.objects.get().prepared_at is None
 
 
+def test_a_step_ends_when_what_was_left_of_it_is_deleted(trained):
+    client = sign_in(make_member(trained.study, "annotator"))
+    page = reverse("round_steps", args=[trained.study.public_id, trained.public_id])
+    for step in ("training", "training", "qualification"):
+        answer(client, page, step, "3")
+    gone = trained.recipe["training"].pop()
+    trained.save()
+    assert client.get(page).url == page
+    assert StepResult.objects.last().answers == {"right": 1, "of": 1}
+    assert client.get(page).url == reverse(
+        "label", args=[trained.study.public_id, trained.public_id]
+    )
+    # Without any answer nobody is qualified.
+    other = sign_in(make_member(trained.study, "annotator"))
+    for _training in range(2):
+        answer(other, page, "training", "3")
+    trained.recipe["training"] = trained.recipe["training"][:2]
+    trained.save()
+    assert other.get(page).status_code == 200
+    assert gone not in trained.recipe["training"]
+
+
 def test_a_round_without_onboarding_trains_with_what_is_left():
     study = make_study()
     make_label_round(study, name="Earlier", ordinary=1, controls=4, state="closed")

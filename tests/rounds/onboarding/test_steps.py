@@ -152,7 +152,15 @@ def test_a_qualification_ends_by_time_and_by_a_researcher(world):
     do(world, "reading")
     assert reason_for_none(world) == ""
     held = Qualification.objects.exclude(pk=held.pk).get()
-    withdraw_qualification(qualification=held, actor=world.researcher, reason="Left the lab")
+    about = {"actor": world.researcher, "reason": "Left the lab"}
+    assert withdraw_qualification(qualification=held, can_repeat=True, **about)
+    assert not withdraw_qualification(qualification=held, can_repeat=True, **about)
+    world.submit(world.take())
+    assert (reason_for_none(world), end(world)) == ("steps", "")
+    do(world, "screening")
+    do(world, "reading")
+    assert reason_for_none(world) == ""
+    withdraw_qualification(qualification=held, **about)
     world.submit(world.take())
     assert reason_for_none(world) == "steps"
     assert end(world) == "withdrawn"
@@ -263,7 +271,20 @@ def test_examples_train_and_qualify_with_attempts():
     assert not sheet.is_example
     outcomes = StepResult.objects.order_by("pk").values_list("step", "outcome")
     assert list(outcomes) == [("qualification", "failed"), ("qualification", "passed")]
-    assert Qualification.objects.get().version == version
+    held = Qualification.objects.get()
+    assert held.version == version
+    world.submit(sheet)
+    withdraw_qualification(
+        qualification=held, actor=world.researcher, reason="Drifts", can_repeat=True
+    )
+    # What qualified is asked again, what trained is not; attempts count from the beginning.
+    for content in (bad, world.work.full, world.work.full, world.work.full):
+        sheet = world.take()
+        assert sheet.is_example
+        world.submit(sheet, content)
+    assert not world.take().is_example
+    assert list(outcomes.all())[2:] == [("qualification", "failed"), ("qualification", "passed")]
+    assert Qualification.objects.exclude(pk=held.pk).get().version == version
 
 
 STEP = some.sampled_from(["consent", "screening", "reading", "training", "qualification"])
