@@ -12,7 +12,7 @@ from argsum.analysis.methods.audit import BANDS, BEHIND, ELSEWHERE, PERHAPS, SMA
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import has_comments
 from argsum.auditing.models import AuditPair, AuditRound
-from argsum.datasets.models import Comment
+from argsum.datasets.models import Comment, CommentStatement
 from cqa_site.stats.arrays import IntArray
 
 # Key point, then comment (or statement, without comments), by primary key.
@@ -117,19 +117,25 @@ def frame_of(analysis: Analysis) -> AuditFrame:
 
 
 def bands_of(analysis: Analysis, pairs: Collection[PairKey]) -> dict[PairKey, str]:
-    """Return the bands in which pairs are now; reads only placements of their comments."""
-    points, units = ({key[at] for key in pairs} for at in (0, 1))
-    unit = "argument__said_in__comment" if has_comments(analysis.cell) else "argument"
-    rows = Placement.objects.filter(
-        analysis=analysis,
-        point__in=points,
-        point__state=FoundPoint.State.SHOWN,
-        **{f"{unit}__in": units},
-    )
+    """Return the bands in which pairs of shown key points are now.
+
+    Reads the statements of their comments and the placements of these, whatever else there is.
+    """
+    units = {unit for _point, unit in pairs}
+    places: dict[int, list[int]] = {unit: [unit] for unit in units}
+    if has_comments(analysis.cell):
+        places = defaultdict(list)
+        rows = CommentStatement.objects.filter(comment__in=units).values_list(
+            "argument", "comment"
+        )
+        for argument, comment in rows:
+            places[argument].append(comment)
+    placed = Placement.objects.filter(analysis=analysis, argument__in=places)
     bands = dict.fromkeys(pairs, ELSEWHERE)
-    for point, key, _argument, band in _banded(analysis, rows, unit):
-        if (point, key) in bands and bands[point, key] != BEHIND:
-            bands[point, key] = band
+    for point, argument, _argument, band in _banded(analysis, placed, "argument"):
+        for key in ((point, unit) for unit in places[argument]):
+            if bands.get(key, BEHIND) != BEHIND:
+                bands[key] = band
     return bands
 
 
