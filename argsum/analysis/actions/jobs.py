@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
+from itertools import repeat, zip_longest
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -194,6 +194,7 @@ class StatementPlacement:
     """New statements with their key points (primary keys), scores, and clusters of the rest.
 
     ``proposed`` are texts of new key points; ``clusters`` their positions in it, -1 for none.
+    ``near`` are the nearest key points that have a theme; empty if none has.
     """
 
     keys: Sequence[int]
@@ -202,6 +203,7 @@ class StatementPlacement:
     sure: Sequence[bool]
     proposed: Sequence[str]
     clusters: Sequence[int]
+    near: Sequence[int]
 
 
 def new_statements(analysis: Analysis) -> int:
@@ -247,7 +249,7 @@ def place_statements(work: JobContext) -> None:
 
 
 def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
-    from argsum.analysis.methods.key_points import NONE, find_points, place_new
+    from argsum.analysis.methods.key_points import NONE, find_points, nearest_points, place_new
 
     group_comments(analysis.cell, work.progress)
     known = Placement.objects.filter(analysis=analysis).values_list("argument", flat=True)
@@ -274,7 +276,10 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
             if place in places:
                 clusters[row], scores[row], sure[row] = places.index(place), score, is_sure
     points = [targets[place].pk if place != NONE else None for place in placed]
-    return StatementPlacement(keys, points, scores, sure, proposed, clusters)
+    themed = [point for point in targets if point.theme]
+    nearest = nearest_points(proposed, [point.text for point in themed], tools)
+    near = [themed[place].pk for place in nearest]
+    return StatementPlacement(keys, points, scores, sure, proposed, clusters, near)
 
 
 def _behind(analysis: Analysis, point: FoundPoint) -> list[str]:
@@ -292,6 +297,9 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     comments = new_comments(analysis)
     now = _where_now(analysis)
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
+    # As they are called now.
+    themes = dict(analysis.points.values_list("pk", "theme"))
+    near = [themes.get(now.get(point) or 0, "") for point in fitted.near]
     analysis.revision += 1
     proposals = FoundPoint.objects.bulk_create(
         FoundPoint(
@@ -299,11 +307,14 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
             position=last + place,
             text=text,
             written=text,
+            theme=theme,
             origin=FoundPoint.Origin.PROPOSED,
             state=PointState.PROPOSED,
             revision=analysis.revision,
         )
-        for place, text in enumerate(fitted.proposed, start=1)
+        for place, (text, theme) in enumerate(
+            zip_longest(fitted.proposed, near, fillvalue=""), start=1
+        )
     )
     points = [
         now.get(point) if point is not None else proposals[place].pk if place >= 0 else None

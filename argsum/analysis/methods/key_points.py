@@ -489,6 +489,18 @@ def place_new(
     return placed.tolist(), scores.tolist(), sure.tolist()
 
 
+def nearest_points(texts: Sequence[str], points: Sequence[str], tools: AnalysisTools) -> list[int]:
+    """Return the position of the key point nearest to each text, whichever sides they take."""
+    if not texts or not points:
+        return []
+    new, known = (np.asarray(tools.vectors(part), dtype=np.float32) for part in (texts, points))
+    if tools.tells_sides:
+        new, known = new[:, :-2], known[:, :-2]
+    known = known / np.maximum(np.linalg.norm(known, axis=1, keepdims=True), 1e-9)
+    nearest: list[int] = (new @ known.T).argmax(axis=1).tolist()
+    return nearest
+
+
 def _least(held: Scores) -> float:
     """Return lowest mean score at which a statement fits those of a key point, shape (m, d)."""
     if len(held) < FEWEST_BEHIND:

@@ -13,7 +13,7 @@ from django.db.models import Max, Model, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.actions.analyses import FOLLOW, enqueue_for
+from argsum.analysis.actions.analyses import FOLLOW, ScorerTools, enqueue_for
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
 from argsum.analysis.actions.point_writing import refuse_unfit
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
@@ -233,12 +233,13 @@ def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
     if others:
         # A reply came in since; it is merged first.
         return
+    themes = _themes(analysis, run, final.entries, work)
     with editing(analysis) as held:
         run.refresh_from_db(fields=["state"])
         if run.state == Run.State.CANCELLED or final.change_id is not None:
             return
         work.step(99, 100, _("storing"))
-        points = _new_points(held, run, final.entries)
+        points = _new_points(held, run, final.entries, themes)
         if not points:
             return
         fields = {point.pk: {"state": FoundPoint.State.PROPOSED} for point in points}
@@ -300,22 +301,47 @@ def _joined(sources: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[in
     return list(dict.fromkeys(own))
 
 
-def _new_points(analysis: Analysis, run: Run, entries: Sequence[Entry]) -> list[FoundPoint]:
+def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobContext) -> list[str]:
+    """Return a theme for each entry, at most as many as were asked for.
+
+    One without a theme has that of the nearest entry, or else of the nearest key point shown.
+    """
+    from argsum.analysis.methods.key_points import nearest_points
+
+    most = run.spec["target"]["themes"]
+    names = list(dict.fromkeys(theme for theme, _text, _own in entries if theme))[:most]
+    themes = [theme if theme in names else "" for theme, _text, _own in entries]
+    known = [(text, theme) for theme, text, _own in entries if theme in names]
+    shown = analysis.points.filter(state=FoundPoint.State.SHOWN).exclude(theme="")
+    known = known or list(shown.values_list("text", "theme"))
+    rest = [at for at, theme in enumerate(themes) if not theme]
+    if rest and known:
+        texts, tools = [text for text, _theme in known], ScorerTools(analysis, work)
+        near = nearest_points([entries[at][1] for at in rest], texts, tools)
+        for at, place in zip(rest, near, strict=True):
+            themes[at] = known[place][1]
+    return themes
+
+
+def _new_points(
+    analysis: Analysis, run: Run, entries: Sequence[Entry], themes: Sequence[str]
+) -> list[FoundPoint]:
     """Create key points that no live one already says, in state removed; an edit shows them."""
     texts = analysis.points.filter(state__in=FoundPoint.ALIVE).values_list("text", flat=True)
     known = {text.casefold() for text in texts}
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
-    themes = list(dict.fromkeys(theme for theme, _text, _own in entries if theme))
-    # At most as many as were asked for; the rest is left to people.
-    themes = themes[: run.spec["target"]["themes"]]
-    new = [(theme, text) for theme, text, _own in entries if text.casefold() not in known]
+    new = [
+        (theme, text)
+        for (_theme, text, _own), theme in zip(entries, themes, strict=True)
+        if text.casefold() not in known
+    ]
     points = [
         FoundPoint(
             analysis=analysis,
             position=last + place,
             text=text,
             written=text,
-            theme=theme if theme in themes else "",
+            theme=theme,
             origin=FoundPoint.Origin.MODEL,
             state=FoundPoint.State.REMOVED,
             writer=run,

@@ -24,10 +24,11 @@ from tests.cast import make_member, make_study
 from tests.worlds import built_once
 
 from .made_comments import add_statement, analyse, fill, make_cell, say, word_engine, work
+from .made_writing import word_scorer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine")]
 State = Analysis.State
-__all__ = ["word_engine"]
+__all__ = ["word_engine", "word_scorer"]
 
 
 class Lab:
@@ -216,6 +217,19 @@ def test_new_comments_are_placed_and_what_fits_none_is_proposed(lab):
     assert (change.verb, change.number, change.revision) == ("placed", 3, 1)
     assert change.after == {"comments": 4, "proposed": 1}
     assert made.revision == 1
+
+
+@pytest.mark.usefixtures("word_scorer")
+def test_new_key_points_are_in_the_theme_of_the_nearest(lab):
+    made = analyse(lab.cell, lab.boss)
+    for point in made.points.all():
+        point.theme = point.text.rstrip(".").split()[-1].title()
+        point.save()
+    for text in ("Mornings without parking lemonade.", "More parking, and lemonade."):
+        say(lab.cell, text)
+    place_new_comments(analysis=made, actor=lab.boss)
+    work(made)
+    assert made.points.get(state="proposed").theme == "Parking"
 
 
 def test_placing_moves_nothing_that_was_placed_and_follows_merges(lab, monkeypatch):

@@ -1,8 +1,9 @@
 """Key points proposed by a language model: read, merged, and left to people."""
 
+import numpy as np
 import pytest
 
-from argsum.analysis.actions.analyses import FOLLOW, delete_analysis
+from argsum.analysis.actions.analyses import FOLLOW, ScorerTools, delete_analysis
 from argsum.analysis.actions.edits import (
     EditRefused,
     rename_point,
@@ -115,11 +116,19 @@ def test_what_a_live_key_point_says_already_is_not_proposed(lab):
     assert (again.budget.spent_micro, len(lab.proposed())) == (0, 2)
 
 
-def test_a_single_list_is_not_merged_and_more_themes_than_asked_for_are_left_out(lab):
+def test_a_single_list_is_not_merged_and_no_more_themes_than_asked_for_are_made(lab, monkeypatch):
+    def sizes(texts):
+        return np.array([[1, abs(len(text) - 30) / 30] for text in texts])
+
+    monkeypatch.setattr(ScorerTools, "vectors", lambda _tools, texts: sizes(texts))
     run = lab.propose(sizes={"requests": 1, "sample": 20, "themes": 2})
     assert run.planned == 1
-    assert sorted(point.theme for point in lab.proposed())[0] == ""
-    assert len({point.theme for point in lab.proposed()} - {""}) == 2
+    *first, last = lab.proposed()
+    assert len({point.theme for point in first}) == 2
+    # The third is put beside the nearest of the others.
+    near = sizes([point.text for point in first]) @ sizes([last.text])[0]
+    norms = np.linalg.norm(sizes([point.text for point in first]), axis=1)
+    assert last.theme == first[int((near / norms).argmax())].theme
 
 
 def test_long_lists_are_merged_in_groups_first(lab, monkeypatch):
