@@ -31,13 +31,7 @@ from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored, s
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
-from tests.argsum.analysis.made_comments import (
-    analyse,
-    fill,
-    make_cell,
-    reading_words,
-    say,
-)
+from tests.argsum.analysis.made_comments import analyse, fill, make_cell, reading_words, say
 from tests.argsum.analysis.made_writing import blocks, go_on, scoring_words, word_scorer
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
@@ -218,9 +212,7 @@ def test_where_match_scores_differ_a_placement_is_perhaps_and_in_that_band_of_au
     assert frame.size(lab.parking.pk, "perhaps") == 2
     assert frame.size(lab.quiet.pk, "perhaps") == 0
     undo_change(
-        analysis=lab.analysis,
-        actor=lab.boss,
-        change=lab.analysis.changes.get(verb="coded"),
+        analysis=lab.analysis, actor=lab.boss, change=lab.analysis.changes.get(verb="coded")
     )
     assert not lab.fresh().has_bands
 

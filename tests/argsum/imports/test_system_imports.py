@@ -180,10 +180,7 @@ def test_bare_ids_in_no_known_order_are_refused_or_left_aside(bring):
         ({"summaries": {"A": {"B": {"1": ["x"]}}}}, "is not by topic and stance"),
         ({"summaries": {"A": {"1": [3]}}}, "is not a text"),
         ({"summaries": {"A": {"1": "x"}}}, "is not a list of key points"),
-        (
-            {"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}},
-            "not in sums",
-        ),
+        ({"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}}, "not in sums"),
     ],
 )
 def test_other_objects_are_refused_with_their_place(tmp_path, content, reason):

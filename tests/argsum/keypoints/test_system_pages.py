@@ -8,10 +8,7 @@ from argsum.datasets.models import CellArgument, ReferenceKeyPoint
 from argsum.keypoints.actions import solver
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.keypoints.reports import system_runs as system_runs_report
-from argsum.keypoints.reports.key_points import (
-    prevalence_chart,
-    sides_of,
-)
+from argsum.keypoints.reports.key_points import prevalence_chart, sides_of
 from argsum.keypoints.reports.system_runs import cell_lines
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_runs import PlaceScorer, make_run, work

@@ -23,12 +23,7 @@ from argsum.metrics.actions.metrics import (
 from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain
-from tests.argsum.made_cells import (
-    make_count,
-    make_dataset,
-    make_scorer,
-    make_set,
-)
+from tests.argsum.made_cells import make_count, make_dataset, make_scorer, make_set
 from tests.cast import make_study
 from tests.worlds import built_once
 

@@ -27,15 +27,7 @@ from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint, scripted
 from tests.worlds import built_once
 
-from .made_prose import (
-    on_theme,
-    plan_for,
-    refused_in,
-    statements_in,
-    summarize,
-    word_of,
-    writes,
-)
+from .made_prose import on_theme, plan_for, refused_in, statements_in, summarize, word_of, writes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]
 

@@ -113,10 +113,7 @@ def trams(settings, tmp_path, monkeypatch):
     """Of ArgKP there is one cell; weights go to a folder of the test."""
     settings.DATA_DIR = tmp_path
     cells = [cell("trams", 1, ["quiet", "calm"], ["no noise"], [[1], [1]], (0, 1))]
-    monkeypatch.setattr(
-        f"{COMMAND}.cells_in",
-        lambda folder: {"train": cells, "dev": cells},
-    )
+    monkeypatch.setattr(f"{COMMAND}.cells_in", lambda folder: {"train": cells, "dev": cells})
 
 
 class Learned:
@@ -185,8 +182,7 @@ def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, mon
 @pytest.mark.long
 def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        f"{COMMAND}.RECIPE",
-        replace(training.RECIPE, checks=1, learning_rate=1e-3),
+        f"{COMMAND}.RECIPE", replace(training.RECIPE, checks=1, learning_rate=1e-3)
     )
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2", verbosity=0)
     classifier = filler_classifier_in(small)

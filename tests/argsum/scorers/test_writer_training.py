@@ -16,10 +16,7 @@ from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, checkpoint_of, trained_folder
 from argsum.scorers.actions.scorers import request_try
 from argsum.scorers.actions.training_data import data_of
-from argsum.scorers.methods.training import (
-    WritingRecipe,
-    writer_input,
-)
+from argsum.scorers.methods.training import WritingRecipe, writer_input
 from cqa_site.judging import training as torch_training
 from cqa_site.runs.jobs import StaleWorker, drain
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer

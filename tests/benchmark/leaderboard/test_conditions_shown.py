@@ -20,11 +20,7 @@ from cqa_site.results import snapshots
 from cqa_site.runs import jobs
 from cqa_site.stats.estimate import to_json
 from tests.api.conftest import client_of
-from tests.benchmark.made_scores import (
-    make_rater,
-    make_scored_answers,
-    make_sheets,
-)
+from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_member, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.agreement]

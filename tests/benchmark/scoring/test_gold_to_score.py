@@ -210,10 +210,7 @@ def test_sheets_of_learned_questions_count_on_no_board(study):
     alpha = System.objects.get(study=study, name="Alpha")
     learned = list(study.questions.all()[:3])
     mark_learned(
-        system=alpha,
-        questions=[question.public_id for question in learned],
-        source="",
-        actor=None,
+        system=alpha, questions=[question.public_id for question in learned], source="", actor=None
     )
     counted = counted_sheets(rubric)
     assert (counted.count(), count_learned_sheets(rubric)) == (5, 3)

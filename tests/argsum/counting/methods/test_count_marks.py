@@ -244,12 +244,7 @@ def test_the_order_says_it_where_words_do_not():
 
 @pytest.mark.parametrize(
     "behind",
-    [
-        "Wait, the third is covered, too.",
-        "The answer should be 2.",
-        "The count is 2.",
-        "2",
-    ],
+    ["Wait, the third is covered, too.", "The answer should be 2.", "The count is 2.", "2"],
 )
 def test_a_count_that_the_words_behind_it_take_back_is_none(behind):
     assert read_count("Count: 3\n\nI hope this helps.") == 3

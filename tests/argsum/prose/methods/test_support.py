@@ -5,14 +5,7 @@ import pytest
 
 from argsum.prose.methods.material import paragraphs_of, statements_for
 from argsum.prose.methods.replies import PART, SUPPORTED, UNSUPPORTED
-from argsum.prose.methods.support import (
-    CLOSER,
-    FEWEST,
-    clauses_of,
-    compared,
-    support_of,
-    texts_of,
-)
+from argsum.prose.methods.support import CLOSER, FEWEST, clauses_of, compared, support_of, texts_of
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 

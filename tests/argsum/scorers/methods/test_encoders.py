@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from argsum.scorers.methods.encoders import (
-    MOST_STATEMENTS,
-    choose_encoder,
-    side_by_side,
-)
+from argsum.scorers.methods.encoders import MOST_STATEMENTS, choose_encoder, side_by_side
 from cqa_site.judging.encoders import MPNET, MULTILINGUAL
 
 

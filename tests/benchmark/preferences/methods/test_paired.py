@@ -10,10 +10,7 @@ from benchmark.preferences.methods.consistency import (
     merge_orders,
     order_consistency,
 )
-from benchmark.preferences.methods.verdict_tables import (
-    Verdicts,
-    VerdictsError,
-)
+from benchmark.preferences.methods.verdict_tables import Verdicts, VerdictsError
 
 from .made_verdicts import drawn_table, verdicts
 
