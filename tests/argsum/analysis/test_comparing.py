@@ -15,7 +15,7 @@ from argsum.analysis.reports.counts import THEMES, count
 from argsum.datasets.models import CellArgument
 from tests import flat as flattening
 from tests.argsum.analysis.made_comments import say
-from tests.argsum.analysis.made_comparing import make_analysis, place
+from tests.argsum.analysis.made_comparing import make_analysis
 from tests.argsum.signed_in import SignedIn
 from tests.worlds import built_once
 
@@ -46,29 +46,6 @@ def _nothing_cached():
 
 
 # -- counts --
-
-
-def test_comments_are_counted_once_for_a_key_point(lab):
-    found = count(lab.analysis)
-    assert (found.comments, found.waiting, found.dated) == (80, 0, 80)
-    department = found.columns[0]
-    assert (department.name, department.values, department.sizes) == (
-        "department", ["Care", "Sales"], [40, 40],
-    )  # fmt: skip
-    texts = [FoundPoint.objects.get(pk=pk).text for pk in found.points]
-    assert dict(zip(texts, department.counts, strict=True)) == {
-        "The canteen is too loud": [26, 6],
-        "The new lamps are fine": [10, 10],
-        "Parking is hard to find": [8, 9],
-    }
-    # A second sentence of the same comment at the same key point changes nothing.
-    loud = lab.analysis.points.get(position=1)
-    before = [each.counts for each in found.columns]
-    text = "It is so loud there."
-    place(lab.analysis, loud, text)
-    comment = lab.analysis.cell.comments.first()
-    comment.statements.create(argument=CellArgument.objects.get(text=text), position=9)
-    assert [each.counts for each in count(lab.analysis).columns] == before
 
 
 def test_columns_that_form_no_groups_say_why(lab):

@@ -186,14 +186,6 @@ def test_a_merge_under_a_new_name_is_a_persons(written):
     assert (written.quiet.text, written.quiet.writer) == ("Quiet parking", None)
 
 
-@pytest.mark.long
-def test_hidden_ones_and_those_by_hand_are_left_alone(lab):
-    set_state(**lab.usual, points=[lab.quiet], verb="hidden")
-    FoundPoint.objects.filter(pk=lab.parking.pk).update(origin="person")
-    run = lab.write()
-    assert list(run.written_points.values_list("point", flat=True)) == [lab.catalogue.pk]
-
-
 def test_what_is_nearer_to_another_one_is_asked_for_again(lab):
     asked = []
     run = lab.write(noting(asked, near_at_first), preflight="auto")
@@ -241,14 +233,6 @@ def test_two_key_points_never_say_the_same(lab):
     # Equal scores are not better.
     again = lab.write(lambda request: says("Something else altogether"), reuse=False)
     assert counts(again) == (0, 3, 0, 0)
-
-
-@pytest.mark.long
-def test_a_text_that_is_there_already_is_asked_for_again(lab):
-    lab.rename(lab.parking, "People speak of quiet")
-    run = lab.write()
-    assert counts(run) == (1, 1, 0, 0)
-    assert writing_of(run).refused == 1
 
 
 def test_the_same_again_costs_nothing_and_changes_nothing(written):

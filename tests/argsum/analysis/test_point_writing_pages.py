@@ -2,10 +2,7 @@
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
-from argsum.analysis.models import FoundPoint
 from tests.argsum.signed_in import SignedIn
 
 from .made_comments import word_engine
@@ -41,23 +38,6 @@ def test_only_an_analysis_that_is_done_has_the_form(lab):
     type(lab.analysis).objects.update(state="failed")
     assert lab.get("point_writing").status_code == 404
     assert lab.post("point_writing_estimate").status_code == 404
-
-
-@pytest.mark.long
-def test_more_written_texts_cost_no_more_queries(lab):
-    lab.write()
-
-    def queries(name):
-        ask = lab.told if name == "found_points" else lab.text
-        ask(name)
-        with CaptureQueriesContext(connection) as found:
-            ask(name)
-        return len(found)
-
-    names = ("analysis", "analysis_report", "found_points")
-    every = {name: queries(name) for name in names}
-    FoundPoint.objects.exclude(pk=lab.quiet.pk).update(writer=None)
-    assert {name: queries(name) for name in names} == every
 
 
 def test_the_run_has_a_page_when_its_analysis_is_gone(lab):

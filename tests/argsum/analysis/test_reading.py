@@ -81,24 +81,3 @@ def test_a_share_of_what_is_no_more_is_not_read(read, begun):
     delete_analysis(analysis=begun, actor=begun.created_by)
     reading.read_share(JobContext(last))
     assert read == []
-
-
-def test_a_job_says_how_far_reading_has_come(read, begun, monkeypatch):
-    def encode(self, some, progress):
-        progress(len(some), len(some))
-        return np.ones((len(some), 384), dtype=np.float32)
-
-    heard = []
-    work = JobContext(begun.job)
-    monkeypatch.setattr(SentenceEmbedder, "encode", encode)
-    monkeypatch.setattr(work, "progress", lambda *given: heard.append(given))
-    given = analyses.ScorerTools(begun, work)
-    given.say(0.0, "reading the statements", until=0.6)
-    given.vectors([f"It is number {n}." for n in range(8)])
-    # Nothing is known before the first texts are read: the bar runs without a value.
-    assert heard[0] == (0, 0, "reading the statements")
-    shares = [done for done, total, _note in heard[1:] if total == 100]
-    assert shares == sorted(shares)
-    assert shares[0] > 0
-    assert shares[-1] == 60
-    assert heard[-1][2] == "reading statement 8 of 8"

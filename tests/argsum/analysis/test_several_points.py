@@ -61,14 +61,6 @@ def test_a_statement_counts_at_both_and_once_among_all(lab):
     assert lab.points_of() == {lab.first.pk}
 
 
-def test_it_moves_from_one_place_only(lab):
-    before = lab.state()
-    change = lab.do(move_statements, point=lab.second, statements=[lab.both], to=lab.third)
-    assert lab.points_of() == {lab.first.pk, lab.third.pk}
-    lab.undo(change)
-    assert lab.state() == before
-
-
 def test_moved_to_where_it_is_it_is_there_once_by_hand(lab):
     places = lab.places()
     change = lab.do(move_statements, point=lab.first, statements=[lab.both], to=lab.second)

@@ -191,14 +191,6 @@ def test_a_page_of_many_themes_stays_light(lab):
     assert (len(last.points), last.more, last.number) == (6, 6, 12)
 
 
-def test_key_points_move_to_a_new_theme_and_back(lab):
-    change = lab.theme(move_to_theme, points=[lab.second], theme="  The   hall ")
-    assert lab.names()["Second point."] == "The hall"
-    assert (change.verb, change.point) == ("themed", lab.second)
-    undo_change(analysis=lab.analysis, actor=lab.researcher, change=change)
-    assert lab.names()["Second point."] == "Inside"
-
-
 def test_the_history_names_what_was_moved_renamed_merged_and_split(lab):
     lab.theme(rename_theme, theme="Inside", name="Rooms")
     lab.theme(rename_point, point=lab.third, text="Nicer parks")
@@ -218,20 +210,6 @@ def test_the_history_names_what_was_moved_renamed_merged_and_split(lab):
         ["2 key points: theme “All” → “Outside”", "2 key points: theme “All” → “Rooms”"],
     ]
     assert "theme “Inside” → “Rooms”" in flat(lab.get("analysis_history"))
-
-
-def test_key_points_leave_their_theme(lab):
-    lab.theme(move_to_theme, points=[lab.second, lab.first], theme="")
-    assert theme_names(lab.analysis) == ["Outside"]
-
-
-def test_a_theme_is_renamed_with_all_its_key_points(lab):
-    change = lab.theme(rename_theme, theme="Inside", name="The house")
-    assert set(lab.names().values()) == {"The house", "Outside"}
-    with pytest.raises(EditConflict, match="no theme “Inside”"):
-        lab.theme(rename_theme, theme="Inside", name="Elsewhere")
-    undo_change(analysis=lab.analysis, actor=lab.researcher, change=change)
-    assert set(lab.names().values()) == {"Inside", "Outside"}
 
 
 def test_a_merged_key_point_comes_back_into_the_renamed_theme(lab):

@@ -160,15 +160,6 @@ def test_later_copies_count_once_their_comments_are_placed(lab):
     assert (point.comments, point.voices) == (before[0] + 100, before[1])
 
 
-def test_an_analysis_that_is_being_stored_is_counted_again(lab):
-    """Its counts may be from before the change; the row's lock decides who is first."""
-    group = lab.find()
-    Analysis.objects.update(state=Analysis.State.RUNNING)
-    change_group(group=group, actor=lab.researcher, is_out=True)
-    lab.analysis.refresh_from_db()
-    assert lab.analysis.voices == 86
-
-
 def test_comments_that_were_deleted_meanwhile_are_not_compared(lab):
     job = ask_to_group(cell=lab.cell, actor=lab.researcher)
     Analysis.objects.all().delete()
@@ -233,13 +224,6 @@ def test_voices_are_counted_as_the_rows_say(lab):
     }
     plain = count(lab.analysis)
     assert (plain.comments, plain.columns[0].sizes) == (86, [44, 42])
-
-
-def test_without_groups_voices_are_comments(lab):
-    plain, voices = count(lab.analysis), count(lab.analysis, VOICES)
-    assert plain.columns == voices.columns
-    assert plain.days == voices.days
-    assert lab.analysis.voices == lab.analysis.comments == 86
 
 
 # -- pages and files --

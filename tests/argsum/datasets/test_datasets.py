@@ -9,7 +9,6 @@ from django.urls import reverse
 
 from argsum.datasets.actions import DatasetInUse, change_recipe, delete_dataset
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
-from argsum.datasets.reports.datasets import dataset_rows
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent
 
@@ -44,19 +43,6 @@ def test_the_list_takes_the_same_queries_for_many(
         shown = client.get(reverse("datasets", args=[study.public_id])).text
     assert "Set 4" in shown
     assert "Exactly one key point" in shown
-
-
-def test_the_funnel_says_what_each_step_took(dataset):
-    (row,) = dataset_rows([dataset])
-    (funnel,) = row.funnels
-    assert [(step.key, step.left, step.taken) for step in funnel.steps] == [
-        ("read", 4, 0),
-        ("unique", 4, 0),
-        ("exactly_one_key_point", 2, 2),
-        ("one_sentence", 1, 1),
-    ]
-    assert (row.read, row.kept, row.cells, row.key_points) == (4, 1, 1, 2)
-    assert not row.is_frozen
 
 
 def test_the_page_shows_it_in_few_queries(client, dataset, django_assert_max_num_queries):

@@ -30,7 +30,7 @@ from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
-from ..made_judges import fair, make_scoring_run, obedient, plan_of, say, text_of
+from ..made_judges import fair, make_scoring_run, obedient, plan_of, text_of
 from ..made_scores import make_rater, make_scored_answers, make_sheets
 
 pytestmark = pytest.mark.django_db
@@ -223,14 +223,6 @@ def retry(lab, run, answer):
 
 
 @pytest.mark.long
-def test_replicates_are_sheets_of_their_own(lab):
-    run = lab.run(replicates=3, params={"temperature": 1, "max_tokens": 900})
-    assert run.score_sheets.count() == 24
-    assert set(run.score_sheets.values_list("replicate", flat=True)) == {0, 1, 2}
-    assert run.probe_results.filter(probe="canary").count() == 9
-
-
-@pytest.mark.long
 def test_the_same_judge_is_the_same_rater(lab):
     first, second = lab.run(), lab.run(reuse=False)
     assert first.scoring.rater == second.scoring.rater
@@ -365,15 +357,6 @@ def test_tampering_is_found(judged):
     said = ScoringKind().check(run)
     assert f"canary {probe.pk} is not decided as its points say" in said
     assert "the run is untrusted, its canaries say otherwise" in said
-
-
-@pytest.mark.long
-def test_a_judge_that_likes_everything_is_decided_by_the_order_for_nothing(lab):
-    run = lab.run(lambda request: say(request, lambda key, maximum: maximum))
-    assert set(run.score_sheets.values_list("total", flat=True)) == {19.0}
-    canaries = run.probe_results.filter(probe="canary").values_list("name", "obeyed")
-    assert dict(canaries) == {"order_full": None, "planted_result": None, "order_nothing": False}
-    assert run.scoring.trust == ScoringRun.Trust.TRUSTED
 
 
 def test_what_tries_to_talk_to_the_judge_is_noticed_but_not_what_we_planted(judged):

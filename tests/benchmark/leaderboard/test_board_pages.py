@@ -109,18 +109,6 @@ def test_the_page_shows_everybody_in_few_queries(
 
 
 @pytest.mark.long
-def test_new_sheets_make_the_page_stale_and_the_board_follows(study, live, client, rubric, inline):
-    seen = f"?seen={live.recipe['figures_sha256'][:12]}-board-live-fresh"
-    assert client.get(address("scores_fragment", study, query=seen)).status_code == 204
-    ScoreSheet.objects.filter(pk=ScoreSheet.objects.first().pk).update(state="void")
-    with inline():
-        assert "Updating" in page(client, "scores_fragment", study, query=seen)
-    assert "Up to date" in page(client, "scores", study)
-    live.refresh_from_db()
-    assert live.figures["board"]["counts"]["sheets"] == 95
-
-
-@pytest.mark.long
 def test_a_part_is_computed_when_first_asked_for_and_follows_the_sheets(
     study, live, client, rubric, inline
 ):
@@ -171,20 +159,6 @@ def test_two_systems_side_by_side_differ_by_their_means(
         assert "Select two ranked systems" in page(client, "board_pair", study, 1, query=few)
     unknown = address("board_pair", study, 1, query="?system=x&system=y")
     assert client.get(unknown).status_code == 404
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("questions", "is_said"), [(9, True), (10, False)])
-def test_questions_too_few_to_tell_anything_apart_promise_no_difference(
-    study, client, questions, is_said
-):
-    answers = make_scored_answers(study, systems=("Alpha", "Beta"), questions=questions)
-    make_sheets(study, answers, [make_rater(study, "Ada Annotator")])
-    live = snapshots.refresh(BOARDS, default_rubric(study))
-    query = "?" + "&".join(f"system={each['id']}" for each in live.figures["board"]["systems"])
-    for said in (page(client, "scores", study), page(client, "board_pair", study, 1, query=query)):
-        assert bool(re.search(r"\b10\s+questions[^.]+apart,\s+however", said)) is is_said
-    assert ("80 % power, these questions can" in page(client, "scores", study)) is not is_said
 
 
 @pytest.mark.long

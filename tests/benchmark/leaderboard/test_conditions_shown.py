@@ -101,24 +101,6 @@ def test_a_part_of_a_board_and_its_agreement_are_two_things(study, client, probe
 
 
 @pytest.mark.long
-def test_newer_sheets_make_the_figures_of_a_condition_anew(study, client, probe, board):
-    asked = address(study, "score_agreement"), {"condition": probe}
-    client.get(*asked)
-    jobs.drain()
-    make_sheets(study, list(study.answers.all()), [make_rater(study, "Cy")], seed=2)
-    snapshots.refresh(BOARDS, default_rubric(study))
-    assert "being computed" in client.get(*asked).text
-    jobs.drain()
-    assert client.get(*asked).context["figures"].people.raters == 3
-    # A condition that the snapshot has not narrows nothing.
-    foreign = condition(make_study("B"), scenario=1)
-    for other in (str(foreign.public_id), "x", "all"):
-        page = client.get(address(study, "score_agreement"), {"condition": other})
-        assert page.context["figures"].answers == 8
-    assert study.jobs.filter(kind=SLICE_JOB).count() == 2
-
-
-@pytest.mark.long
 def test_rows_behind_a_figure_by_condition(study, client, probe, board):
     rows = address(study, "score_rows")
     page = client.get(rows, {"condition": probe})

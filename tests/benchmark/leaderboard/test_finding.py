@@ -83,16 +83,6 @@ def test_only_what_the_tests_show_about_the_highest_mean_is_said():
     assert "by 0.50, about 48 questions would show the difference." in said.sure
 
 
-@pytest.mark.long
-def test_too_few_questions_tell_nothing_apart_and_show_no_range():
-    # Alpha has more points on all five questions: no reason for a range from 1 to 1.
-    board, judge = found({"Alpha": 12, "Beta": 3}, questions=5)
-    assert {each.rank_high for each in board.rankings[0].standings} == {None}
-    said = board_finding(board, judge)
-    assert said.says == "These data cannot tell Alpha and Beta apart."
-    assert said.sure.endswith("however large their difference.")
-
-
 def test_one_system_alone_has_no_ranking():
     board, judge = found({"Alpha": 5})
     said = board_finding(board, judge)

@@ -116,18 +116,6 @@ def test_a_reply_without_a_verdict_is_unscored_with_its_reason(lab, reply, reaso
     assert list(find_violations()) == []
 
 
-@pytest.mark.long
-def test_one_order_alone_keeps_its_verdict(lab):
-    def answer(request):
-        left, right = sides_of(request)
-        return says("A")(request) if left < right else "No idea."
-
-    lab.judge(answer)
-    (choice,) = choices_of(lab.study)
-    results = results_of(lab.study, choice)
-    assert (results.n_one_order, results.n_again, results.n_made_ties) == (8, 0, 0)
-
-
 def test_a_request_shows_the_question_and_texts_and_nothing_else_of_the_pair(lab):
     for system in lab.study.systems.all():
         system.name = f"Secret {system.pk}"

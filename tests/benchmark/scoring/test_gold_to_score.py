@@ -107,14 +107,6 @@ def test_silver_becomes_gold_becomes_scored(lab):
     assert list(find_violations()) == []
 
 
-@pytest.mark.long
-def test_asked_again_nothing_is_made_twice(lab):
-    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 4
-    assert make_expert_answers(editing_round=lab.round, actor=lab.boss) == 0
-    close_round(round_=lab.round, actor=lab.boss)
-    assert golds(lab.study).count() == 4
-
-
 def test_a_round_made_so_leaves_it_to_a_click(lab):
     EditingRound.objects.update(makes_answers=False)
     close_round(round_=lab.round, actor=lab.boss)
