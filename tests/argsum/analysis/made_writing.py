@@ -4,23 +4,25 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
 
 from argsum.analysis.actions import analyses
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, target_of
-from argsum.analysis.models import Analysis
+from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.judging.chat import ChatRequest
-from cqa_site.people.models import User
+from cqa_site.people.models import Role, User
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.endpoints import first_prompts
-from cqa_site.runs.actions.runs import RunPlan
+from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, Run
-from tests.runs.made_runs import carry_run, scripted
+from tests.cast import make_member, make_study
+from tests.runs.made_runs import carry_run, make_endpoint, scripted
 
-from .made_comments import THEMES
+from .made_comments import THEMES, analyse, fill, make_cell, reading_words, say
 
 WORDS = tuple(THEMES)
 
@@ -103,12 +105,85 @@ def go_on(answer: Callable, rounds: int = 4) -> None:
                 return
 
 
-def write_points(
-    analysis: Analysis, endpoint: Endpoint, actor: User, answer: Callable, **chosen
-) -> Run:
-    """Have a scripted model write, and let workers do what follows from it."""
-    run = carry_run(analysis.study, actor, answer, plan_for(analysis, endpoint, actor, **chosen))
+def carry(analysis: Analysis, actor: User, answer: Callable, plan: RunPlan) -> Run:
+    """Have a scripted model reply, and let workers do what follows from it."""
+    run = carry_run(analysis.study, actor, answer, plan)
     go_on(answer)
     run.refresh_from_db()
     analysis.refresh_from_db()
     return run
+
+
+def noting(asked: list[ChatRequest], answer: Callable) -> Callable:
+    """The same answer; it keeps the requests for it."""
+    return lambda request: asked.append(request) or answer(request)
+
+
+def dies_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
+    """The worker's process ends when it comes to a step, once."""
+    whole, left = getattr(module, name), [1]
+
+    def step(*args, **kwargs):
+        if left:
+            left.pop()
+            raise SystemExit
+        return whole(*args, **kwargs)
+
+    monkeypatch.setattr(module, name, step)
+
+
+class WordLab:
+    """An analysis whose key points are about the hall, parking and the catalogue.
+
+    Subclasses say by which plan a model is asked, what it usually replies, and what else was said.
+    """
+
+    plan_of: Callable
+    usually: Callable
+    further: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        self.study = make_study()
+        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
+        self.other = make_member(self.study, Role.RESEARCHER, "Ben")
+        self.cell = make_cell(self.study)
+        fill(self.cell)
+        for text in self.further:
+            say(self.cell, text)
+        with reading_words():
+            self.analysis = analyse(self.cell, self.boss)
+        self.endpoint = make_endpoint(self.study, self.boss)
+        self.quiet, self.parking, self.catalogue = map(self.point, WORDS)
+
+    def point(self, word: str) -> FoundPoint:
+        """The key point about a theme."""
+        return self.analysis.points.get(text__iendswith=f"{word}.")
+
+    @property
+    def usual(self) -> dict[str, Any]:
+        """Arguments of every edit by the other researcher."""
+        self.analysis.refresh_from_db()
+        return {"analysis": self.analysis, "actor": self.other, "seen": self.analysis.revision}
+
+    def plan(self, **chosen) -> RunPlan:
+        """Of a run, with the first prompt."""
+        return self.plan_of(self.analysis, self.endpoint, self.boss, **chosen)
+
+    def start(self, **chosen) -> Run:
+        """A run that nobody carries."""
+        return start_run(study=self.study, actor=self.boss, plan=self.plan(**chosen))
+
+    def begin(self, answer: Callable | None = None, **chosen) -> Run:
+        """Only the requests; nobody has used what came back."""
+        run = carry_run(self.study, self.boss, answer or self.usually, self.plan(**chosen))
+        self.analysis.refresh_from_db()
+        return run
+
+    def ask(self, answer: Callable | None = None, **chosen) -> Run:
+        """Have a scripted model reply, and let workers do what follows from it."""
+        return carry(self.analysis, self.boss, answer or self.usually, self.plan(**chosen))
+
+    def error(self) -> str:
+        """What the last job of the analysis said."""
+        self.analysis.refresh_from_db()
+        return self.analysis.job.error

@@ -20,7 +20,6 @@ from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
 from argsum.analysis.models import FoundPoint, WrittenPoint
 from argsum.analysis.reports.analyses import AnalysisCallKey, writing_of
 from argsum.scorers.models import Scorer
-from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import (
     RunRefused,
@@ -28,75 +27,43 @@ from cqa_site.runs.actions.runs import (
     cancel_run,
     retry_unscored,
     run_again,
-    start_run,
 )
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
-from tests.cast import make_member, make_study
-from tests.runs.made_runs import carry_run, make_endpoint, scripted
+from tests.runs.made_runs import scripted
 from tests.worlds import built_once
 
-from .made_comments import analyse, fill, make_cell, reading_words, say, word_engine
+from .made_comments import analyse, say, word_engine
 from .made_writing import (
+    WordLab,
     blocks,
+    dies_at,
     go_on,
     never_parking,
+    noting,
     on_theme,
     plan_for,
     says,
     scoring_words,
     theme_of,
     word_scorer,
-    write_points,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]
 __all__ = ["word_engine", "word_scorer"]
 
 
-class Lab:
-    """An analysis whose key points are about the hall, parking and the catalogue."""
+class Lab(WordLab):
+    """A model that writes its key points."""
 
-    def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.other = make_member(self.study, Role.RESEARCHER, "Ben")
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        with reading_words():
-            self.analysis = analyse(self.cell, self.boss)
-        self.endpoint = make_endpoint(self.study, self.boss)
-        self.quiet, self.parking, self.catalogue = (
-            self.point(word) for word in ("quiet", "parking", "catalogue")
-        )
-
-    def point(self, word):
-        return self.analysis.points.get(text__contains=word)
-
-    def write(self, answer=on_theme, **chosen):
-        return write_points(self.analysis, self.endpoint, self.boss, answer, **chosen)
-
-    def begin(self, answer=on_theme, **chosen):
-        """Only the requests; nobody has checked what came back."""
-        plan = plan_for(self.analysis, self.endpoint, self.boss, **chosen)
-        run = carry_run(self.study, self.boss, answer, plan)
-        self.analysis.refresh_from_db()
-        return run
-
-    def start(self, **chosen):
-        plan = plan_for(self.analysis, self.endpoint, self.boss, **chosen)
-        return start_run(study=self.study, actor=self.boss, plan=plan)
+    plan_of = staticmethod(plan_for)
+    usually = staticmethod(on_theme)
+    write = WordLab.ask
 
     def texts(self):
         rows = self.analysis.points.order_by("position")
         return list(rows.values_list("text", flat=True))
-
-    @property
-    def usual(self):
-        """Arguments of every edit by the other researcher."""
-        seen = self.analysis.revision
-        return {"analysis": self.analysis, "actor": self.other, "seen": seen}
 
     def rename(self, point, text):
         return rename_point(**self.usual, point=point, text=text)
@@ -109,7 +76,7 @@ class Written(Lab):
         super().__init__()
         self.before, self.asked = self.texts(), []
         with scoring_words():
-            self.run = self.write(noting(self.asked))
+            self.run = self.write(noting(self.asked, on_theme))
 
 
 lab = built_once(Lab)
@@ -119,11 +86,6 @@ written = built_once(Written)
 def near_at_first(request):
     """About parking it first says what is nearer to another key point."""
     return never_parking(request) if len(blocks(request)) == 1 else on_theme(request)
-
-
-def noting(asked, answer=on_theme):
-    """The answer, and a list of the requests for it."""
-    return lambda request: asked.append(request) or answer(request)
 
 
 def counts(run):
@@ -148,10 +110,8 @@ def test_each_key_point_is_written_from_its_own_statements(written):
 def test_every_text_is_an_edit_that_can_be_undone(written):
     run, before = written.run, written.before
     changes = list(written.analysis.changes.all())
-    written.analysis.revision = 0
     with pytest.raises(EditRefused, match=r"meantime \(written by a language model, Ada"):
-        written.rename(written.quiet, "Late")
-    written.analysis.refresh_from_db()
+        rename_point(**written.usual | {"seen": 0}, point=written.quiet, text="Late")
     assert [(each.verb, each.actor) for each in changes] == [("written", written.boss)] * 3
     assert written.analysis.revision == 3
     written.quiet.refresh_from_db()
@@ -280,8 +240,7 @@ def test_a_reply_of_no_use_keeps_the_key_point_and_can_be_asked_for_again(lab):
     run = lab.write(lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
     assert lab.texts()[0] == before[0]
     assert (counts(run), writing_of(run).unusable) == ((2, 1, 0, 0), 1)
-    with scripted(on_theme):
-        retry_unscored(run=run, actor=lab.boss)
+    retry_unscored(run=run, actor=lab.boss)
     go_on(on_theme)
     assert lab.texts()[0] == "People speak of quiet"
     assert counts(run) == (3, 0, 0, 0)
@@ -334,9 +293,8 @@ def test_while_a_worker_checks_nobody_else_starts(lab):
 def test_a_cancelled_run_writes_nothing(lab):
     before = lab.texts()
     run = lab.begin(answer=lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
-    with scripted(on_theme):
-        retry_unscored(run=run, actor=lab.boss)
-        cancel_run(run=run, actor=lab.boss)
+    retry_unscored(run=run, actor=lab.boss)
+    cancel_run(run=run, actor=lab.boss)
     go_on(on_theme)
     assert lab.texts() == before
     assert counts(run) == (0, 1, 0, 2)
@@ -352,24 +310,10 @@ def test_a_check_that_was_stopped_is_made_up_for_by_writing_again_for_nothing(la
     assert (again.reused, counts(again)) == (3, (3, 0, 0, 0))
 
 
-def dies_at(monkeypatch, name):
-    """The worker's process ends when it comes to a step, once."""
-    whole = getattr(point_writing, name)
-    left = [1]
-
-    def step(*args, **kwargs):
-        if left:
-            left.pop()
-            raise SystemExit
-        return whole(*args, **kwargs)
-
-    monkeypatch.setattr(point_writing, name, step)
-
-
 @pytest.mark.parametrize("step", ["_look", "ask_more"])
 def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
     run = lab.begin(near_at_first)
-    dies_at(monkeypatch, step)
+    dies_at(monkeypatch, point_writing, step)
     with pytest.raises(SystemExit):
         jobs.drain()
     assert counts(run)[0] == (0 if step == "_look" else 2)
@@ -435,7 +379,7 @@ def test_what_statements_say_stays_inside_the_fence(lab):
     say(lab.cell, text)
     lab.analysis = analyse(lab.cell, lab.boss)
     asked = []
-    run = lab.write(noting(asked))
+    run = lab.write(noting(asked, on_theme))
     sent = "".join(request.messages[-1]["content"] for request in asked)
     assert "\u202e" not in sent
     assert "<|im_end|>" not in sent

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable
 
 from argsum.analysis.actions.sign_off import sign_off
 from argsum.analysis.models import Analysis
@@ -12,9 +11,8 @@ from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
-from cqa_site.runs.models import Endpoint, Run
-from tests.argsum.analysis.made_writing import WORDS, blocks, go_on
-from tests.runs.made_runs import carry_run
+from cqa_site.runs.models import Endpoint
+from tests.argsum.analysis.made_writing import WORDS, blocks
 
 TEXTS = {
     "quiet": "The library is quiet.",
@@ -106,15 +104,6 @@ def _plan(kind, endpoint, prompt, target, chosen) -> RunPlan:
         "preflight": "off",
     }
     return RunPlan(**plan | chosen)
-
-
-def carry(analysis: Analysis, actor: User, answer: Callable, plan: RunPlan) -> Run:
-    """Have a scripted model reply, and let workers do what follows from it."""
-    run = carry_run(analysis.study, actor, answer, plan)
-    go_on(answer)
-    run.refresh_from_db()
-    analysis.refresh_from_db()
-    return run
 
 
 def sign(analysis: Analysis, actor: User):

@@ -25,23 +25,27 @@ from argsum.coding.reports.keys import CodingKey
 from argsum.datasets.models import CellArgument
 from argsum.writing.methods import code_of
 from cqa_site.judging.chat import ChatRequest
-from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
-from tests.argsum.analysis.made_comments import analyse, fill, make_cell, reading_words, say
-from tests.argsum.analysis.made_writing import blocks, go_on, scoring_words, word_scorer
-from tests.cast import make_member, make_study
-from tests.runs.made_runs import carry_run, make_endpoint, scripted
+from tests.argsum.analysis.made_comments import analyse, reading_words, say
+from tests.argsum.analysis.made_writing import (
+    WordLab,
+    blocks,
+    dies_at,
+    go_on,
+    noting,
+    scoring_words,
+    word_scorer,
+)
 from tests.worlds import built_once
 
 from .made_coding import (
     TEXTS,
     assignment_plan,
     assigns,
-    carry,
     codes_of,
     says_codes,
     sign,
@@ -55,38 +59,25 @@ ODD = "Parking is so bad that I never get to the quiet."
 NOTHING = "Nothing to say about the weather."
 
 
-class Lab:
+class Lab(WordLab):
     """An analysis with signed-off key points, one of which is behind the wrong statements."""
 
+    plan_of = staticmethod(assignment_plan)
+    usually = staticmethod(assigns)
+    assign = WordLab.ask
+    further = (ODD, NOTHING)
+
     def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.other = make_member(self.study, Role.RESEARCHER, "Ben")
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        say(self.cell, ODD)
-        say(self.cell, NOTHING)
-        with reading_words():
-            self.analysis = analyse(self.cell, self.boss)
-        self.endpoint = make_endpoint(self.study, self.boss)
+        super().__init__()
         for word, text in TEXTS.items():
-            point = self.analysis.points.get(text__iendswith=f"{word}.")
-            rename_point(**self.usual, point=point, text=text)
-        self.quiet, self.parking, self.catalogue = map(self.point, TEXTS)
+            rename_point(**self.usual, point=getattr(self, word), text=text)
+            getattr(self, word).refresh_from_db()
         # The program would leave these behind parking; the model will not.
         self.moved = self.at(self.catalogue)
         Placement.objects.filter(analysis=self.analysis, argument__in=self.moved).update(
             point=self.parking
         )
         sign(self.analysis, self.boss)
-
-    @property
-    def usual(self):
-        self.analysis.refresh_from_db()
-        return {"analysis": self.analysis, "actor": self.other, "seen": self.analysis.revision}
-
-    def point(self, word):
-        return self.analysis.points.get(text=TEXTS[word])
 
     def at(self, point):
         """The statements at a key point."""
@@ -101,25 +92,12 @@ class Lab:
     def statement(self, text):
         return self.cell.arguments.get(text=text)
 
-    def assign(self, answer=assigns, **chosen):
-        plan = assignment_plan(self.analysis, self.endpoint, self.boss, **chosen)
-        return carry(self.analysis, self.boss, answer, plan)
-
-    def begin(self, answer=assigns, **chosen):
-        """Only the requests; nobody has applied what came back."""
-        plan = assignment_plan(self.analysis, self.endpoint, self.boss, **chosen)
-        return carry_run(self.study, self.boss, answer, plan)
-
     def rows(self, run, **which):
         return run.coded_statements.filter(**which).order_by("pk")
 
     def fresh(self):
         """The analysis as another request reads it."""
         return type(self.analysis).objects.get(pk=self.analysis.pk)
-
-    def error(self):
-        self.analysis.refresh_from_db()
-        return self.analysis.job.error
 
 
 class Assigned(Lab):
@@ -130,12 +108,7 @@ class Assigned(Lab):
         self.before, self.seen = self.places(), self.analysis.revision
         self.asked = []
         with scoring_words():
-            self.run = self.assign(noting(self.asked))
-
-
-def noting(asked, answer=assigns):
-    """The answer, and a list of the requests for it."""
-    return lambda request: asked.append(request) or answer(request)
+            self.run = self.assign(noting(self.asked, assigns))
 
 
 lab = built_once(Lab)
@@ -312,7 +285,7 @@ def test_what_people_placed_stays_also_what_they_place_meanwhile(lab):
     first, second = lab.moved[:2]
     move_statements(**lab.usual, point=lab.parking, statements=[first], to=lab.quiet)
     asked = []
-    run = lab.begin(lambda request: asked.append(request) or assigns(request))
+    run = lab.begin(noting(asked, assigns))
     texts = [text for request in asked for text in statements_in(request).values()]
     assert lab.cell.arguments.get(pk=first).text not in texts
     move_statements(**lab.usual, point=lab.parking, statements=[second], to=None)
@@ -324,7 +297,7 @@ def test_what_people_placed_stays_also_what_they_place_meanwhile(lab):
 
 
 def test_without_a_valid_sign_off_nothing_starts(lab):
-    plan = assignment_plan(lab.analysis, lab.endpoint, lab.boss)
+    plan = lab.plan()
     rename_point(**lab.usual, point=lab.quiet, text="It is loud.")
     with pytest.raises(RunRefused, match="not signed off"):
         start_run(study=lab.study, actor=lab.boss, plan=plan)
@@ -365,7 +338,7 @@ def test_new_statements_cost_only_their_own_requests(assigned):
     for point in assigned.analysis.points.filter(state="proposed"):
         set_state(**assigned.usual, points=[point], verb="declined")
     asked = []
-    again = assigned.assign(noting(asked))
+    again = assigned.assign(noting(asked, assigns))
     assert again.reused == again.planned - len(asked)
     assert len(asked) == 2
 
@@ -373,9 +346,8 @@ def test_new_statements_cost_only_their_own_requests(assigned):
 def test_a_cancelled_run_moves_nothing(lab):
     before = lab.places()
     run = lab.begin(lambda r: "No." if "hall" in str(r.messages) else assigns(r))
-    with scripted(assigns):
-        retry_unscored(run=run, actor=lab.boss)
-        cancel_run(run=run, actor=lab.boss)
+    retry_unscored(run=run, actor=lab.boss)
+    cancel_run(run=run, actor=lab.boss)
     go_on(assigns)
     assert lab.places() == before
     assert not Job.objects.filter(kind=FOLLOW, state__in=["ready", "leased", "failed"]).exists()
@@ -383,8 +355,7 @@ def test_a_cancelled_run_moves_nothing(lab):
 
 def test_a_limit_of_money_pauses_it_and_nothing_moves_until_it_is_over(lab):
     before = lab.places()
-    plan = assignment_plan(lab.analysis, lab.endpoint, lab.boss, cap_micro=6_000)
-    run = carry(lab.analysis, lab.boss, assigns, plan)
+    run = lab.assign(cap_micro=6_000)
     assert (run.state, run.pause_reason) == (Run.State.PAUSED, "budget")
     assert 0 < run.calls.filter(state=Call.State.DONE).count() < run.planned
     assert lab.places() == before
@@ -398,26 +369,11 @@ def test_unusable_requests_asked_again_later_are_applied_too(lab):
     run = lab.assign(lambda r: "No." if "catalogue" in str(statements_in(r)) else assigns(r))
     left = set(lab.moved) & set(lab.at(lab.parking))
     assert left
-    with scripted(assigns):
-        retry_unscored(run=run, actor=lab.boss)
+    retry_unscored(run=run, actor=lab.boss)
     go_on(assigns)
     assert lab.at(lab.catalogue) == lab.moved
     assert lab.analysis.changes.filter(verb="coded").count() == 2
     assert list(find_violations()) == []
-
-
-def dies_at(monkeypatch, module, name):
-    """The worker's process ends when it comes to a step, once."""
-    whole = getattr(module, name)
-    left = [1]
-
-    def step(*args, **kwargs):
-        if left:
-            left.pop()
-            raise SystemExit
-        return whole(*args, **kwargs)
-
-    monkeypatch.setattr(module, name, step)
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,13 @@ from django.test.utils import CaptureQueriesContext
 from argsum.analysis.actions.edits import rename_point, undo_change
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
-from cqa_site.runs.actions.runs import start_run
-from tests.argsum.analysis.made_writing import go_on, word_scorer
+from tests.argsum.analysis.made_writing import carry, go_on, word_scorer
 from tests.argsum.signed_in import SignedIn, page_text
 from tests.runs.made_runs import scripted
 from tests.worlds import built_once
 
 from . import test_assignment
-from .made_coding import TEXTS, assignment_plan, assigns, carry, proposal_plan, proposes
+from .made_coding import TEXTS, assigns, proposal_plan, proposes
 
 pytestmark = pytest.mark.django_db
 __all__ = ["word_scorer"]
@@ -199,6 +198,5 @@ def test_an_error_of_an_earlier_run_is_not_shown_on_the_page_of_the_next(lab):
     said = "Key points were changed since they were signed off"
     assert said in lab.text("run", run_id=first.public_id)
     undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
-    plan = assignment_plan(lab.analysis, lab.endpoint, lab.boss)
-    second = start_run(study=lab.study, actor=lab.boss, plan=plan)
+    second = lab.start()
     assert said not in lab.text("run", run_id=second.public_id)

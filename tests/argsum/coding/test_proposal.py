@@ -14,48 +14,31 @@ from argsum.analysis.actions.edits import (
 from argsum.coding.actions import following, proposal
 from argsum.coding.reports.keys import ListKey
 from argsum.coding.reports.proposals import proposal_of
-from cqa_site.people.models import Role
 from cqa_site.runs.actions.runs import retry_unscored
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
-from tests.argsum.analysis.made_comments import analyse, fill, make_cell, reading_words, say
-from tests.argsum.analysis.made_writing import blocks, go_on
-from tests.cast import make_member, make_study
-from tests.runs.made_runs import carry_run, make_endpoint
+from tests.argsum.analysis.made_comments import analyse, reading_words, say
+from tests.argsum.analysis.made_writing import WordLab, blocks, go_on, noting
 from tests.worlds import built_once
 
-from .made_coding import TEXTS, carry, list_of, proposal_plan, proposes, step_of
+from .made_coding import TEXTS, list_of, proposal_plan, proposes, step_of
 
 pytestmark = pytest.mark.django_db
 
 
-class Lab:
-    """An analysis of eleven statements about three themes."""
+class Lab(WordLab):
+    """What the program found, and a model that proposes key points."""
+
+    plan_of = staticmethod(proposal_plan)
+    usually = staticmethod(proposes)
+    propose = WordLab.ask
 
     def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        with reading_words():
-            self.analysis = analyse(self.cell, self.boss)
-        self.endpoint = make_endpoint(self.study, self.boss)
+        super().__init__()
         self.shown = list(self.analysis.points.values_list("text", "state"))
-
-    def propose(self, answer=proposes, **chosen):
-        plan = proposal_plan(self.analysis, self.endpoint, self.boss, **chosen)
-        return carry(self.analysis, self.boss, answer, plan)
-
-    def begin(self, answer=proposes, **chosen):
-        plan = proposal_plan(self.analysis, self.endpoint, self.boss, **chosen)
-        return carry_run(self.study, self.boss, answer, plan)
 
     def proposed(self):
         return list(self.analysis.points.filter(state="proposed").order_by("position"))
-
-    def error(self):
-        self.analysis.refresh_from_db()
-        return self.analysis.job.error
 
 
 class Proposed(Lab):
@@ -64,7 +47,7 @@ class Proposed(Lab):
     def __init__(self):
         super().__init__()
         self.asked = []
-        self.run = self.propose(lambda request: self.asked.append(request) or proposes(request))
+        self.run = self.propose(noting(self.asked, proposes))
 
 
 lab = built_once(Lab)
@@ -193,7 +176,7 @@ def test_comments_stay_inside_the_fence(lab):
     with reading_words():
         lab.analysis = analyse(lab.cell, lab.boss)
     asked = []
-    run = lab.propose(lambda request: asked.append(request) or proposes(request))
+    run = lab.propose(noting(asked, proposes))
     sent = "".join(request.messages[-1]["content"] for request in asked)
     assert "\u202e" not in sent
     assert "<|im_end|>" not in sent

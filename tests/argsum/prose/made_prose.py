@@ -1,7 +1,6 @@
 """A scripted language model that summarizes an analysis in prose."""
 
 import json
-from collections.abc import Callable
 
 from argsum.analysis.models import Analysis
 from argsum.prose.actions.prompts import PROMPTS, target_of
@@ -10,9 +9,8 @@ from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
 from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
-from cqa_site.runs.models import Endpoint, Run
-from tests.argsum.analysis.made_writing import WORDS, blocks, go_on
-from tests.runs.made_runs import carry_run
+from cqa_site.runs.models import Endpoint
+from tests.argsum.analysis.made_writing import WORDS, blocks
 
 
 def statements_in(request: ChatRequest) -> list[str]:
@@ -56,14 +54,3 @@ def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> R
         "preflight": "off",
     }
     return RunPlan(**plan | chosen)
-
-
-def summarize(
-    analysis: Analysis, endpoint: Endpoint, actor: User, answer: Callable = on_theme, **chosen
-) -> Run:
-    """Have a scripted model summarize, and let workers do what follows from it."""
-    run = carry_run(analysis.study, actor, answer, plan_for(analysis, endpoint, actor, **chosen))
-    go_on(answer)
-    run.refresh_from_db()
-    analysis.refresh_from_db()
-    return run

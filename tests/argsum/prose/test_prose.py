@@ -14,56 +14,27 @@ from argsum.prose.actions.runs import CHECK, check_job
 from argsum.prose.models import ProseParagraph, ProseSummary
 from argsum.prose.reports import ParagraphKey, checked_paragraphs
 from argsum.scorers.models import Scorer
-from cqa_site.people.models import Role
 from cqa_site.runs import jobs
-from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored, start_run
+from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
-from tests.argsum.analysis.made_comments import analyse, fill, make_cell, reading_words, say
+from tests.argsum.analysis.made_comments import analyse, say
 from tests.argsum.analysis.made_comments import word_engine as word_engine
-from tests.argsum.analysis.made_writing import go_on, scoring_words
+from tests.argsum.analysis.made_writing import WordLab, dies_at, go_on, noting, scoring_words
 from tests.argsum.analysis.made_writing import word_scorer as word_scorer
-from tests.cast import make_member, make_study
-from tests.runs.made_runs import carry_run, make_endpoint, scripted
 from tests.worlds import built_once
 
-from .made_prose import on_theme, plan_for, refused_in, statements_in, summarize, word_of, writes
+from .made_prose import on_theme, plan_for, refused_in, statements_in, word_of, writes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]
 
 
-def noting(asked, answer=on_theme):
-    """The answer, and a list of the requests for it."""
-    return lambda request: asked.append(request) or answer(request)
+class Lab(WordLab):
+    """A model that summarizes it in prose."""
 
-
-class Lab:
-    """An analysis whose key points are about the hall, parking and the catalogue."""
-
-    def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        with reading_words():
-            self.analysis = analyse(self.cell, self.boss)
-        self.endpoint = make_endpoint(self.study, self.boss)
-        self.quiet, self.parking, self.catalogue = (
-            self.analysis.points.get(text__contains=word)
-            for word in ("quiet", "parking", "catalogue")
-        )
-
-    def summarize(self, answer=on_theme, **chosen):
-        return summarize(self.analysis, self.endpoint, self.boss, answer, **chosen)
-
-    def begin(self, answer=on_theme, **chosen):
-        """Only the requests; nobody has checked what came back."""
-        plan = plan_for(self.analysis, self.endpoint, self.boss, **chosen)
-        return carry_run(self.study, self.boss, answer, plan)
-
-    def start(self, **chosen):
-        plan = plan_for(self.analysis, self.endpoint, self.boss, **chosen)
-        return start_run(study=self.study, actor=self.boss, plan=plan)
+    plan_of = staticmethod(plan_for)
+    usually = staticmethod(on_theme)
+    summarize = WordLab.ask
 
     def printed(self):
         """Heading → sentences of the summary that the report prints."""
@@ -88,7 +59,7 @@ class Summarized(Lab):
         super().__init__()
         self.asked = []
         with scoring_words():
-            self.run = self.summarize(noting(self.asked))
+            self.run = self.summarize(noting(self.asked, on_theme))
 
 
 lab = built_once(Lab)
@@ -130,7 +101,7 @@ def test_a_paragraph_for_each_key_point_from_its_own_statements(summarized):
 def test_a_theme_is_one_paragraph_and_its_key_points_are_named_with_counts(lab):
     lab.themed(quiet="Rooms", catalogue="Rooms")
     asked = []
-    lab.summarize(noting(asked))
+    lab.summarize(noting(asked, on_theme))
     assert len(asked) == 2
     text = next(
         request.messages[-1]["content"]
@@ -248,8 +219,7 @@ def test_wrong_citations_are_taken_out_of_a_sentence_with_support(lab):
 def test_replies_of_no_use_print_nothing_and_can_be_asked_for_again(lab):
     run = lab.summarize(lambda request: '{"key_point": "Hacked"}')
     assert (run.state, lab.printed(), run.prose_summary.printed) == (Run.State.DONE, {}, 0)
-    with scripted(on_theme):
-        retry_unscored(run=run, actor=lab.boss)
+    retry_unscored(run=run, actor=lab.boss)
     go_on(on_theme)
     assert [len(own) for own in lab.printed().values()] == [2, 2, 2]
     assert list(find_violations()) == []
@@ -341,9 +311,8 @@ def test_one_summary_at_a_time_and_only_of_what_is_done(lab):
 
 def test_a_cancelled_run_prints_nothing(lab):
     run = lab.begin(lambda r: "No." if word_of(r) == "quiet" else on_theme(r))
-    with scripted(on_theme):
-        retry_unscored(run=run, actor=lab.boss)
-        cancel_run(run=run, actor=lab.boss)
+    retry_unscored(run=run, actor=lab.boss)
+    cancel_run(run=run, actor=lab.boss)
     go_on(on_theme)
     assert lab.printed() == {}
     assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()
@@ -369,15 +338,7 @@ def bad_at_first(request):
 @pytest.mark.parametrize("step", ["_outcomes", "ask_more"])
 def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
     run = lab.begin(bad_at_first)
-    whole, left = getattr(checking, step), [1]
-
-    def dies_once(*args, **kwargs):
-        if left:
-            left.pop()
-            raise SystemExit
-        return whole(*args, **kwargs)
-
-    monkeypatch.setattr(checking, step, dies_once)
+    dies_at(monkeypatch, checking, step)
     with pytest.raises(SystemExit):
         jobs.drain()
     assert lab.printed() == {}
