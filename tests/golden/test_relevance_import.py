@@ -198,12 +198,6 @@ TO_THREE_DIGITS = {*SIMILARITIES, *(f"clean_{column}" for column in ("precision"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("key", [each for each in EXPECTED if each not in SIMILARITIES])
-def test_figure(figures, key):
-    assert_as_expected(figures, key)
-
-
-@pytest.mark.long
 def test_the_database_has_the_figures_of_the_whole_release(imported):
     assert_equal_by_both_ways(imported)
     for key in EXPECTED.keys() - SIMILARITIES:

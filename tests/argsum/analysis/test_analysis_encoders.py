@@ -185,6 +185,8 @@ def test_reading_with_two_encoders_advances_to_the_end(lab, install, read, monke
     tools.vectors([f"It is number {n}." for n in range(4)])
     shares = [done for done, total, _note in heard if total]
     assert shares == sorted(shares) == [15, 30, 45, 60]
+    # Nothing is known before the first texts are read: the bar runs without a value.
+    assert (heard[0], heard[-1][2]) == ((0, 0, "reading"), "reading statement 4 of 4")
 
 
 def test_an_encoder_that_is_gone_is_named(lab, install):

@@ -160,6 +160,15 @@ def test_later_copies_count_once_their_comments_are_placed(lab):
     assert (point.comments, point.voices) == (before[0] + 100, before[1])
 
 
+def test_an_analysis_that_is_being_stored_is_counted_again(lab):
+    """Its counts may be from before the change; the row's lock decides who is first."""
+    group = lab.find()
+    Analysis.objects.update(state=Analysis.State.RUNNING)
+    change_group(group=group, actor=lab.researcher, is_out=True)
+    lab.analysis.refresh_from_db()
+    assert lab.analysis.voices == 86
+
+
 def test_comments_that_were_deleted_meanwhile_are_not_compared(lab):
     job = ask_to_group(cell=lab.cell, actor=lab.researcher)
     Analysis.objects.all().delete()

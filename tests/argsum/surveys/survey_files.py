@@ -47,28 +47,9 @@ def qualtrics(people=PEOPLE, *, split=True, preview="Survey Preview", **how):
         progress, finished = (60, "False") if at == len(everybody) - 1 else (100, "True")
         moment = f"2026-03-0{at % 9 + 1} 09:00:00"
         chosen = [name if name in means else "" for name in MEANS] if split else [",".join(means)]
-        rows.append(
-            [
-                moment,
-                moment,
-                status,
-                f"192.0.2.{at}",
-                progress,
-                90 + at,
-                finished,
-                moment,
-                name,
-                "Doe",
-                f"{name}@example.org",
-                channel,
-                "EN",
-                shift,
-                *chosen,
-                "",
-                good,
-                change,
-            ]
-        )
+        row = [moment, moment, status, f"192.0.2.{at}", progress, 90 + at, finished, moment, name]
+        row += ["Doe", f"{name}@example.org", channel, "EN", shift, *chosen, "", good, change]
+        rows.append(row)
     return table(rows, **how)
 
 
@@ -83,24 +64,8 @@ def surveymonkey(people=PEOPLE, **how):
         moment = f"03/0{at + 1}/2026 09:00:00 AM"
         number = f"1180000000{name.removeprefix('R')}"
         chosen = [mean if mean in means else "" for mean in MEANS]
-        rows.append(
-            [
-                number,
-                "4711",
-                moment,
-                moment,
-                f"192.0.2.{at}",
-                "",
-                "",
-                "",
-                "",
-                shift,
-                *chosen,
-                "",
-                good,
-                change,
-            ]
-        )
+        about = [number, "4711", moment, moment, f"192.0.2.{at}", *[""] * 4]
+        rows.append([*about, shift, *chosen, "", good, change])
     return table(rows, **how)
 
 
@@ -126,22 +91,8 @@ def limesurvey(people=PEOPLE, *, headings="codetext", **how):
         submitted = "" if at == len(people) - 1 else f"2026-03-0{at + 1} 09:00:00"
         chosen = ["Yes" if mean in means else "No" for mean in MEANS]
         comment = "I swap shifts with a friend." if at == 1 else ""
-        rows.append(
-            [
-                name.removeprefix("R"),
-                submitted,
-                3,
-                "en",
-                1700000 + at,
-                f"192.0.2.{at}",
-                shift,
-                comment,
-                *chosen,
-                "",
-                good,
-                change,
-            ]
-        )
+        about = [name.removeprefix("R"), submitted, 3, "en", 1700000 + at, f"192.0.2.{at}"]
+        rows.append([*about, shift, comment, *chosen, "", good, change])
     return table(rows, **how)
 
 

@@ -185,14 +185,11 @@ def test_a_reply_without_a_count_says_why(text, reason):
     assert problem.value.reason == reason
 
 
-def test_cut_and_refused_replies():
-    with pytest.raises(NoCount, match="truncated"):
-        read_count("Count: 1", "length")
-    with pytest.raises(NoCount, match="refused"):
-        read_count("Count: 1", "stop", refusal="I would rather not.")
+# Letters of a count, and what may surround it.
+NEAR = st.text("Countα: 0123.5,/*`-<>thinkno\n")
 
 
-@given(st.text(), st.integers(min_value=0, max_value=400))
+@given(NEAR, st.integers(min_value=0, max_value=400))
 def test_the_last_line_counts_whatever_stands_before(text, halves):
     before = text.replace("<", "(")
     assert read_count(f"{before}\nCount: {halves / 2:g}") == halves / 2
@@ -254,7 +251,10 @@ def test_a_count_that_the_words_behind_it_take_back_is_none(behind):
     assert caught.value.reason == "no_count"
 
 
-@pytest.mark.parametrize("finish_reason", ["", "quux", "length"])
-def test_a_count_that_may_have_been_cut_is_none(finish_reason):
-    with pytest.raises(NoCount):
-        read_count("Count: 2", finish_reason)
+@pytest.mark.parametrize(
+    ("finish_reason", "refusal", "reason"),
+    [("", "", ""), ("quux", "", ""), ("length", "", "truncated"), ("stop", "No.", "refused")],
+)
+def test_a_count_that_was_refused_or_may_have_been_cut_is_none(finish_reason, refusal, reason):
+    with pytest.raises(NoCount, match=reason):
+        read_count("Count: 2", finish_reason, refusal=refusal)
