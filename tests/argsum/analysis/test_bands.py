@@ -4,7 +4,6 @@ import pytest
 
 from argsum.analysis.actions import analyses
 from argsum.analysis.actions.analyses import count_points
-from argsum.analysis.actions.edits import move_statements
 from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
@@ -73,19 +72,6 @@ def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
     assert statements.context["rows"][0].statement == lab.sure.argument
     assert [row.is_perhaps for row in statements.context["rows"]] == [False, True, True]
     assert flat(statements).count(">perhaps<") == 2
-
-
-def test_what_a_person_places_is_sure(lab):
-    move_statements(
-        analysis=lab.analysis,
-        actor=lab.researcher,
-        point=None,
-        statements=[lab.analysis.placements.filter(point=None).first().argument_id],
-        to=lab.first,
-        seen=0,
-    )
-    lab.first.refresh_from_db()
-    assert (lab.first.comments, lab.first.sure_comments) == (5, 2)
 
 
 def test_without_known_bands_nothing_is_perhaps(lab):
