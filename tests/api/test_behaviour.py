@@ -1,17 +1,11 @@
 """What the addresses do, from a draft to the file with its labels."""
 
-import json
-
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.labelling.models.rounds import Assignment, Item
-from cqa_site.files.models import ImportFile
 from cqa_site.people.models import ApiToken, AuditEvent
-from cqa_site.runs import jobs
-from cqa_site.runs.models import Job
 from cqa_site.web.limits import CourtesyThrottle
 from tests.cast import make_arguments
 
@@ -157,55 +151,3 @@ def test_raters_are_shown_without_name_and_person(world, researcher):
     assert "A name to keep" not in text
     assert world.rater.user.email not in text
     assert str(world.rater.user.public_id) not in text
-
-
-@pytest.mark.long
-def test_an_export_from_wish_to_file(world, researcher):
-    url = f"{of_label_round(world)}exports/"
-    wish = {"contents": ["crowdkit", "votes"], "format": "jsonl"}
-    made = post(researcher, url, 202, **wish)
-    assert [row["finished_at"] for row in made] == [None, None]
-    assert researcher.get(f"{url}{made[0]['id']}/file/").status_code == 409
-    assert [row["id"] for row in post(researcher, url, 202, **wish)] == [r["id"] for r in made]
-    jobs.drain()
-    job = researcher.get(f"{base(world)}jobs/{made[0]['job']}/").json()
-    assert (job["kind"], job["state"], job["error"]) == ("export", "done", "")
-    for row in made:
-        told = researcher.get(f"{url}{row['id']}/").json()
-        response = researcher.get(f"{url}{row['id']}/file/")
-        lines = b"".join(response.streaming_content).splitlines()
-        assert len(lines) == told["rows"] > 0
-        assert response["Content-Disposition"].startswith('attachment; filename="round-1-snap')
-        manifest = researcher.get(f"{url}{row['id']}/manifest/")
-        described = json.loads(b"".join(manifest.streaming_content))
-        assert described["sha256"] == told["sha256"]
-
-
-@pytest.mark.long
-def test_an_import_from_upload_to_arguments(world, researcher):
-    lines = b"a,b,sentence\nsun,rain,Sun is warmer than rain.\nsun,rain,Rain is wet.\n"
-    body = {
-        "file": SimpleUploadedFile("../../weather.csv", lines),
-        "kind": "table",
-        "mapping": '{"object1": "a", "object2": "b", "text": "sentence"}',
-    }
-    url = f"{base(world)}imports/"
-    stored = researcher.post(url, body, format="multipart").json()
-    assert stored["name"] == "weather.csv"
-    here = f"{url}{stored['id']}/"
-    assert "being processed" in post(researcher, f"{here}apply/", 409)["detail"]
-    assert "being processed" in post(researcher, f"{here}check/", 409)["detail"]
-    Job.objects.filter(pk=ImportFile.objects.get(public_id=stored["id"]).job_id).update(
-        state="failed"
-    )
-    post(researcher, f"{here}check/", 202, mapping=json.loads(body["mapping"]))
-    jobs.drain()
-    checked = researcher.get(here).json()
-    assert checked["state"] == "checked", checked
-    assert checked["counts"]["arguments"]["new"] == 2
-    assert not world.study.comparisons.filter(object1="sun").exists()
-    post(researcher, f"{here}apply/", 202)
-    jobs.drain()
-    assert researcher.get(here).json()["state"] == "applied"
-    assert world.study.arguments.filter(comparison__object1="sun").count() == 2
-    assert researcher.delete(here).status_code == 409

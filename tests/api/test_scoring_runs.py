@@ -5,7 +5,7 @@ import pytest
 from benchmark.judges.actions.kind import PROMPTS
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests.benchmark.judges.test_scoring_judge import Lab
-from tests.benchmark.made_judges import fair, obedient
+from tests.benchmark.made_judges import obedient
 from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.runs.judging import script
 
@@ -57,33 +57,6 @@ class Program:
 
     def start(self, status=201, **chosen):
         return self.post("runs/", status, **self.plan | chosen)
-
-
-@pytest.mark.long
-def test_a_run_from_its_estimate_to_its_sheets(lab, program, monkeypatch):
-    script(monkeypatch, fair)
-    found = program.post("runs/estimate/", 200, **program.plan)
-    assert found["requests"] == 8 + 3 + 2
-    run = program.start()
-    assert (run["kind"], run["state"]) == ("scoring", "draft")
-    told = program.get(f"runs/{run['id']}/scoring/")
-    assert (told["trust"], told["scored"], told["unscored"]) == ("trusted", 8, 0)
-    assert told["rubric"] == str(lab.rubric.public_id)
-    assert [attack["name"] for attack in told["attacks"]] == [
-        "order_full",
-        "order_nothing",
-        "planted_result",
-    ]
-    assert told["swap"]["n_values"] == 2
-    assert told["consistency"] is None
-    sheets = program.get(f"runs/{run['id']}/sheets/")
-    assert sheets["count"] == 8
-    first = sheets["results"][0]
-    assert first["total"] == sum(first["points"].values())
-    assert first["notes"]["C1"] == "Because of C1."
-    assert program.get(f"runs/{run['id']}/calls/{first['call']}/")["attempts"]
-    one = program.get(f"runs/{run['id']}/sheets/?answer={first['answer']}")
-    assert one["count"] == 1
 
 
 def test_probes_stand_beside_the_plain_total(program, monkeypatch):

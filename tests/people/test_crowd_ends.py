@@ -543,20 +543,6 @@ def test_stopping_is_for_participants(labels):
     assert client.post(STOP, {"choice": "withdraw"}).status_code == 403
 
 
-@pytest.mark.long
-@SOME_KINDS
-def test_one_press_leads_from_the_last_answer_to_the_code_and_back_to_the_platform(world):
-    client = enter(world, required_items=1)
-    do_one(client, world)
-    page = client.get(work_page(world.round)).text
-    form = re.search(
-        r'<form method="post" action="(/join/done/)">.{0,300}?Finish and get', page, re.S
-    )
-    text = client.post(form[1], follow=True).text
-    assert codes_in(text) == ["CODE-COMPLETED"]
-    assert f'href="{BACK}CODE-COMPLETED"' in text
-
-
 @pytest.mark.parametrize(
     ("platform", "return_url", "code", "address"),
     [

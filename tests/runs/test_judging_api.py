@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from cqa_site.judging.chat import CallFailed, ChatReply, Failure
+from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.runs import jobs as bell
 from cqa_site.runs.carrying import clients, worker
 from cqa_site.runs.ledger import gates
@@ -162,99 +162,6 @@ def test_a_prompt_is_one_version_a_text_and_can_be_changed_until_a_run_used_it(
 
 
 # -- runs -------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-def test_a_run_from_the_estimate_to_its_labels(program, lab, monkeypatch):
-    client = script(monkeypatch, answer_by_text)
-    run = program.start(cap_micro=5_000_000, name="By a program")
-    here = f"runs/{run['id']}/"
-    assert run["state"] == "checked"
-    assert (run["progress"]["done"], run["progress"]["waiting"]) == (20, 10)
-    assert run["preflight"]["passed"] is True
-    assert "until you decide" in run["message"]
-    assert run["spec"]["params"] == {"temperature": 0.0, "max_tokens": 400, "seed": 1}
-    assert run["cap_micro"] == 5_000_000
-    same = program.start(200, cap_micro=7)
-    assert same["id"] == run["id"]
-    done = program.move(run, "go-on")
-    progress = done["progress"]
-    assert (done["state"], progress["share"], progress["coverage"]) == ("done", 1.0, 1.0)
-    assert done["spent_micro"] == done["progress"]["spent_micro"] > 0
-    assert len(client.requests) == 30
-    labels = program.get(f"{here}labels/?page_size=200")["results"]
-    assert len(labels) == 30
-    assert {row["argument"] for row in labels} == {
-        str(row.public_id) for row in lab.study.arguments.all()
-    }
-    first = labels[0]
-    values = (first["reason"], first["rationale"], first["replicate"])
-    assert values == ("", "It compares both.", 0)
-    chosen = program.get(f"{here}labels/?label={first['label']}")["results"]
-    assert first in chosen
-    assert len(chosen) < 30
-    (row,) = program.get("runs/")["results"]
-    assert (row["done"], row["unscored"], row["state"]) == (30, 0, "done")
-    assert row["label_round"] == program.plan["label_round"]
-    verbs = list(lab.study.audit_events.values_list("verb", flat=True))
-    assert verbs.count("run_started") == verbs.count("run_went_on") == 1
-
-
-@pytest.mark.long
-def test_unscored_requests_keep_their_replies_and_are_asked_again(program, monkeypatch):
-    script(monkeypatch, lambda request: ChatReply(text="None.", body='{"x": "None."}', model="m"))
-    run = program.start(preflight="off")
-    here = f"runs/{run['id']}/"
-    assert program.get(here)["progress"]["reasons"] == {"no_json": 30}
-    calls = program.get(f"{here}calls/?state=unscored&reason=no_json")
-    assert calls["count"] == 30
-    assert program.get(f"{here}calls/?state=done")["count"] == 0
-    call = program.get(f"{here}calls/{calls['results'][0]['id']}/")
-    assert [attempt["outcome"] for attempt in call["attempts"]] == ["replied"] * 2
-    assert {attempt["unusable"] for attempt in call["attempts"]} == {"no_json"}
-    reply = call["attempts"][0]["reply"]
-    assert (reply["text"], reply["body"], reply["model"]) == ("None.", '{"x": "None."}', "m")
-    assert call["asked"]["is_same"] is True
-    assert call["asked"]["messages"][1]["role"] == "user"
-    (label,) = call["labels"]
-    assert (label["label"], label["reason"]) == (None, "no_json")
-    assert [label["argument"]] == call["arguments"]
-    replies = program.get(f"{here}replies/?page_size=200")
-    assert replies["count"] == 60
-    assert "body" not in replies["results"][0]["reply"]
-    of_call = program.get(f"{here}replies/?call={call['id']}")["results"]
-    assert [row["reply"]["id"] for row in of_call] == [
-        attempt["reply"]["id"] for attempt in call["attempts"]
-    ]
-    script(monkeypatch, answer_by_text)
-    assert "unscored" in program.post(f"{here}retry/", 409, reasons=["refused"])["detail"]
-    assert program.move(run, "retry", reasons=["no_json"])["unscored"] == 0
-    assert program.get(f"{here}labels/?is_unscored=true")["count"] == 0
-    assert program.get(f"{here}replies/?call={call['id']}")["count"] == 3
-
-
-@pytest.mark.long
-def test_a_refused_key_pauses_and_everything_can_be_steered(program, monkeypatch):
-    script(monkeypatch, lambda request: CallFailed(Failure.DENIED, "HTTP 401.", status=401))
-    run = program.start(preflight="off")
-    here = f"runs/{run['id']}/"
-    shown = program.get(here)
-    assert shown["state"] == "paused"
-    assert shown["message"].startswith("The endpoint refused the key. HTTP 401.")
-    assert program.post(f"{here}pause/", 409)["detail"] == "The run is paused."
-    limits = program.patch(here, 200, ceiling=4, cap_micro=None)
-    assert (limits["ceiling"], limits["cap_micro"]) == (4, None)
-    assert program.patch(here, 200, cap_micro=9)["ceiling"] == 4
-    assert program.patch(here, 200, ceiling=None)["cap_micro"] == 9
-    script(monkeypatch, answer_by_text)
-    assert program.move(run, "resume")["pause_reason"] == "budget"
-    assert program.move(run, "cancel")["state"] == "cancelled"
-    assert program.post(f"{here}resume/", 409)["detail"] == "The run is cancelled."
-    again = program.move(run, "again", 201)
-    assert again["number"] == 2
-    assert again["spec"]["reuse"] is False
-    assert again["state"] == "paused"
-    assert program.move(run, "again")["id"] == again["id"]
 
 
 # -- the webhook ------------------------------------------------------------------------------

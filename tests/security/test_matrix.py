@@ -135,6 +135,8 @@ def assert_role(name, letter, response):
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
         assert response["X-Content-Type-Options"] == "nosniff"
+        assert response["Referrer-Policy"] == "same-origin"
+        assert response["X-Frame-Options"] == "DENY"
         assert "no-store" in response["Cache-Control"] or name in KEPT_BY_BROWSERS
 
 

@@ -221,6 +221,10 @@ def other_tables() -> Iterator[Case]:
     for field in ("name", "kind", "places"):
         for value in (None, 5, "x", []):
             yield f"{field} of a column is {value!r}", in_column(field, value), ""
+    # Names never become SQL.
+    program = in_table("name", "people_user\" FROM PROGRAM 'id' --")
+    yield "a table that is a program", program, "FROM PROGRAM"
+    yield "a column that is a row", in_column("name", 'id") VALUES (1) --'), "people_study"
     yield "a table twice", lambda draft: table_twice(draft), ""
     yield "a table less", lambda draft: table_less(draft), "people_study"
     yield (

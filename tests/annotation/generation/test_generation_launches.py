@@ -204,23 +204,6 @@ def plan(lab):
     return ids | {"kind": "answers", "preflight": "off"}
 
 
-@pytest.mark.long
-def test_a_run_from_the_estimate_to_its_answers(lab, ask, plan, monkeypatch):
-    client = script(monkeypatch, write_by_text)
-    wanted = plan | {"relevance": "2-3", "most_arguments": 3, "replicates": 2}
-    assert ask("runs/estimate/", wanted)["requests"] == 8
-    run = ask(f"runs/{ask('runs/', wanted, 201)['id']}/")
-    assert (run["state"], run["label_round"]) == ("done", None)
-    assert run["left_out"] == {"relevance": 16, "too_many": 4}
-    assert run["spec"]["params"] == {"max_tokens": 1500, "seed": 1}
-    assert len(client.requests) == run["done"] == 8
-    answers = ask(f"answers/?run={run['id']}&page_size=200")["results"]
-    assert len(answers) == 8
-    assert {(each["system"], each["scenario"]) for each in answers} == {(run["system"], 4)}
-    (row,) = ask("runs/?kind=answers")["results"]
-    assert row["system"] == run["system"]
-
-
 def test_comparisons_are_chosen_by_id(lab, ask, plan):
     pair = lab.questions[1].comparison
     chosen = plan | {"questions": "comparisons", "comparisons": [str(pair.public_id)]}

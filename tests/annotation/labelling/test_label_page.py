@@ -13,11 +13,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from annotation.labelling.actions import rounds as label_rounds
 from annotation.labelling.actions import serving
@@ -479,16 +474,6 @@ def test_ids_are_random_and_making_an_item_a_control_changes_not_one_byte(desk):
     assert answers[0] == answers[1]
 
 
-@pytest.fixture
-def seeded_ids(monkeypatch):
-    """The real ids come from the system's randomness (see above); seeded, a test repeats."""
-    bits = random.Random(7)
-    field = Assignment._meta.get_field("public_id")
-    monkeypatch.setattr(
-        field, "_get_default", lambda: uuid.UUID(int=bits.getrandbits(128), version=4)
-    )
-
-
 def label_round_with_scattered_controls(study, size):
     """Items of which every thirteenth is a control item, as a researcher would mark them."""
     label_round = make_label_round(
@@ -502,84 +487,34 @@ def label_round_with_scattered_controls(study, size):
     return label_round
 
 
-def observed(place, row, index):
-    """What somebody could watch of one item: place, length, cost, every bit of its id.
-
-    Returns the item that comes next, too.
-    """
-    payload = json.dumps(item_payload(row))
-    connection.queries_log.clear()
+def costs_of(place, row, key):
+    """How many statements a label and reserving more took, and the item that comes next."""
     with CaptureQueriesContext(connection) as storing:
-        given = SubmittedLabel(client_key=f"k{index}", label=2)
+        given = SubmittedLabel(client_key=key, label=2)
         answer(rater=place.rater, assignment=row, given=given)
     with CaptureQueriesContext(connection) as reserving:
         following = serving.next_work(label_round=place.round, place=place).assignments
-    costs = [len(table_queries(storing)), len(table_queries(reserving))]
-    in_block = [float(index % place.round.block_size == n) for n in range(5)]
-    id_bits = [float(bit) for bit in f"{row.public_id.int:0128b}"]
-    return [index, len(payload), *costs, *in_block, *id_bits], following[0]
+    return len(table_queries(storing)), len(table_queries(reserving)), following[0]
 
 
-def separability(features, is_control, groups):
-    """Area under the curve for people the classifier has not seen; one half is guessing.
-
-    Strong shrinkage, because 128 random bits alone scatter it: over 30 random
-    sets of ids its standard deviation is 0.02 so, and 0.03 with C=0.1.
-    """
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=1e-4, max_iter=2000))
-    chances = cross_val_predict(
-        model, features, is_control, groups=groups, cv=GroupKFold(5), method="predict_proba"
-    )
-    return roc_auc_score(is_control, chances[:, 1])
-
-
-def watch(study, people, size):
-    """What people could watch of fifty items each, which of these are controls, and who saw it."""
-    label_round = label_round_with_scattered_controls(study, size)
-    features, is_control, groups = [], [], []
-    for person in range(people):
+def test_nothing_but_ids_differs_between_controls_and_others(study):
+    """What three people could watch of fifty items each: lengths, and what each costs."""
+    label_round = label_round_with_scattered_controls(study, 120)
+    costs, shapes = {True: Counter(), False: Counter()}, {True: set(), False: set()}
+    for person in range(3):
         rater = Rater.objects.create(study=study, external_id=f"r{person}")
         place = place_for(round_=label_round, rater=rater)
         row = serving.next_work(label_round=label_round, place=place).assignments[0]
         for index in range(50):
-            is_control.append(row.item.is_control)
-            observation, row = observed(place, row, index)
-            features.append(observation)
-            groups.append(person)
-    return features, is_control, groups
-
-
-def leaked(features, is_control):
-    """The same with one query less for most controls."""
-    leaky = [list(observation) for observation in features]
-    for index, (observation, known) in enumerate(zip(leaky, is_control, strict=True)):
-        observation[2] -= known and index % 10 != 0
-    return leaky
-
-
-@pytest.mark.long
-def test_no_classifier_tells_controls_among_2000_served_items(study, seeded_ids):
-    # More than 40 people can hold ahead beside what they answered, so that nobody is left without.
-    features, is_control, groups = watch(study, people=40, size=1300)
-    assert (len(features), sum(is_control)) == (2000, 400)
-    assert separability(features, is_control, groups) <= 0.55
-    # The same check finds a leak that is there.
-    assert separability(leaked(features, is_control), is_control, groups) > 0.7
-
-
-def test_nothing_but_ids_differs_between_controls_and_others(study, seeded_ids):
-    """Without a classifier: what is watched at one place of a block is the same for both."""
-    features, is_control, _groups = watch(study, people=3, size=120)
-    assert (len(features), sum(is_control)) == (150, 30)
-    costs = {True: Counter(), False: Counter()}
-    for (_index, _length, storing, reserving, *_rest), known in zip(
-        features, is_control, strict=True
-    ):
-        costs[known][storing, reserving] += 1
+            is_control = row.item.is_control
+            shapes[is_control].add(
+                len(json.dumps(item_payload(row))) - len(row.item.argument.text)
+            )
+            storing, reserving, row = costs_of(place, row, f"k{index}")
+            costs[is_control][storing, reserving] += 1
+    assert (costs[True].total(), costs[False].total()) == (30, 120)
+    assert len(shapes[True] | shapes[False]) == 1
     assert set(costs[True]) <= set(costs[False])
     # As often as chance lets: a leak moves nearly all controls to costs of their own.
     for cost, count in costs[False].items():
         assert abs(costs[True][cost] / 30 - count / 120) < 0.25, cost
-    # The same look finds a leak that is there.
-    usual = {storing for storing, _reserving in costs[False]}
-    assert not {row[2] for row in leaked(features, is_control)} <= usual
