@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from cqa_site.judging.chat import CallFailed, Failure
+from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.runs import jobs as bell
 from cqa_site.runs.carrying import clients, worker
 from cqa_site.runs.ledger import gates
@@ -162,6 +162,29 @@ def test_a_prompt_is_one_version_a_text_and_can_be_changed_until_a_run_used_it(
 
 
 # -- runs -------------------------------------------------------------------------------------
+
+
+def test_a_program_steers_a_run_and_asks_again_for_what_is_unscored(program, monkeypatch):
+    script(monkeypatch, lambda request: ChatReply(text="None.", body='{"x": "None."}', model="m"))
+    run = program.start(preflight="off")
+    here = f"runs/{run['id']}/"
+    counts = {"calls/?state=unscored&reason=no_json": 30, "calls/?state=done": 0, "replies/": 60}
+    counts |= {"labels/?is_unscored=true": 30, "labels/?label=1": 0}
+    assert {path: program.get(here + path)["count"] for path in counts} == counts
+    assert "body" not in program.get(f"{here}replies/")["results"][0]["reply"]
+    script(monkeypatch, lambda request: CallFailed(Failure.DENIED, "HTTP 401.", status=401))
+    assert "unscored" in program.post(f"{here}retry/", 409, reasons=["refused"])["detail"]
+    paused = program.move(run, "retry", reasons=["no_json"])
+    assert paused["message"].startswith("The endpoint refused the key. HTTP 401.")
+    assert program.post(f"{here}pause/", 409)["detail"] == "The run is paused."
+    assert program.patch(here, 200, ceiling=4, cap_micro=None)["ceiling"] == 4
+    assert program.patch(here, 200, cap_micro=9)["ceiling"] == 4
+    assert program.patch(here, 200, ceiling=None)["cap_micro"] == 9
+    script(monkeypatch, answer_by_text)
+    assert program.move(run, "resume")["pause_reason"] == "budget"
+    assert program.move(run, "cancel")["state"] == "cancelled"
+    again = program.move(run, "again", 201)
+    assert (again["number"], again["spec"]["reuse"]) == (2, False)
 
 
 # -- the webhook ------------------------------------------------------------------------------
