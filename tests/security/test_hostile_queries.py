@@ -1,15 +1,12 @@
 """Whatever the query of an address says, it is answered, and never with a 500.
 
-Every page of the site, with every parameter that any page reads: the names are collected from the
-source. SQLite takes what PostgreSQL refuses, so run these on PostgreSQL, too.
+Every page of a study, with every parameter that it looks at. SQLite takes what PostgreSQL refuses,
+so run these on PostgreSQL, too.
 """
 
-import ast
 import uuid
 from contextlib import suppress
-from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import ClassVar
 from urllib.parse import urlencode
 
@@ -28,58 +25,11 @@ from .world import PARAMETERS
 pytestmark = pytest.mark.django_db
 
 PAGES = [name for name, cell in STUDY_ROUTES.items() if not cell.post]
-ROOT = Path(__file__).parents[2]
-QUERIES = {"GET", "query", "query_params"}
-
-
-@cache
-def names_read():
-    """Every parameter that code reads by its name: ``GET.get("x")``, ``query["x"]``, …"""
-    found = set()
-    for app in ("annotation", "argsum", "benchmark", "cqa_site"):
-        for path in (ROOT / app).rglob("*.py"):
-            text = path.read_text(encoding="utf-8")
-            # Whatever is read stands beside one of these words.
-            if any(word in text for word in ("GET", "query", "chosen")):
-                found |= set(names_in(ast.parse(text)))
-    return found
-
-
-def names_in(tree):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            inside, given = node.func.value, node.args[:1]
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "chosen":
-            inside, given = ast.Name("query"), node.args[1:2]
-        elif isinstance(node, ast.Subscript):
-            inside, given = node.value, [node.slice]
-        else:
-            continue
-        is_query = getattr(inside, "attr", getattr(inside, "id", "")) in QUERIES
-        for each in given if is_query else ():
-            if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                yield each.value
-
-
-# Forms and loops read these; the rest stands in the source.
-READ = (
-    "page rubric judge column measure pair snapshot aspect scenario dataset seen system rater "
-    "other criterion points others format theme size v state trust outcome reason probe q from "
-    "sheet encoding sheets with_texts is_raw basis least_total widest_gap each validation seed "
-    "systems scenarios show tour file search comparison choice key_point without a b"
-)
-
-
-@cache
-def all_names():
-    """Read from the source by the process that asks, not by each that collects."""
-    return sorted({*READ.split(), *names_read()})
-
 
 # A bad one of these is a 404 already, behind which the others would not be looked at.
 FINDERS = {"rubric", "snapshot", "system", "from", "format", "theme", "size"}
-# What the frame of every page looks at, and nothing but whether it is there.
-EVERYWHERE = {"tour"}
+# What the frame of every page looks at, and nothing but whether it is there; "*" is no name.
+EVERYWHERE = {"tour", "*"}
 MARKUP = "'\"><script>"
 VALUES = (
     "",
@@ -143,46 +93,51 @@ class Watched(QueryDict):
 ODD = "&".join([*["page"] * 20, "=", "%ff=%ff"])
 
 
-def others():
-    return [each for each in all_names() if each not in FINDERS]
-
-
-def repeated():
-    return f"{urlencode({each: ['a', 'b', ''] for each in others()}, doseq=True)}&{ODD}"
-
-
 def mixed(names, start):
     """A query in which each name has another value."""
     return urlencode({name: VALUES[(start + at) % len(VALUES)] for at, name in enumerate(names)})
 
 
-def one_kind(at, has_finders):
-    """A query with finders at half of the pages that look at them; at some others another kind."""
-    if has_finders:
-        return [mixed(all_names(), at)] if at % 2 == 0 else []
-    return [(repeated(), mixed(others(), at))[at // 3 % 2]] if at % 3 == 0 else []
+def one_kind(names, at):
+    """Markup for all names; at some pages each has another value, or many."""
+    queries = [urlencode(dict.fromkeys(names, MARKUP))]
+    return [*queries, (mixed(names, at), repeated(names))[at // 2 % 2]] if at % 2 else queries
 
 
-def every_kind(at, has_finders):
+def every_kind(names, at):
     """Every value, for all names at once."""
-    names = [others(), *([all_names()] if has_finders else [])]
-    uniform = [urlencode(dict.fromkeys(some, value)) for some in names for value in VALUES]
-    return [*uniform, *(mixed(some, at) for some in names), repeated()]
+    uniform = [urlencode(dict.fromkeys(names, value)) for value in VALUES]
+    return [*uniform, mixed(names, at), repeated(names)]
+
+
+def repeated(names):
+    return f"{urlencode({each: ['a', 'b', ''] for each in names}, doseq=True)}&{ODD}"
 
 
 @pytest.mark.parametrize(
     ("step", "more"), [(10, one_kind), pytest.param(1, every_kind, marks=pytest.mark.long)]
 )
 def test_no_query_breaks_a_page(asked, alone, monkeypatch, step, more):
-    """Markup at every tenth page, and more where it looks at its query; see `one_kind`."""
+    """What a page asks its query for, with and without what may lead to a 404 at once."""
     monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Watched)
+    seen = set()
     for at, (name, (client, url)) in enumerate(list(asked.items())[::step]):
-        Watched.asked.clear()
         with alone(name):
-            check(client.get(url, dict.fromkeys(others(), MARKUP)), name, MARKUP)
-            seen = set(Watched.asked) - EVERYWHERE
-            for query in more(at, bool(seen & {"*", *FINDERS})) if seen else ():
-                check(client.get(f"{url}?{query}"), name, query)
+            names = names_asked(client, url)
+            seen |= set(names)
+            both = names, [each for each in names if each not in FINDERS]
+            for some in both if step == 1 else both[at % 2 :][:1]:
+                for query in more(some, at) if some else ():
+                    check(client.get(f"{url}?{query}"), name, query)
+    assert len(seen) > 10
+
+
+def names_asked(client, url):
+    """What a view asks its query for, also where it has what it asked for first."""
+    Watched.asked.clear()
+    client.get(url)
+    client.get(url, dict.fromkeys(Watched.asked - FINDERS - EVERYWHERE, "1"))
+    return sorted(Watched.asked - EVERYWHERE)
 
 
 def test_it_is_seen_which_pages_look_at_their_query(asked, monkeypatch):
@@ -225,12 +180,6 @@ def test_the_refusal_names_the_parameter_and_shows_no_value(asked):
     assert list(reply.json()["errors"]) == ["q"]
 
 
-def test_the_names_are_found_in_the_source():
-    found = names_read()
-    assert {"state", "reason", "page", "seen", "dataset", "item", "scope"} <= found
-    assert "study_id" not in found
-
-
 LARGE = [2**63, *(pytest.param(each, marks=pytest.mark.long) for each in (0, 2**31, 10**40))]
 
 
@@ -264,7 +213,8 @@ def test_no_format_breaks_a_page(own, asked, alone, some):
                 assert asked[name][0].get(url).status_code == 404
 
 
-def test_no_query_breaks_a_public_board(own):
+def test_no_query_breaks_a_public_board(own, monkeypatch):
+    monkeypatch.setattr("django.core.handlers.wsgi.QueryDict", Watched)
     study, boss = own.study, own.people["d"]
     usual = {"owner": study, "number": own.board.number, "actor": boss}
     snapshots.freeze(BOARDS, note="", **usual)
@@ -276,5 +226,6 @@ def test_no_query_breaks_a_public_board(own):
             reverse("public_board_figure", args=[token, "scenarios", "svg"]),
         )
     ):
-        for query in (urlencode(dict.fromkeys(all_names(), MARKUP)), mixed(all_names(), at)):
+        names = names_asked(Client(), url)
+        for query in every_kind(names, at):
             check(Client().get(f"{url}?{query}"), url, query)
