@@ -10,7 +10,7 @@ from django.core.cache import cache
 
 from argsum.analysis.actions.voices import GroupRefused, ask_to_group, change_group
 from argsum.analysis.models import Analysis
-from argsum.analysis.reports.counts import count
+from argsum.analysis.reports.counts import THEMES, count
 from argsum.analysis.reports.voices import VOICES, changes, voices_of
 from argsum.datasets.actions import RawComment, replace_comment
 from argsum.datasets.methods.near_duplicates import find_near_duplicates
@@ -233,6 +233,11 @@ def test_voices_are_counted_as_the_rows_say(lab):
     }
     plain = count(lab.analysis)
     assert (plain.comments, plain.columns[0].sizes) == (86, [44, 42])
+    # One theme of all key points: a voice counts once for it, too.
+    lab.analysis.points.update(theme="All")
+    every = set().union(*(pairs for point, pairs in at.items() if point))
+    mentions = [sum(value == own for own, _voice in every) for value in department.values]
+    assert count(lab.analysis, VOICES, THEMES).columns[0].counts == [mentions]
 
 
 # -- pages and files --
