@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -121,25 +121,6 @@ class StatementSearch:
         if self.is_about_comments:
             rows = rows.filter(Exists(self.sayings(argument=OuterRef("argument"))))
         return rows
-
-    def joined(self, analysis: Analysis) -> QuerySet[Placement]:
-        """Return matching placements joined with comments, one row per mention, to count both.
-
-        Begins at the few comments, or statements, that are left: without a statistic SQLite would
-        walk through every placement of the analysis instead, which takes eight times as long. So
-        the analysis is named in a way that no index serves.
-        """
-        rows = Placement.objects.alias(own=F("analysis") + 0).filter(own=analysis.pk)
-        if self.search:
-            rows = rows.filter(
-                argument__cell=analysis.cell_id, argument__text__icontains=self.search
-            )
-        if not self.is_about_comments:
-            return rows
-        path = "argument__said_in__comment__"
-        own = Q(**{f"{path}cell": analysis.cell_id})
-        # In one filter, so that all of it is about the same comment.
-        return rows.filter(own & self._of_comments(path))
 
     def sayings(self, **about: Any) -> QuerySet[CommentStatement]:
         """Return the occurrences of statements in matching comments."""

@@ -278,11 +278,8 @@ def statement_keys(
     analysis: Analysis, point: FoundPoint | None, narrow: StatementSearch
 ) -> list[int]:
     """Return the keys of statements behind a key point or behind none, best first."""
-    if narrow.is_on:
-        rows = narrow.joined(analysis).filter(point=point)
-    else:
-        rows = Placement.objects.filter(analysis=analysis, point=point)
-    return list(rows.order_by(*BEST_FIRST).values_list("argument", flat=True).distinct())
+    rows = narrow.of_statements(Placement.objects.filter(analysis=analysis, point=point))
+    return list(rows.order_by(*BEST_FIRST).values_list("argument", flat=True))
 
 
 def statement_page(
