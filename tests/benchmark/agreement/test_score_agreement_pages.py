@@ -163,13 +163,6 @@ def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, stu
     assert page(client, study, "score_judges", f"?snapshot={own.public_id}").status_code == 200
 
 
-TABLES = [
-    "pairs", "criteria", "ceiling", "concatenated", "systems", "aspect", "bland-altman",
-    "confusion", "by-code", "judges", "consistency", "replicates", "preference", "length",
-    "replace",
-]  # fmt: skip
-
-
 def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study, raters):
     query = f"?rater={raters['gpt-4o'].public_id}&other={raters['Ada'].public_id}"
     response = page(client, study, "score_rows", query)

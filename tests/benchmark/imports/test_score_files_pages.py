@@ -1,10 +1,8 @@
 """Uploading score sheets on the pages and through the API, and taking them out again."""
 
-import io
 import json
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.answers.models import Answer
@@ -29,26 +27,6 @@ def files_apart(settings, tmp_path):
 
 def address(name, study, file=None):
     return reverse(name, args=[study.public_id, *([file.public_id] if file else [])])
-
-
-def csv_of(*rows):
-    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
-    return "\r\n".join(lines).encode()
-
-
-# -- in ---------------------------------------------------------------------------------------
-
-
-# -- commands ---------------------------------------------------------------------------------
-
-
-def run(*args) -> str:
-    out = io.StringIO()
-    call_command(*map(str, args), stdout=out)
-    return out.getvalue()
-
-
-# -- out --------------------------------------------------------------------------------------
 
 
 @pytest.fixture

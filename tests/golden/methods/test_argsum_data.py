@@ -46,6 +46,3 @@ def test_the_splits_have_the_published_size(cells):
     assert sizes == {"train": (48, 207, 20635), "dev": (8, 36, 3458), "test": (6, 33, 3426)}
     texts = [argument.text for cell in cells for argument in cell.arguments]
     assert sum("\n" in text for text in texts) == 1
-
-
-DEBATE = FOLDER.parent / "debate"

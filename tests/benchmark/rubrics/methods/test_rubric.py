@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +15,6 @@ from benchmark.rubrics.methods.rubric import (
     rubric_to_dict,
 )
 from tests.benchmark.small_rubric import SMALL, changed, stored
-
-ROOT = Path(__file__).parents[4]
 
 # -- what fits together -----------------------------------------------------------------------
 
