@@ -98,16 +98,19 @@ def mixed(names, start):
     return urlencode({name: VALUES[(start + at) % len(VALUES)] for at, name in enumerate(names)})
 
 
+def uniform(names, value):
+    return urlencode(dict.fromkeys(names, value))
+
+
 def one_kind(names, at):
-    """Markup for all names; at some pages each has another value, or many."""
-    queries = [urlencode(dict.fromkeys(names, MARKUP))]
-    return [*queries, (mixed(names, at), repeated(names))[at // 2 % 2]] if at % 2 else queries
+    """Markup for all names, and one of the other kinds at each second page."""
+    more = (uniform(names, VALUES[at % len(VALUES)]), mixed(names, at), repeated(names))
+    return [uniform(names, MARKUP), *(more[at // 2 % 3 :][:1] if at % 2 else ())]
 
 
 def every_kind(names, at):
     """Every value, for all names at once."""
-    uniform = [urlencode(dict.fromkeys(names, value)) for value in VALUES]
-    return [*uniform, mixed(names, at), repeated(names)]
+    return [*(uniform(names, value) for value in VALUES), mixed(names, at), repeated(names)]
 
 
 def repeated(names):
