@@ -492,6 +492,8 @@ JOB_LEASE = timedelta(seconds=env.int("JOB_LEASE_SECONDS", 30))
 # them. Its documentation names no issuer: empty leaves that to the signature.
 CROWD_KEYS_URL = env.str("CROWD_KEYS_URL", "https://api.prolific.com/.well-known/study/jwks.json")
 CROWD_TOKEN_ISSUER = env.str("CROWD_TOKEN_ISSUER", "")
+# Its interface for submissions and payments.
+CROWD_API_URL = env.str("CROWD_API_URL", "https://api.prolific.com")
 
 # -- language models --------------------------------------------------------------------------
 

@@ -31,8 +31,10 @@ from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import Rater, Role
 from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
+from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
 from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.models import CrowdPayment
 from cqa_site.rounds.onboarding.actions import grant_qualification
 from cqa_site.rounds.queue import next_sheet
 from cqa_site.runs import jobs
@@ -162,6 +164,19 @@ def let_in(label_round, admin):
     )
     person = take_part(link=link, ids=PlatformIds("PLATFORM-ID"), browser="browser")
     note_fault(participant=person, comment="The keys do nothing")
+    rows = [SubmissionRow("PRIVATE-SUBMISSION", "PRIVATE-PAYEE", "APPROVED", "PRIVATE-CODE")]
+    store_submissions(link=link, rows=rows, actor=admin)
+    CrowdPayment.objects.create(
+        study=link.study,
+        link=link,
+        participant=person,
+        submission="",
+        payee="PLATFORM-ID",
+        kind="bonus",
+        amount="0.20",
+        reason="2 items answered",
+        confirmed_by=admin,
+    )
     return link
 
 

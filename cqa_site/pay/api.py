@@ -3,6 +3,7 @@
 import uuid
 from typing import Any
 
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
@@ -68,12 +69,8 @@ class LinkPayViews(CrowdRoundViews):
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the link inside the round."""
         super().initial(request, *args, **kwargs)
-        self.link = self.find_row(kwargs["link_id"])
+        self.link = get_object_or_404(links_of(self.round), public_id=kwargs["link_id"])
         self.link.round = self.round
-
-    def rows(self) -> Any:
-        """Links of the round."""
-        return links_of(self.round)
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Return terms, the median and everybody's pay."""

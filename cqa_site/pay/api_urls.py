@@ -5,8 +5,6 @@ from cqa_site.rounds.crowd.api_urls import ANY
 
 from .api import LinkPayViews
 
-LINK = ANY + "crowd-links/<uuid:link_id>/"
-
 urlpatterns = [
-    address(f"{LINK}pay/", "crowd_pay", LinkPayViews, **CHANGE),
+    address(f"{ANY}crowd-links/<uuid:link_id>/pay/", "crowd_pay", LinkPayViews, **CHANGE)
 ]

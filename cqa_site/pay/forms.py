@@ -48,6 +48,17 @@ class PayTermsForm(forms.Form):
 
     def __init__(self, data: Any = None, *, link: ParticipantLink) -> None:
         super().__init__(data, initial=terms_of(link))
+        self.link = link
+
+    def clean_currency(self) -> str:
+        """Keep the currency of confirmed payments."""
+        currency: str = self.cleaned_data["currency"]
+        if currency != self.link.currency and self.link.payments.exists():
+            raise forms.ValidationError(
+                lazy("Payments are confirmed in %(currency)s, so it stays."),
+                params={"currency": self.link.currency},
+            )
+        return currency
 
     def values(self) -> dict[str, Any]:
         """Return the columns of the link."""
@@ -57,6 +68,12 @@ class PayTermsForm(forms.Form):
             str(outcome): str(amount) for outcome, amount in amounts.items() if amount is not None
         }
         return {name: data[name] for name in (*NAMES, "currency")} | {"outcome_pay": stored}
+
+
+class SubmissionsForm(forms.Form):
+    """The platform's export of a study's submissions."""
+
+    file = forms.FileField(label=lazy("Export of the platform (CSV)"), max_length=255)
 
 
 PayTermsForm.base_fields |= {

@@ -1,23 +1,45 @@
-"""Pages of a crowd link's pay."""
+"""Pages of a crowd link's pay, submissions and payments."""
 
 import uuid
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.db.models import Count, Max
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_POST
 
+from cqa_site.files.actions.recognition import copied
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import figure_file
 from cqa_site.rounds.crowd.participants import crowd_rounds, links_of
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, set_pay
+from cqa_site.rounds.crowd.payments import (
+    confirm_payments,
+    due_payments,
+    hand_out,
+    payment_states,
+    settle_payments,
+    take_back,
+)
+from cqa_site.rounds.crowd.submissions import differences, reclaim_items, store_submissions
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import ParticipantLink, Round
+from cqa_site.tabular import UnreadableFile
+from cqa_site.web.pages import as_file
 
-from .forms import PayTermsForm
+from .forms import PayTermsForm, SubmissionsForm
+from .jobs import FETCH_JOB, SEND_JOB, last_job, start_job
+from .reading import read_export
 from .tables import pay_figures
+
+# Rows of a table on the page, which is as many as one form may send.
+SHOWN = 500
 
 
 @study_page(*RESEARCHERS)
@@ -52,6 +74,127 @@ def crowd_pay_figure(
     summary = PaySummary(link, earnings_of(round_, link=link))
     figures = pay_figures(summary, (study.public_id, any_round_id, link_id))
     return figure_file(request, figures, figure, format)
+
+
+@study_page(*RESEARCHERS)
+def crowd_submissions(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
+) -> HttpResponse:
+    """Compare the platform's list with the site, and list payments; a POST takes its export."""
+    round_, link = link_or_404(study, any_round_id, link_id)
+    form = SubmissionsForm(request.POST or None, request.FILES or None)
+    problems: list[Any] = []
+    if request.method == "POST" and form.is_valid():
+        problems = _take_export(request, link, form.cleaned_data["file"])
+        if not problems:
+            return _back(link)
+    status = 422 if form.errors or problems else 200
+    due = due_payments(link)
+    rows = differences(link)
+    context = page_context(round_, link) | {
+        "form": form,
+        "problems": problems[:SHOWN],
+        "problem_count": len(problems),
+        "listed": link.submissions.aggregate(count=Count("pk"), at=Max("seen_at")),
+        "differences": rows[:SHOWN],
+        "difference_count": len(rows),
+        "reclaimable": sum(row.problem == "ended_there" for row in rows),
+        "due": due,
+        "due_rows": due.payments[:SHOWN],
+        "payments": link.payments.select_related("participant__user")[:SHOWN],
+        "states": payment_states(link),
+        "fetching": last_job(FETCH_JOB, link),
+        "sending": last_job(SEND_JOB, link),
+    }
+    return render(request, "rounds/crowd/submissions.html", context, status=status)
+
+
+def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> list[Any]:
+    """Store the rows of a file, all or none; return what is wrong with it."""
+    try:
+        with copied(upload) as path:
+            rows, problems = read_export(path, upload.name)
+    except UnreadableFile as problem:
+        return [problem]
+    if not problems:
+        new = store_submissions(link=link, rows=rows, actor=request.user)
+        text = _("%(rows)d submissions read, %(new)d of them new. No participation changed.")
+        messages.success(request, text % {"rows": len(rows), "new": new})
+    return problems
+
+
+@study_page(*RESEARCHERS)
+@require_POST
+def crowd_money(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID, act: str
+) -> HttpResponse:
+    """Do what a button of the page says, one of `ACTS`."""
+    _round, link = link_or_404(study, any_round_id, link_id)
+    if act not in ACTS:
+        raise Http404
+    return ACTS[act](request, link) or _back(link)
+
+
+def _fetch(request: StudyRequest, link: ParticipantLink) -> None:
+    start_job(FETCH_JOB, link=link, actor=request.user)
+
+
+def _send(request: StudyRequest, link: ParticipantLink) -> None:
+    start_job(SEND_JOB, link=link, actor=request.user)
+
+
+def _reclaim(request: StudyRequest, link: ParticipantLink) -> None:
+    count = reclaim_items(link=link, actor=request.user)
+    text = ngettext(
+        "%(n)d participation ended. The items it held go to other people.",
+        "%(n)d participations ended. The items they held go to other people.",
+        count,
+    )
+    messages.success(request, text % {"n": count})
+
+
+def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
+    """Confirm the selected payments, with the amounts that the page showed."""
+    keys = set(request.POST.getlist("payment"))
+    count = confirm_payments(link=link, keys=keys, actor=request.user)
+    text = ngettext("%(n)d payment confirmed.", "%(n)d payments confirmed.", count)
+    messages.success(request, text % {"n": count})
+    if count < len(keys):
+        messages.warning(request, _("Other selected payments have changed. Check the list."))
+
+
+def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
+    """Return confirmed payments as the platform's bulk bonus takes them."""
+    rows = hand_out(link=link, actor=request.user)
+    text = "".join(f"{payee},{amount:.2f}\n" for payee, amount in rows)
+    return as_file(text, name="bonuses.csv", content_type="text/csv; charset=utf-8")
+
+
+def _withdraw(request: StudyRequest, link: ParticipantLink) -> None:
+    take_back(link=link, actor=request.user)
+
+
+def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> None:
+    """Store what a person saw on the platform about one order."""
+    batch = request.POST.get("batch", "")
+    settle_payments(link=link, was_paid=was_paid, actor=request.user, batch=batch)
+
+
+ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | None]] = {
+    "fetch": _fetch,
+    "reclaim": _reclaim,
+    "confirm": _confirm,
+    "export": _export,
+    "send": _send,
+    "withdraw": _withdraw,
+    "paid": partial(_settle, was_paid=True),
+    "unpaid": partial(_settle, was_paid=False),
+}
+
+
+def _back(link: ParticipantLink) -> HttpResponse:
+    ids = [link.study.public_id, link.round.public_id, link.public_id]
+    return redirect("crowd_submissions", *ids)
 
 
 def link_or_404(

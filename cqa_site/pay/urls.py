@@ -1,4 +1,4 @@
-"""Addresses of a crowd link's pay."""
+"""Addresses of a crowd link's pay, submissions and payments."""
 
 from django.urls import path
 
@@ -11,4 +11,6 @@ urlpatterns = [
     path(
         f"{LINK}pay/<slug:figure>.<slug:format>", pages.crowd_pay_figure, name="crowd_pay_figure"
     ),
+    path(f"{LINK}submissions/", pages.crowd_submissions, name="crowd_submissions"),
+    path(f"{LINK}submissions/<slug:act>/", pages.crowd_money, name="crowd_money"),
 ]

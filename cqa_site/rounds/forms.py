@@ -425,6 +425,14 @@ class PlatformConnectionForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
         help_text=lazy("If empty, the stored secret stays."),
     )
+    api_token = forms.RegexField(
+        label=lazy("API token"),
+        regex=r"^[\x21-\x7e]+$",
+        required=False,
+        max_length=200,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text=lazy("To fetch submissions and send payments. If empty, the stored one stays."),
+    )
 
 
 class FaultForm(forms.Form):

@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 
+from .crowd.payments import misdirected
 from .kind import RoundNotReady, SheetKind, kind_of, kinds
 from .models import ParticipantLink, Place, Round, Sheet
 from .onboarding.steps import exercises_wanted
@@ -165,6 +166,8 @@ def _links_into_other_studies() -> Iterator[str]:
         "pk", flat=True
     ):
         yield f"crowd link {pk} leads into a round of another study"
+    for pk in misdirected().values_list("pk", flat=True):
+        yield f"crowd payment {pk} names another submission than the one it was earned under"
 
 
 def _slots_without_their_sheet(kind: SheetKind) -> Iterator[str]:

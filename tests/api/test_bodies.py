@@ -201,7 +201,7 @@ DECLARED = {
     "crowd_links": set(ParticipantLinkForm.Meta.fields),
     "onboardings": set(OnboardingForm.base_fields),
     "onboarding_versions": set(OnboardingForm.base_fields),
-    "crowd_link_connect": {"hook_secret"},
+    "crowd_link_connect": {"hook_secret", "api_token"},
     "consensus": {"overridden_by"},
     "adjudications": {"comment", "known"},
     "exports": {"snapshot"},

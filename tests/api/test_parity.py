@@ -46,6 +46,9 @@ WITHOUT = {
     "A crowd platform reports to it, with a signature of its own.": """
         platform_hook
     """,
+    "Platform IDs and money are for a person who sees the list.": """
+        crowd_submissions crowd_money
+    """,
     "A file for people; a program reads the rows it is made of.": """
         answers_file
     """,

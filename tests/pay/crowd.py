@@ -6,7 +6,9 @@ from decimal import Decimal
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.labelling.actions.serving import member_place, next_work
 from annotation.labelling.models.rounds import Assignment
+from cqa_site.people.models import Membership
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant
@@ -18,13 +20,13 @@ from tests.people.test_crowd import label_items
 class Crowd:
     """A study with a member of each role, and a link that pays 1.50 for two labels."""
 
-    def __init__(self, people: int = 0, **fields):
+    def __init__(self, people: int = 0, plan: dict | None = None, **fields):
         self.study = cast.make_study("Study A")
         self.researcher = cast.make_member(self.study, "researcher")
-        self.round = cast.make_label_round(
-            self.study, ordinary=4, controls=0, votes_per_item=20, controls_per_block=0
-        )
+        usual = {"ordinary": 4, "controls": 0, "votes_per_item": 20, "controls_per_block": 0}
+        self.round = cast.make_label_round(self.study, **(usual | (plan or {})))
         open_round(round_=self.round, actor=self.researcher)
+        self.round.refresh_from_db()
         terms = {"reward": Decimal("1.50"), "hourly_floor": Decimal("9.00")}
         self.link, self.secret = create_link(self.round, self.researcher, **(terms | fields))
         self.people = [self.come(number) for number in range(people)]
@@ -41,6 +43,12 @@ class Crowd:
         own = Assignment.objects.filter(rater__user=person.user, answered_at__isnull=False)
         own.update(active_ms=round(minutes * 60_000 / items))
         return self.end(person, "completed")
+
+    def hold(self, person: Participant) -> None:
+        """Somebody is served items and labels none."""
+        membership = Membership.objects.get(user=person.user)
+        place = member_place(label_round=self.round, membership=membership)
+        assert next_work(label_round=self.round, place=place).assignments
 
     def end(self, person: Participant, outcome: str) -> Participant:
         person.outcome, person.ended_at = outcome, timezone.now() + timedelta(minutes=1)

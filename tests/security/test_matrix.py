@@ -23,6 +23,7 @@ __all__ = ["OF_THE_ANNOTATOR", "ROLES", "World", "parameters"]
 pytestmark = pytest.mark.django_db
 
 NOT_IDS = {
+    "act",
     "study_id",
     "number",
     "revision",

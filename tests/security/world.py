@@ -39,6 +39,7 @@ FIXED = {
     "analysis_undo": {"revision": 1},
     "encoder_install": {"encoder": "mpnet"},
     "onboarding_preview": {"number": 1, "step": 3},
+    "crowd_money": {"act": "reclaim"},
     "crowd_pay_figure": {"figure": "people", "format": "csv"},
 }
 # The row that an id in an address usually is, and what it is at some addresses.

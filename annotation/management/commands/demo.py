@@ -1,5 +1,6 @@
 """Prepare the site and the invented demo study; run it, or give its people a new password."""
 
+import os
 from typing import Any
 
 from django.conf import settings
@@ -26,6 +27,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--password", action="store_true", help="only give the demo's people a new password"
         )
+        parser.add_argument(
+            "--crowd", action="store_true", help="with --port: also a crowd platform to try"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["password"]:
@@ -36,10 +40,27 @@ class Command(BaseCommand):
             check_port("127.0.0.1", port)
         if prepare():
             self.check()
-        if port:
+        if port and options["crowd"]:
+            self._run_with_crowd(port, options["fetch"])
+        elif port:
             call_command("site", port=port, fetch=options["fetch"], about=self._load)
         else:
             self.stdout.write("\n".join(self._load()))
+
+    def _run_with_crowd(self, port: int, fetch: bool) -> None:
+        """Run the site and, beside it, a platform whose participants are invented."""
+        from annotation.demo.actions.crowd import connect_stand_in
+        from cqa_site.pay.stand_in import PlatformStandIn
+
+        def load() -> list[str]:
+            lines = self._load()
+            connect_stand_in(platform, f"http://127.0.0.1:{port}")
+            return [*lines, f"  Crowd platform with invented people: {platform.address}\n"]
+
+        with PlatformStandIn() as platform:
+            # The processes of the site inherit them.
+            os.environ.update(platform.settings)
+            call_command("site", port=port, fetch=fetch, about=load)
 
     def _load(self) -> list[str]:
         """Build the demo if missing; return the sign-in details."""

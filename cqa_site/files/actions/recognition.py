@@ -136,7 +136,7 @@ def recognised(look: Look) -> dict[str, str]:
 def found_in(upload: UploadedFile) -> dict[str, Any]:
     """Return options of an upload: the fitting kinds and, for an archive, its contents."""
     name = upload.name or ""
-    with _copied(upload) as path:
+    with copied(upload) as path:
         look = look_at(path, name=name)
         options: dict[str, Any] = {FITS: recognised(look)}
         if look.trouble:
@@ -192,7 +192,8 @@ def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
 
 
 @contextmanager
-def _copied(upload: UploadedFile) -> Iterator[Path]:
+def copied(upload: UploadedFile) -> Iterator[Path]:
+    """Copy an upload to a file that lasts as long as it is read."""
     with tempfile.NamedTemporaryFile() as copy:
         for chunk in upload.chunks():
             copy.write(chunk)

@@ -58,6 +58,7 @@ class CrowdLinkConnectInput(FormInput):
 
     form = PlatformConnectionForm
     hook_secret = serializers.CharField(max_length=200, required=False, write_only=True)
+    api_token = serializers.CharField(max_length=200, required=False, write_only=True)
 
 
 class CrowdLinkSerializer(ReadSerializer):

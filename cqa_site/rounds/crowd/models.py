@@ -95,6 +95,26 @@ class ParticipantLink(models.Model):
         """Whether no signed entry can be accepted, because the platform's study is unknown."""
         return self.entry != self.Entry.IDS and not self.platform_study
 
+    @property
+    def codes(self) -> list[tuple[str, str, str]]:
+        """Outcome, code, and what to do with it on the platform, for each code of its own."""
+        approve, by_hand = _("Approve, at once or after review"), _("Review by hand")
+        screen = _("Screen out with a fixed reward, or ask for a return")
+        pay, back = _("Review by hand, and pay for the time"), _("Ask for a return")
+        ends = Participant.Outcome
+        rows = (
+            (ends.COMPLETED.label, self.completed_code, approve),
+            (ends.SCREENED_OUT.label, self.screened_out_code, screen),
+            (ends.NO_WORK.label, self.no_work_code, pay),
+            (ends.FAULT.label, self.fault_code, pay),
+            (ends.SKIPS.label, self.skips_code, by_hand),
+            (_("Stopped early or withdrawn"), self.stopped_code, back),
+            (ends.DECLINED.label, self.declined_code, back),
+            (ends.FAILED_CHECK.label, self.failed_check_code, screen),
+            (ends.NOT_QUALIFIED.label, self.not_qualified_code, screen),
+        )
+        return [(str(outcome), code, str(action)) for outcome, code, action in rows if code]
+
     def address_for(self, code: str = "", participant: str = "") -> str:
         """Return the platform's address for a code, or its first page; empty if unknown."""
         known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")

@@ -51,13 +51,20 @@ class SubmissionReport:
 
 @transaction.atomic
 def connect_link(
-    *, link: ParticipantLink, actor: User, platform_study: str, hook_secret: str
+    *,
+    link: ParticipantLink,
+    actor: User,
+    platform_study: str,
+    hook_secret: str,
+    api_token: str = "",
 ) -> None:
     """Bind the link to a study on the platform; an empty secret keeps the stored one."""
     link.platform_study = platform_study
     if hook_secret:
         link.hook_ciphertext = seal(hook_secret)
-    link.save(update_fields=["platform_study", "hook_ciphertext"])
+    if api_token:
+        link.api_ciphertext = seal(api_token)
+    link.save(update_fields=["platform_study", "hook_ciphertext", "api_ciphertext"])
     record(
         study=link.study,
         actor=actor,
@@ -84,22 +91,42 @@ def apply_report(*, link: ParticipantLink, report: SubmissionReport) -> bool:
             "sent_at": report.sent_at,
         },
     )
+    person = person_of(link, report.submission)
+    return bool(is_new and person and apply_status(person, report.status, report.sent_at))
+
+
+def person_of(link: ParticipantLink, submission: str) -> Participant | None:
+    """Return who works under a submission; of several with a typed ID, the first."""
     people = Participant.objects.select_related("study", "user", "link__round")
-    person = people.filter(link=link, session_id=report.submission).order_by("pk").first()
-    if not is_new or person is None:
-        return False
+    return people.filter(link=link, session_id=submission).order_by("pk").first()
+
+
+@transaction.atomic
+def apply_status(
+    person: Participant, status: str, at: datetime, *, actor: User | None = None
+) -> bool:
+    """Store what the platform says and act on it; return False for what is out of date."""
     # The place before the participant, as everywhere.
     place = place_of(person, is_locked=True)
+    people = Participant.objects.select_related("study", "user", "link__round")
     person = people.select_for_update(of=("self",)).get(pk=person.pk)
-    if person.platform_status_at and report.sent_at < person.platform_status_at:
+    if person.platform_status_at and at < person.platform_status_at:
         return False
-    person.platform_status, person.platform_status_at = report.status, report.sent_at
+    person.platform_status, person.platform_status_at = status, at
     person.save(update_fields=["platform_status", "platform_status_at"])
-    if report.status in ENDS and person.outcome == Participant.Outcome.RUNNING:
+    if status in ENDS and person.outcome == Participant.Outcome.RUNNING:
         if place:
-            kind_of(link.round).stop(place, withdraws=False)
-        end_participation(participant=person, outcome=ENDS[report.status], reason=report.status)
+            kind_of(person.link.round).stop(place, withdraws=False)
+        end_participation(participant=person, outcome=ENDS[status], reason=status, actor=actor)
     return True
+
+
+def plain_status(text: object) -> str:
+    """Return a status in the platform's capitals, with hyphens; raises ValueError."""
+    status = str(text).strip().upper().replace("_", "-").replace(" ", "-")
+    if not (PLATFORM_ID.fullmatch(status) and len(status) <= 30):
+        raise ValueError
+    return status
 
 
 def signature_of(secret: str, timestamp: str, body: bytes) -> str:
@@ -167,11 +194,9 @@ def _read_report(request: HttpRequest) -> SubmissionReport | None:
     if message.get("event_type") != STATUS_EVENT:
         return None
     event_id, submission = request.headers.get("X-Event-ID", ""), message.get("resource_id")
-    status = str(message.get("status", "")).upper().replace("_", "-").replace(" ", "-")
     if not (PLATFORM_ID.fullmatch(event_id) and PLATFORM_ID.fullmatch(submission or "")):
         raise ValueError
-    if not (PLATFORM_ID.fullmatch(status) and len(status) <= 30):
-        raise ValueError
+    status = plain_status(message.get("status", ""))
     seconds = float(request.headers.get("X-Timestamp", ""))
     return SubmissionReport(
         event_id, str(submission), status, datetime.fromtimestamp(seconds, UTC)

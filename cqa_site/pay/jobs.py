@@ -1,0 +1,88 @@
+"""Background work with a platform: fetching its list of submissions, and sending payments."""
+
+from django.utils.translation import gettext as _
+
+from cqa_site.people.models import User
+from cqa_site.rounds.crowd.payments import (
+    STATES,
+    PaymentsChanged,
+    begin_batch,
+    doubt_unended,
+    end_batch,
+)
+from cqa_site.rounds.crowd.submissions import store_submissions
+from cqa_site.rounds.models import ParticipantLink
+from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
+from cqa_site.runs.models import Job
+
+from .platform_api import (
+    PlatformRefused,
+    PlatformUnclear,
+    create_order,
+    list_submissions,
+    pay_order,
+)
+
+FETCH_JOB, SEND_JOB = "crowd_submissions", "crowd_payments"
+# The platform pays at most so many people with one order.
+LARGEST_ORDER = 200
+
+
+def start_job(kind: str, *, link: ParticipantLink, actor: User) -> Job:
+    """Queue fetching or sending for a link, or return the job that is under way."""
+    key = str(link.public_id)
+    return enqueue(study=link.study, kind=kind, key=key, actor=actor, link=key)
+
+
+def last_job(kind: str, link: ParticipantLink) -> Job | None:
+    """Return the newest job of a kind for a link."""
+    return Job.objects.filter(key=f"{kind}:{link.public_id}").order_by("-pk").first()
+
+
+@handles(FETCH_JOB, sends=True)
+def fetch_submissions(work: JobContext) -> None:
+    """Store the platform's list of submissions."""
+    link = _link(work)
+    try:
+        rows = list_submissions(link)
+    except (PlatformRefused, PlatformUnclear) as problem:
+        raise JobRefused(str(problem)) from None
+    store_submissions(link=link, rows=rows, actor=work.job.created_by)
+
+
+@handles(SEND_JOB, sends=True)
+def send_payments(work: JobContext) -> None:
+    """Send the confirmed payments of a link; nothing is ever sent a second time by itself."""
+    link = _link(work)
+    # A worker that ended in the middle of a request left these.
+    doubt_unended(link)
+    while payments := list(link.payments.filter(state=STATES.CONFIRMED)[:LARGEST_ORDER]):
+        work.step(0)
+        try:
+            order = create_order(link, payments)
+            begin_batch(link, payments, order)
+        except (PlatformRefused, PlatformUnclear) as problem:
+            raise JobRefused(_("%s Nothing was paid.") % problem) from None
+        except PaymentsChanged:
+            continue
+        # Whoever lost the lease meanwhile does not pay.
+        work.step(0)
+        _pay(link, order)
+
+
+def _pay(link: ParticipantLink, order: str) -> None:
+    try:
+        pay_order(link, order)
+    except PlatformRefused as problem:
+        end_batch(link, order, STATES.CONFIRMED)
+        raise JobRefused(_("%s Nothing was paid.") % problem) from None
+    except PlatformUnclear as problem:
+        end_batch(link, order, STATES.UNKNOWN)
+        text = _("%s Look at the platform, then mark the payments as paid or not paid.")
+        raise JobRefused(text % problem) from None
+    end_batch(link, order, STATES.PAID)
+
+
+def _link(work: JobContext) -> ParticipantLink:
+    links = ParticipantLink.objects.select_related("study", "round")
+    return links.get(study=work.study, public_id=work.payload["link"])

@@ -1,0 +1,106 @@
+"""The interface of the crowd platform: its list of submissions, and orders of payment."""
+
+import asyncio
+import json
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from django.conf import settings
+
+from cqa_site.rounds.crowd.submissions import SubmissionRow
+from cqa_site.rounds.crowd.tokens import PLATFORM_ID
+from cqa_site.rounds.models import CrowdPayment, ParticipantLink
+from cqa_site.sealing import KeyUnreadable, unseal
+
+from .reading import read_listed
+
+DEADLINE_SECONDS, MAX_BYTES = 60.0, 16 * 1024 * 1024
+PAGE_SIZE, MOST_PAGES = 200, 500
+# A status that says that the request was understood and not carried out.
+REFUSALS = (400, 401, 403, 404, 405, 422)
+
+
+class PlatformRefused(Exception):
+    """The platform did not do it, or was not asked; the message says why."""
+
+
+class PlatformUnclear(Exception):
+    """Nobody here knows whether the platform did it."""
+
+
+def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
+    """Fetch all submissions of the link's study; raises PlatformRefused, PlatformUnclear."""
+    rows: dict[str, SubmissionRow] = {}
+    for page in range(1, MOST_PAGES + 1):
+        query = {"study": link.platform_study, "page": page, "page_size": PAGE_SIZE}
+        document = _ask(link, "GET", f"/api/v1/submissions/?{urlencode(query)}")
+        listed = document.get("results") if isinstance(document, dict) else None
+        if not isinstance(listed, list):
+            raise PlatformUnclear("The response lists no submissions.")
+        try:
+            read = {row.submission: row for row in read_listed(listed)}
+        except ValueError as problem:
+            raise PlatformUnclear(f"The response cannot be read: {problem}.") from None
+        # Without new ones the platform has no further page, or knows no pages.
+        if not read.keys() - rows.keys():
+            break
+        rows |= read
+    return list(rows.values())
+
+
+def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> str:
+    """Set up an order of payment, which moves no money; return the platform's name for it.
+
+    Each line names the submission, never only the person. Raises as above.
+    """
+    lines = "\n".join(f"{payment.submission},{payment.amount:.2f}" for payment in payments)
+    body = {"study_id": link.platform_study, "csv_bonuses": lines}
+    document = _ask(link, "POST", "/api/v1/submissions/bonus-payments/", body)
+    order = document.get("id") if isinstance(document, dict) else None
+    if not isinstance(order, str) or not PLATFORM_ID.fullmatch(order):
+        raise PlatformUnclear("The response names no order.")
+    amount, total = document.get("amount"), sum((row.amount for row in payments), Decimal())
+    if isinstance(amount, (int, float)) and round(amount) != 100 * total:
+        raise PlatformRefused(f"The platform's order has the amount {amount / 100:.2f}.")
+    return order
+
+
+def pay_order(link: ParticipantLink, order: str) -> None:
+    """Have an order paid. Asking twice pays twice. Raises as above."""
+    _ask(link, "POST", f"/api/v1/bulk-bonus-payments/{quote(order, safe='')}/pay/", {})
+
+
+def _ask(link: ParticipantLink, method: str, path: str, body: Any = None) -> Any:
+    """Send one request with the link's token; return the decoded reply, None if it is no JSON."""
+    from cqa_site.judging.chat import decode
+    from cqa_site.judging.transport.egress import EgressFailed, fetch, parse_allowed
+
+    if not link.api_ciphertext or not link.platform_study:
+        raise PlatformRefused("The link has no API token or no study of the platform.")
+    try:
+        token = unseal(link.api_ciphertext)
+    except KeyUnreadable as problem:
+        raise PlatformRefused(str(problem)) from None
+    headers = {"Accept": "application/json", "Authorization": f"Token {token}"}
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+    request = fetch(
+        settings.CROWD_API_URL.rstrip("/") + path,
+        method=method,
+        headers=headers,
+        body=b"" if body is None else json.dumps(body).encode(),
+        allowed=parse_allowed(settings.EGRESS_ALLOW),
+        deadline=DEADLINE_SECONDS,
+        max_bytes=MAX_BYTES,
+    )
+    try:
+        reply = asyncio.run(request)
+    except EgressFailed as problem:
+        raise PlatformUnclear(f"The platform did not answer: {problem}.") from None
+    if reply.status in REFUSALS:
+        raise PlatformRefused(f"The platform refused the request ({reply.status}).")
+    if reply.status >= 300:
+        raise PlatformUnclear(f"The platform answered {reply.status}.")
+    return decode(reply.body)

@@ -1,0 +1,248 @@
+"""Bonuses and pay for outcomes: what is due, what a researcher confirmed, and what was paid."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Sum
+from django.utils import timezone
+from django.utils.translation import ngettext
+
+from cqa_site.people.access import record
+from cqa_site.people.actions import hold_people
+from cqa_site.people.models import User
+
+from ..models import CrowdPayment, Participant, ParticipantLink
+from .pay import CENT, Earning, earnings_of
+
+# Money belongs to the submission under which it was earned. A payment copies the submission and
+# its participant when it is confirmed; what happens to a place or an item later changes neither.
+#
+# The platform pays an order as often as it is asked. So a payment is stored as being sent before
+# the platform is asked to pay, and only a person can say what became of it if no answer came.
+
+
+STATES, KINDS = CrowdPayment.State, CrowdPayment.Kind
+# A request that pays has ended after this time, whatever became of it.
+SENT_SECONDS = 600
+
+
+class PaymentsChanged(Exception):
+    """Some of the payments are no longer in the state that this needs; nothing was changed."""
+
+
+@dataclass(frozen=True)
+class DuePayment:
+    """A payment that nobody has confirmed yet."""
+
+    participant: Participant
+    kind: str
+    amount: Decimal
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """Name of the payment with its amount, so that only what was seen is confirmed."""
+        return f"{self.participant.user.public_id}:{self.kind}:{self.amount}"
+
+
+@dataclass(frozen=True)
+class DueList:
+    """Payments that can be confirmed, and people whose submission nothing proves."""
+
+    payments: list[DuePayment]
+    unproven: int
+
+    @property
+    def total(self) -> Decimal:
+        """Sum of all amounts."""
+        return sum((payment.amount for payment in self.payments), Decimal())
+
+
+def due_payments(link: ParticipantLink) -> DueList:
+    """Return what ended participations are due beyond the reward, and was not confirmed.
+
+    A submission is proven by the platform's signature, or by its list with the same participant.
+    """
+    settled = set(link.study.crowd_payments.values_list("submission", "kind"))
+    listed = set(link.submissions.values_list("submission", "participant_id"))
+    payments, unproven = [], 0
+    for earning in earnings_of(link.round, link=link):
+        person = earning.participant
+        for payment in _payments_of(earning):
+            if (person.session_id, payment.kind) in settled:
+                continue
+            is_listed = (person.session_id, person.participant_id) in listed
+            if person.session_id and (person.is_verified or is_listed):
+                payments.append(payment)
+            else:
+                unproven += 1
+    return DueList(payments, unproven)
+
+
+def _payments_of(earning: Earning) -> Iterator[DuePayment]:
+    person, items = earning.participant, earning.items
+    is_complete = person.outcome == Participant.Outcome.COMPLETED
+    if earning.bonus > 0:
+        text = ngettext("%(n)d item answered", "%(n)d items answered", items) % {"n": items}
+        yield DuePayment(person, KINDS.BONUS, earning.bonus.quantize(CENT), text)
+    if earning.pay and not is_complete:
+        yield DuePayment(person, KINDS.OUTCOME, earning.pay, person.get_outcome_display())
+
+
+@transaction.atomic
+def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: User) -> int:
+    """Confirm the due payments with these keys, each at most once; return how many."""
+    hold_people(link.study)
+    chosen: dict[tuple[str, str], CrowdPayment] = {}
+    for payment in due_payments(link).payments:
+        person = payment.participant
+        if payment.key in keys:
+            chosen.setdefault(
+                (person.session_id, payment.kind),
+                CrowdPayment(
+                    study=link.study,
+                    link=link,
+                    participant=person,
+                    submission=person.session_id,
+                    payee=person.participant_id,
+                    kind=payment.kind,
+                    amount=payment.amount,
+                    reason=payment.reason,
+                    confirmed_by=actor,
+                ),
+            )
+    CrowdPayment.objects.bulk_create(chosen.values())
+    _record(link, "crowd_payments_confirmed", actor, chosen.values())
+    return len(chosen)
+
+
+def hand_out(*, link: ParticipantLink, actor: User) -> list[tuple[str, Decimal]]:
+    """Put all confirmed payments into one file; return each payee's amount.
+
+    They are sent no other way until somebody says that they were not paid.
+    """
+    with transaction.atomic():
+        rows = list(_locked(link, state=STATES.CONFIRMED))
+        _move(link, rows, STATES.EXPORTED, f"file-{uuid.uuid4().hex[:8]}")
+        _record(link, "crowd_payments_exported", actor, rows)
+    amounts: dict[str, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        amounts[row.payee] += row.amount
+    return list(amounts.items())
+
+
+@transaction.atomic
+def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch: str) -> None:
+    """Store that an order of payment is about to be sent; raises PaymentsChanged."""
+    keys = [payment.pk for payment in payments]
+    rows = list(_locked(link, pk__in=keys, state=STATES.CONFIRMED))
+    if len(rows) < len(keys):
+        raise PaymentsChanged
+    _move(link, rows, STATES.SENDING, batch)
+
+
+def end_batch(link: ParticipantLink, batch: str, state: str) -> None:
+    """Store what became of an order that was sent."""
+    rows = link.payments.filter(batch=batch, state__in=(STATES.SENDING, STATES.UNKNOWN))
+    values = {"batch": ""} if state == STATES.CONFIRMED else {}
+    rows.update(state=state, changed_at=timezone.now(), **values)
+
+
+def doubt_unended(link: ParticipantLink) -> None:
+    """Mark what another worker was sending when it ended: nobody here knows the outcome."""
+    link.payments.filter(state=STATES.SENDING).update(state=STATES.UNKNOWN)
+
+
+def open_payments(link: ParticipantLink) -> QuerySet[CrowdPayment]:
+    """Return payments whose outcome a person can enter."""
+    long_ago = timezone.now() - timedelta(seconds=SENT_SECONDS)
+    handed = Q(state__in=(STATES.EXPORTED, STATES.UNKNOWN))
+    return link.payments.filter(handed | Q(state=STATES.SENDING, changed_at__lt=long_ago))
+
+
+@dataclass(frozen=True)
+class PaymentState:
+    """Payments of one order in one state; ``is_open`` where a person can enter the outcome."""
+
+    state: str
+    title: str
+    batch: str
+    count: int
+    total: Decimal
+    is_open: bool
+
+
+def payment_states(link: ParticipantLink) -> list[PaymentState]:
+    """Return a link's payments by state and order."""
+    rows = link.payments.order_by().values("state", "batch")
+    still_open = set(open_payments(link).values_list("batch", flat=True))
+    return [
+        PaymentState(
+            state=row["state"],
+            title=str(STATES(row["state"]).label),
+            batch=row["batch"],
+            count=row["count"],
+            total=row["total"].quantize(CENT),
+            is_open=row["batch"] in still_open and row["state"] != STATES.PAID,
+        )
+        for row in rows.annotate(count=Count("pk"), total=Sum("amount")).order_by("state", "batch")
+    ]
+
+
+@transaction.atomic
+def settle_payments(*, link: ParticipantLink, was_paid: bool, actor: User, **where: Any) -> int:
+    """Enter what a person saw on the platform; unpaid ones can be sent again."""
+    keys = open_payments(link).filter(**where).values("pk")
+    rows = list(_locked(link, pk__in=keys))
+    if was_paid:
+        _move(link, rows, STATES.PAID)
+    else:
+        _move(link, rows, STATES.CONFIRMED, "")
+    verb = "crowd_payments_paid" if was_paid else "crowd_payments_unpaid"
+    _record(link, verb, actor, rows)
+    return len(rows)
+
+
+@transaction.atomic
+def take_back(*, link: ParticipantLink, actor: User) -> int:
+    """Delete confirmations that nobody has sent or exported; return how many."""
+    rows = list(_locked(link, state=STATES.CONFIRMED))
+    link.payments.filter(pk__in=[row.pk for row in rows]).delete()
+    _record(link, "crowd_payments_withdrawn", actor, rows)
+    return len(rows)
+
+
+def misdirected() -> QuerySet[CrowdPayment]:
+    """Return payments that name another submission than that of the person who earned them."""
+    own = Q(submission=F("participant__session_id"), payee=F("participant__participant_id"))
+    return CrowdPayment.objects.exclude(own & Q(link=F("participant__link")))
+
+
+def _locked(link: ParticipantLink, **where: Any) -> QuerySet[CrowdPayment]:
+    return link.payments.filter(**where).select_for_update().order_by("pk")
+
+
+def _move(
+    link: ParticipantLink, rows: Collection[CrowdPayment], state: str, batch: str | None = None
+) -> None:
+    """Change state and order; without one the order stays."""
+    keys = [row.pk for row in rows]
+    values: dict[str, Any] = {"state": state, "changed_at": timezone.now()}
+    values |= {} if batch is None else {"batch": batch}
+    link.payments.filter(pk__in=keys).update(**values)
+
+
+def _record(
+    link: ParticipantLink, verb: str, actor: User, payments: Collection[CrowdPayment]
+) -> None:
+    if payments:
+        total = sum((payment.amount for payment in payments), Decimal())
+        about: dict[str, Any] = {"link": str(link.public_id), "payments": len(payments)}
+        about |= {"total": str(total), "currency": link.currency}
+        record(study=link.study, actor=actor, verb=verb, subject=link.platform, **about)

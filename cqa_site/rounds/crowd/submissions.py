@@ -1,0 +1,175 @@
+"""The platform's list of submissions, and how it differs from what the site knows."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from ..models import Participant, ParticipantLink, PlatformSubmission
+from .participation import completion_code
+from .platform import ENDS, apply_status
+
+CHUNK = 500
+# Statuses of people who need not have opened the link, and of those who handed in.
+NOT_HERE_YET = ("RESERVED", "ACTIVE", *ENDS)
+HANDED_IN = ("AWAITING-REVIEW", "APPROVED", "PARTIALLY-APPROVED", "SCREENED-OUT")
+# What the platform notes for people without a code.
+NO_CODE = ("", "NOCODE")
+PROBLEMS = {
+    "unknown_here": _("Not known here"),
+    "unknown_there": _("Not on the platform's list"),
+    "other_person": _("Another participant"),
+    "ended_there": _("Ended on the platform, still running here"),
+    "other_status": _("Another status"),
+    "missing_code": _("No code entered"),
+    "other_code": _("Another code"),
+}
+
+
+@dataclass(frozen=True)
+class SubmissionRow:
+    """One row of the platform's list."""
+
+    submission: str
+    participant: str
+    status: str
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class SubmissionDifference:
+    """What the platform says about a submission and the site does not, or the reverse."""
+
+    problem: str
+    submission: str
+    payee: str
+    here: str
+    there: str
+    person: Participant | None = None
+
+    @property
+    def title(self) -> str:
+        """The problem in words."""
+        return str(PROBLEMS[self.problem])
+
+
+@transaction.atomic
+def store_submissions(
+    *, link: ParticipantLink, rows: Collection[SubmissionRow], actor: User | None
+) -> int:
+    """Store the platform's list, which ends no participation; return how many rows are new.
+
+    The same list twice changes nothing. Rows that an earlier list had stay.
+    """
+    known = set(link.submissions.values_list("submission", flat=True))
+    now = timezone.now()
+    stored = (
+        PlatformSubmission(
+            link=link,
+            submission=row.submission,
+            participant_id=row.participant,
+            status=row.status,
+            code=row.code,
+            seen_at=now,
+        )
+        for row in rows
+    )
+    PlatformSubmission.objects.bulk_create(
+        stored,
+        batch_size=CHUNK,
+        update_conflicts=True,
+        unique_fields=["link", "submission"],
+        update_fields=["participant_id", "status", "code", "seen_at"],
+    )
+    new = sum(row.submission not in known for row in rows)
+    details: dict[str, Any] = {"link": str(link.public_id), "rows": len(rows), "new": new}
+    verb = "crowd_submissions_stored"
+    record(study=link.study, actor=actor, verb=verb, subject=link.platform, **details)
+    return new
+
+
+def differences(link: ParticipantLink) -> list[SubmissionDifference]:
+    """Compare the platform's list with the link's participants; nothing before the first list."""
+    listed = {row.submission: row for row in link.submissions.all()}
+    if not listed:
+        return []
+    people = link.participants.select_related("user", "link", "study").order_by("pk")
+    by_submission: dict[str, Participant] = {}
+    for person in people:
+        by_submission.setdefault(person.session_id, person)
+    rows = []
+    for submission, row in listed.items():
+        known = by_submission.get(submission)
+        problem = _problem(known, row)
+        if problem:
+            here = _here(known, problem) if known else ""
+            there = row.code if problem.endswith("code") else row.status
+            there = row.participant_id if problem == "other_person" else there
+            rows.append(
+                SubmissionDifference(problem, submission, row.participant_id, here, there, known)
+            )
+    for person in people:
+        is_listed = by_submission[person.session_id] is person and person.session_id in listed
+        if not is_listed:
+            about = (person.session_id, person.participant_id, person.get_outcome_display(), "")
+            rows.append(SubmissionDifference("unknown_there", *about, person))
+    return rows
+
+
+def _problem(known: Participant | None, row: PlatformSubmission) -> str:
+    """Return the first difference of one submission; empty without any."""
+    if known is None:
+        return "" if row.status in NOT_HERE_YET else "unknown_here"
+    if known.participant_id != row.participant_id:
+        return "other_person"
+    status, is_running = _status(known, row), known.outcome == Participant.Outcome.RUNNING
+    if status in ENDS:
+        if is_running:
+            return "ended_there"
+        return "other_status" if known.outcome == Participant.Outcome.COMPLETED else ""
+    if status not in HANDED_IN:
+        return ""
+    if is_running or known.outcome in ENDS.values():
+        return "other_status"
+    if row.code in NO_CODE:
+        return "missing_code" if completion_code(known) else ""
+    return "" if row.code == completion_code(known) else "other_code"
+
+
+def _status(known: Participant, row: PlatformSubmission) -> str:
+    """Return the newer of what the list and a webhook said."""
+    is_newer = known.platform_status_at and known.platform_status_at > row.seen_at
+    return known.platform_status if is_newer else row.status
+
+
+def _here(known: Participant, problem: str) -> str:
+    if problem == "other_person":
+        return known.participant_id
+    return completion_code(known) if problem.endswith("code") else known.get_outcome_display()
+
+
+def reclaim_items(*, link: ParticipantLink, actor: User) -> int:
+    """End participations that ended on the platform, as its webhooks do; return how many.
+
+    The items they hold go to other people, and their work stays.
+    """
+    ended = [row for row in differences(link) if row.problem == "ended_there" and row.person]
+    seen = _seen(link, (row.submission for row in ended))
+    count = 0
+    for row in ended:
+        if row.person:
+            row.person.link.round = link.round
+            count += apply_status(row.person, *seen[row.submission], actor=actor)
+    return count
+
+
+def _seen(link: ParticipantLink, submissions: Iterable[str]) -> dict[str, tuple[str, datetime]]:
+    rows = link.submissions.filter(submission__in=list(submissions))
+    return {row.submission: (row.status, row.seen_at) for row in rows}

@@ -1,0 +1,167 @@
+"""Payments: what is due, confirmed once, exported or sent once, and never to anybody else."""
+
+from decimal import Decimal
+
+import pytest
+
+from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.crowd import payments
+from cqa_site.rounds.crowd.participants import PlatformIds, release_place, take_part
+from cqa_site.rounds.crowd.payments import (
+    PaymentsChanged,
+    begin_batch,
+    confirm_payments,
+    due_payments,
+    hand_out,
+    misdirected,
+    settle_payments,
+    take_back,
+)
+from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
+from cqa_site.rounds.lifecycle import find_violations
+from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
+from tests import cast
+from tests.worlds import built_once
+
+from .crowd import Crowd
+
+PAY = {"item_bonus": Decimal("0.10"), "outcome_pay": {"screened_out": "0.40", "stopped": "0"}}
+
+
+def make_crowd():
+    crowd = Crowd(**PAY)
+    crowd.people = [crowd.come(number, is_verified=True) for number in range(5)]
+    for person in crowd.people[:2]:
+        crowd.work(person)
+    crowd.end(crowd.people[2], "screened_out")
+    crowd.end(crowd.people[3], "stopped")
+    return crowd
+
+
+crowd = built_once(make_crowd)
+
+
+@pytest.fixture
+def researcher(crowd):
+    return cast.sign_in(crowd.researcher)
+
+
+def due(crowd):
+    return due_payments(ParticipantLink.objects.get(pk=crowd.link.pk))
+
+
+def confirm(crowd, keys=None):
+    keys = {row.key for row in due(crowd).payments} if keys is None else keys
+    return confirm_payments(link=crowd.link, keys=keys, actor=crowd.researcher)
+
+
+def states():
+    return sorted(CrowdPayment.objects.values_list("state", flat=True))
+
+
+def test_bonus_and_pay_of_the_outcome_are_due(crowd):
+    rows = [(row.participant.session_id, row.kind, row.amount) for row in due(crowd).payments]
+    assert rows == [
+        ("SUB-0", "bonus", Decimal("0.20")),
+        ("SUB-1", "bonus", Decimal("0.20")),
+        ("SUB-2", "outcome", Decimal("0.40")),
+    ]
+    assert due(crowd).total == Decimal("0.80")
+
+
+def test_only_proven_submissions_are_paid(crowd):
+    Participant.objects.update(is_verified=False)
+    assert (due(crowd).payments, due(crowd).unproven) == ([], 3)
+    rows = [
+        SubmissionRow("SUB-0", "PID-0", "APPROVED"),
+        SubmissionRow("SUB-1", "PID-other", "APPROVED"),
+    ]
+    store_submissions(link=crowd.link, rows=rows, actor=None)
+    assert [row.participant.session_id for row in due(crowd).payments] == ["SUB-0"]
+    Participant.objects.update(session_id="", is_verified=True)
+    assert due(crowd).payments == []
+
+
+def test_each_is_confirmed_once(crowd):
+    keys = {row.key for row in due(crowd).payments}
+    assert [confirm(crowd, keys) for _time in range(3)] == [3, 0, 0]
+    assert due(crowd).payments == []
+    assert CrowdPayment.objects.count() == 3
+    event = AuditEvent.objects.get(verb="crowd_payments_confirmed")
+    assert (event.details["payments"], event.details["total"]) == (3, "0.80")
+    assert "PID-" not in str(event.details)
+
+
+def test_what_changed_since_it_was_shown_is_not_confirmed(crowd, researcher):
+    page = crowd.page("crowd_money", "confirm")
+    keys = [row.key for row in due(crowd).payments]
+    ParticipantLink.objects.update(item_bonus=Decimal("9.00"))
+    done = researcher.post(page, {"payment": keys}, follow=True)
+    assert "1 payment confirmed." in done.text
+    assert "Other selected payments have changed." in done.text
+    assert CrowdPayment.objects.get().amount == Decimal("0.40")
+    assert "9.00" not in str(CrowdPayment.objects.values_list("amount", flat=True))
+
+
+def test_a_place_given_to_another_browser_moves_no_money(crowd):
+    confirm(crowd)
+    before = list(CrowdPayment.objects.values_list("submission", "payee", "amount"))
+    for number, person in enumerate(crowd.people):
+        release_place(participant=person, actor=crowd.researcher)
+        ids = PlatformIds(f"PID-{number}", "STUDY-1", f"SUB-other-{number}")
+        take_part(link=crowd.link, ids=ids, browser="another")
+    assert due(crowd).payments == []
+    assert list(CrowdPayment.objects.values_list("submission", "payee", "amount")) == before
+    assert not misdirected().exists()
+    CrowdPayment.objects.update(payee="PID-other")
+    assert misdirected().count() == 3
+    assert any("payment" in text for text in find_violations())
+
+
+def test_a_file_takes_each_payment_once(crowd, researcher):
+    confirm(crowd)
+    page = crowd.page("crowd_money", "export")
+    assert researcher.post(page).text == "PID-0,0.20\nPID-1,0.20\nPID-2,0.40\n"
+    assert researcher.post(page).text == ""
+    assert states() == ["exported"] * 3
+    with pytest.raises(PaymentsChanged):
+        begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
+    batch = CrowdPayment.objects.first().batch
+    researcher.post(crowd.page("crowd_money", "paid"), {"batch": "file-other"})
+    assert states() == ["exported"] * 3
+    researcher.post(crowd.page("crowd_money", "paid"), {"batch": batch})
+    assert states() == ["paid"] * 3
+    researcher.post(crowd.page("crowd_money", "unpaid"), {"batch": batch})
+    assert states() == ["paid"] * 3, "what was paid stays paid"
+
+
+def test_unpaid_ones_can_be_exported_again_and_confirmations_withdrawn(crowd):
+    confirm(crowd)
+    hand_out(link=crowd.link, actor=crowd.researcher)
+    settle_payments(link=crowd.link, was_paid=False, actor=crowd.researcher)
+    assert states() == ["confirmed"] * 3
+    assert take_back(link=crowd.link, actor=crowd.researcher) == 3
+    assert len(due(crowd).payments) == 3
+
+
+def test_what_is_being_sent_is_neither_exported_nor_settled(crowd, monkeypatch):
+    confirm(crowd)
+    begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
+    assert hand_out(link=crowd.link, actor=crowd.researcher) == []
+    about = {"link": crowd.link, "actor": crowd.researcher}
+    assert settle_payments(was_paid=True, **about) == 0
+    assert take_back(**about) == 0
+    monkeypatch.setattr(payments, "SENT_SECONDS", -1)
+    assert settle_payments(was_paid=True, **about) == 3
+
+
+def test_an_unknown_act_is_not_found(crowd, researcher):
+    assert researcher.post(crowd.page("crowd_money", "refund")).status_code == 404
+    assert researcher.get(crowd.page("crowd_money", "send")).status_code == 405
+
+
+def test_the_currency_of_confirmed_payments_stays(crowd, researcher):
+    confirm(crowd)
+    page = researcher.post(crowd.page("crowd_pay"), {"reward": "1", "currency": "USD"})
+    assert page.status_code == 422
+    assert "Payments are confirmed in GBP" in page.text
