@@ -253,7 +253,12 @@ def test_a_count_that_the_words_behind_it_take_back_is_none(behind):
 
 @pytest.mark.parametrize(
     ("finish_reason", "refusal", "reason"),
-    [("", "", ""), ("quux", "", ""), ("length", "", "truncated"), ("stop", "No.", "refused")],
+    [
+        ("", "", "unfinished"),
+        ("quux", "", "unfinished"),
+        ("length", "", "truncated"),
+        ("stop", "No.", "refused"),
+    ],
 )
 def test_a_count_that_was_refused_or_may_have_been_cut_is_none(finish_reason, refusal, reason):
     with pytest.raises(NoCount, match=reason):
