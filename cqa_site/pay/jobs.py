@@ -1,5 +1,6 @@
 """Background work with a platform: fetching its list of submissions, and sending payments."""
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import User
@@ -42,12 +43,12 @@ def last_job(kind: str, link: ParticipantLink) -> Job | None:
 @handles(FETCH_JOB, sends=True)
 def fetch_submissions(work: JobContext) -> None:
     """Store the platform's list of submissions."""
-    link = _link(work)
+    link, at = _link(work), timezone.now()
     try:
         rows = list_submissions(link)
     except (PlatformRefused, PlatformUnclear) as problem:
         raise JobRefused(str(problem)) from None
-    store_submissions(link=link, rows=rows, actor=work.job.created_by)
+    store_submissions(link=link, rows=rows, actor=work.job.created_by, at=at)
 
 
 @handles(SEND_JOB, sends=True)

@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from cqa_site.pay.jobs import FETCH_JOB, SEND_JOB, last_job
 from cqa_site.pay.platform_api import (
@@ -16,7 +17,8 @@ from cqa_site.pay.platform_api import (
 from cqa_site.pay.stand_in import HOOK_SECRET, STUDY, TOKEN, PlatformStandIn
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.crowd.payments import begin_batch, confirm_payments, due_payments
-from cqa_site.rounds.crowd.platform import connect_link
+from cqa_site.rounds.crowd.platform import apply_status, connect_link
+from cqa_site.rounds.crowd.submissions import differences
 from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
 from cqa_site.runs import jobs
 from tests import cast
@@ -97,6 +99,22 @@ def test_the_list_is_fetched_in_pages(platform, crowd, press, monkeypatch):
     assert crowd.link.submissions.count() == 5
     assert crowd.link.submissions.get(submission="SUB00001").status == "RETURNED"
     assert last_job(FETCH_JOB, crowd.link).state == "done"
+
+
+def test_a_webhook_that_comes_while_the_list_is_fetched_is_newer(
+    platform, crowd, press, monkeypatch
+):
+    crowd.come(4, participant="PID00004", session="SUB00004")
+    platform.submissions["SUB00004"].status = "TIMED-OUT"
+
+    def fetch_slowly(link):
+        rows = list_submissions(link)
+        apply_status(Participant.objects.get(session_id="SUB00004"), "ACTIVE", timezone.now())
+        return rows
+
+    monkeypatch.setattr("cqa_site.pay.jobs.list_submissions", fetch_slowly)
+    press("fetch")
+    assert "ended_there" not in {row.problem for row in differences(crowd.link)}
 
 
 def test_a_refused_token_is_said_and_never_shown(platform, crowd, press, researcher, caplog):

@@ -62,14 +62,19 @@ class SubmissionDifference:
 
 @transaction.atomic
 def store_submissions(
-    *, link: ParticipantLink, rows: Collection[SubmissionRow], actor: User | None
+    *,
+    link: ParticipantLink,
+    rows: Collection[SubmissionRow],
+    actor: User | None,
+    at: datetime | None = None,
 ) -> int:
     """Store the platform's list, which ends no participation; return how many rows are new.
 
-    The same list twice changes nothing. Rows that an earlier list had stay.
+    The same list twice changes nothing. Rows that an earlier list had stay. ``at`` is when the
+    platform was asked, so that a webhook that came since is newer; without it, now.
     """
     known = set(link.submissions.values_list("submission", flat=True))
-    now = timezone.now()
+    at = at or timezone.now()
     stored = (
         PlatformSubmission(
             link=link,
@@ -77,7 +82,7 @@ def store_submissions(
             participant_id=row.participant,
             status=row.status,
             code=row.code,
-            seen_at=now,
+            seen_at=at,
         )
         for row in rows
     )
