@@ -11,17 +11,16 @@ from django.utils.translation import gettext_lazy as lazy
 from cqa_site.rounds.crowd.pay import PAID_OUTCOMES
 from cqa_site.rounds.models import ParticipantLink
 
-MOST = 10_000
+MOST, MOST_PER_ITEM = 10_000, 100
 NAMES = ("reward", "item_bonus", "hourly_floor")
 
 
 class Amount(forms.DecimalField):
     """An amount of money, or nothing."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            required=False, min_value=Decimal(), max_value=MOST, decimal_places=2, **options
-        )
+    def __init__(self, most: int = MOST, **options: Any) -> None:
+        limits: dict[str, Any] = {"min_value": Decimal(), "max_value": most, "decimal_places": 2}
+        super().__init__(required=False, **limits, **options)
 
 
 class PayTermsForm(forms.Form):
@@ -40,6 +39,7 @@ class PayTermsForm(forms.Form):
         help_text=lazy("From 10 completed submissions on, a lower median gives a warning."),
     )
     item_bonus = Amount(
+        most=MOST_PER_ITEM,
         label=lazy("Bonus per item"),
         help_text=lazy("For each item answered in a completed participation. Skips do not count."),
     )

@@ -90,7 +90,7 @@ def crowd_submissions(
             return _back(link)
     status = 422 if form.errors or problems else 200
     due = due_payments(link)
-    rows = differences(link)
+    rows, states = differences(link), payment_states(link)
     context = page_context(round_, link) | {
         "form": form,
         "problems": problems[:SHOWN],
@@ -102,7 +102,8 @@ def crowd_submissions(
         "due": due,
         "due_rows": due.payments[:SHOWN],
         "payments": link.payments.select_related("participant__user")[:SHOWN],
-        "states": payment_states(link),
+        "states": states,
+        "payment_count": sum(state.count for state in states),
         "fetching": last_job(FETCH_JOB, link),
         "sending": last_job(SEND_JOB, link),
     }
@@ -163,21 +164,30 @@ def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
         messages.warning(request, _("Other selected payments have changed. Check the list."))
 
 
-def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
+def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | None:
     """Return confirmed payments as the platform's bulk bonus takes them."""
     rows = hand_out(link=link, actor=request.user)
+    if not rows:
+        _warn_of_none(request)
+        return None
     text = "".join(f"{payee},{amount:.2f}\n" for payee, amount in rows)
     return as_file(text, name="bonuses.csv", content_type="text/csv; charset=utf-8")
 
 
 def _withdraw(request: StudyRequest, link: ParticipantLink) -> None:
-    take_back(link=link, actor=request.user)
+    if not take_back(link=link, actor=request.user):
+        _warn_of_none(request)
 
 
 def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> None:
     """Store what a person saw on the platform about one order."""
     batch = request.POST.get("batch", "")
-    settle_payments(link=link, was_paid=was_paid, actor=request.user, batch=batch)
+    if not settle_payments(link=link, was_paid=was_paid, actor=request.user, batch=batch):
+        _warn_of_none(request)
+
+
+def _warn_of_none(request: StudyRequest) -> None:
+    messages.warning(request, _("Nothing changed. The payments were in another state already."))
 
 
 ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | None]] = {

@@ -103,6 +103,28 @@ def test_what_changed_since_it_was_shown_is_not_confirmed(crowd, researcher):
     assert "9.00" not in str(CrowdPayment.objects.values_list("amount", flat=True))
 
 
+def test_the_currency_that_was_shown_is_the_one_confirmed(crowd):
+    keys = {row.key for row in due(crowd).payments}
+    ParticipantLink.objects.update(currency="USD")
+    assert confirm(crowd, keys) == 0
+
+
+def test_amounts_are_shown_in_plain_digits_and_fit_their_column(crowd, researcher):
+    terms = {"currency": "GBP", "pay_screened_out": "1E+3", "item_bonus": "100"}
+    researcher.post(crowd.page("crowd_pay"), terms)
+    assert {str(row.amount) for row in due(crowd).payments} == {"200.00", "1000.00"}
+    page = researcher.post(crowd.page("crowd_pay"), terms | {"item_bonus": "100.01"})
+    assert page.status_code == 422
+
+
+def test_tables_say_that_they_are_cut_off(crowd, researcher, monkeypatch):
+    monkeypatch.setattr("cqa_site.pay.pages.SHOWN", 2)
+    page = crowd.page("crowd_submissions")
+    assert "The first 2 of 3." in " ".join(researcher.get(page).text.split())
+    confirm(crowd)
+    assert "The first 2 of 3." in " ".join(researcher.get(page).text.split())
+
+
 def test_a_place_given_to_another_browser_moves_no_money(crowd):
     confirm(crowd)
     before = list(CrowdPayment.objects.values_list("submission", "payee", "amount"))
@@ -122,7 +144,7 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
     confirm(crowd)
     page = crowd.page("crowd_money", "export")
     assert researcher.post(page).text == "PID-0,0.20\nPID-1,0.20\nPID-2,0.40\n"
-    assert researcher.post(page).text == ""
+    assert "Nothing changed." in researcher.post(page, follow=True).text
     assert states() == ["exported"] * 3
     with pytest.raises(PaymentsChanged):
         begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
@@ -131,7 +153,9 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
     assert states() == ["exported"] * 3
     researcher.post(crowd.page("crowd_money", "paid"), {"batch": batch})
     assert states() == ["paid"] * 3
-    researcher.post(crowd.page("crowd_money", "unpaid"), {"batch": batch})
+    for act in ("unpaid", "withdraw"):
+        reply = researcher.post(crowd.page("crowd_money", act), {"batch": batch}, follow=True)
+        assert "Nothing changed." in reply.text
     assert states() == ["paid"] * 3, "what was paid stays paid"
 
 

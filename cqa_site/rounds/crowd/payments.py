@@ -48,7 +48,8 @@ class DuePayment:
     @property
     def key(self) -> str:
         """Name of the payment with its amount, so that only what was seen is confirmed."""
-        return f"{self.participant.user.public_id}:{self.kind}:{self.amount}"
+        person = self.participant
+        return f"{person.user.public_id}:{self.kind}:{self.amount} {person.link.currency}"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def _payments_of(earning: Earning) -> Iterator[DuePayment]:
         text = ngettext("%(n)d item answered", "%(n)d items answered", items) % {"n": items}
         yield DuePayment(person, KINDS.BONUS, earning.bonus.quantize(CENT), text)
     if earning.pay and not is_complete:
-        yield DuePayment(person, KINDS.OUTCOME, earning.pay, person.get_outcome_display())
+        text = person.get_outcome_display()
+        yield DuePayment(person, KINDS.OUTCOME, earning.pay.quantize(CENT), text)
 
 
 @transaction.atomic
