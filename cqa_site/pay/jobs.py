@@ -68,20 +68,20 @@ def send_payments(work: JobContext) -> None:
             continue
         # Whoever lost the lease meanwhile does not pay.
         work.step(0)
-        _pay(link, order)
+        _pay(link, order, work.job.created_by)
 
 
-def _pay(link: ParticipantLink, order: str) -> None:
+def _pay(link: ParticipantLink, order: str, actor: User | None) -> None:
     try:
         pay_order(link, order)
     except PlatformRefused as problem:
-        end_batch(link, order, STATES.CONFIRMED)
+        end_batch(link, order, STATES.CONFIRMED, actor)
         raise JobRefused(_("%s Nothing was paid.") % problem) from None
     except PlatformUnclear as problem:
-        end_batch(link, order, STATES.UNKNOWN)
+        end_batch(link, order, STATES.UNKNOWN, actor)
         text = _("%s Look at the platform, then mark the payments as paid or not paid.")
         raise JobRefused(text % problem) from None
-    end_batch(link, order, STATES.PAID)
+    end_batch(link, order, STATES.PAID, actor)
 
 
 def _link(work: JobContext) -> ParticipantLink:

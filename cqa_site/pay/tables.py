@@ -27,7 +27,8 @@ STEP_NAMES = {
 TIME = lazy(
     "Time worked is the stored active time of everything served, and the time from opening a step "
     "to its answer, at most 10 minutes per step. Columns of steps are minutes. Pay follows the "
-    "terms of the link and confirms nothing; n/a where no pay is set or no time is stored."
+    "terms of the link and confirms nothing. It is not defined where none is set, and pay per "
+    "hour where no time is stored."
 )
 
 

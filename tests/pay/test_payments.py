@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.crowd import payments
@@ -17,6 +18,7 @@ from cqa_site.rounds.crowd.payments import (
     settle_payments,
     take_back,
 )
+from cqa_site.rounds.crowd.platform import apply_status
 from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
 from cqa_site.rounds.lifecycle import find_violations
 from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
@@ -115,6 +117,16 @@ def test_amounts_are_shown_in_plain_digits_and_fit_their_column(crowd, researche
     assert {str(row.amount) for row in due(crowd).payments} == {"200.00", "1000.00"}
     page = researcher.post(crowd.page("crowd_pay"), terms | {"item_bonus": "100.01"})
     assert page.status_code == 422
+
+
+def test_what_ended_on_the_platform_is_not_selected(crowd, researcher):
+    apply_status(crowd.people[0], "RETURNED", timezone.now())
+    rows = [SubmissionRow("SUB-1", "PID-1", "REJECTED"), SubmissionRow("SUB-2", "P", "RETURNED")]
+    store_submissions(link=crowd.link, rows=rows, actor=None)
+    assert [row.status for row in due(crowd).payments] == ["RETURNED", "REJECTED", ""]
+    page = researcher.get(crowd.page("crowd_submissions")).text
+    assert (page.count('name="payment"'), page.count(" checked")) == (3, 1)
+    assert '<span class="badge warn">REJECTED</span>' in page
 
 
 def test_tables_say_that_they_are_cut_off(crowd, researcher, monkeypatch):

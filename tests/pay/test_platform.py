@@ -147,6 +147,8 @@ def test_payments_are_sent_once_under_their_submissions(platform, crowd, press):
         press("send")
     assert sorted(platform.paid) == [(f"SUB0000{number}", "0.20") for number in range(3)]
     assert states() == ["paid"] * 3
+    event = AuditEvent.objects.get(verb="crowd_payments_sent")
+    assert (event.actor, event.details["total"]) == (crowd.researcher, "0.60")
 
 
 def test_an_order_that_is_refused_moves_no_money(platform, crowd, press, researcher):

@@ -3,7 +3,7 @@
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,6 +19,8 @@ from cqa_site.people.models import User
 
 from ..models import CrowdPayment, Participant, ParticipantLink
 from .pay import CENT, Earning, earnings_of
+from .platform import ENDS
+from .submissions import newest_status
 
 # Money belongs to the submission under which it was earned. A payment copies the submission and
 # its participant when it is confirmed; what happens to a place or an item later changes neither.
@@ -44,6 +46,13 @@ class DuePayment:
     kind: str
     amount: Decimal
     reason: str
+    # What the platform last said about the submission; empty if nothing.
+    status: str = ""
+
+    @property
+    def is_ended_there(self) -> bool:
+        """Whether the submission was returned, timed out or rejected on the platform."""
+        return self.status in ENDS
 
     @property
     def key(self) -> str:
@@ -71,16 +80,17 @@ def due_payments(link: ParticipantLink) -> DueList:
     A submission is proven by the platform's signature, or by its list with the same participant.
     """
     settled = set(link.study.crowd_payments.values_list("submission", "kind"))
-    listed = set(link.submissions.values_list("submission", "participant_id"))
+    listed = {row.submission: row for row in link.submissions.all()}
     payments, unproven = [], 0
     for earning in earnings_of(link.round, link=link):
         person = earning.participant
         for payment in _payments_of(earning):
             if (person.session_id, payment.kind) in settled:
                 continue
-            is_listed = (person.session_id, person.participant_id) in listed
-            if person.session_id and (person.is_verified or is_listed):
-                payments.append(payment)
+            row = listed.get(person.session_id)
+            row = row if row and row.participant_id == person.participant_id else None
+            if person.session_id and (person.is_verified or row):
+                payments.append(replace(payment, status=newest_status(person, row)))
             else:
                 unproven += 1
     return DueList(payments, unproven)
@@ -149,11 +159,13 @@ def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch
     _move(link, rows, STATES.SENDING, batch)
 
 
-def end_batch(link: ParticipantLink, batch: str, state: str) -> None:
+@transaction.atomic
+def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None) -> None:
     """Store what became of an order that was sent."""
-    rows = link.payments.filter(batch=batch, state__in=(STATES.SENDING, STATES.UNKNOWN))
-    values = {"batch": ""} if state == STATES.CONFIRMED else {}
-    rows.update(state=state, changed_at=timezone.now(), **values)
+    rows = list(_locked(link, batch=batch, state__in=(STATES.SENDING, STATES.UNKNOWN)))
+    _move(link, rows, state, "" if state == STATES.CONFIRMED else None)
+    if state == STATES.PAID:
+        _record(link, "crowd_payments_sent", actor, rows)
 
 
 def doubt_unended(link: ParticipantLink) -> None:
@@ -241,7 +253,7 @@ def _move(
 
 
 def _record(
-    link: ParticipantLink, verb: str, actor: User, payments: Collection[CrowdPayment]
+    link: ParticipantLink, verb: str, actor: User | None, payments: Collection[CrowdPayment]
 ) -> None:
     if payments:
         total = sum((payment.amount for payment in payments), Decimal())

@@ -134,7 +134,7 @@ def _problem(known: Participant | None, row: PlatformSubmission) -> str:
         return "" if row.status in NOT_HERE_YET else "unknown_here"
     if known.participant_id != row.participant_id:
         return "other_person"
-    status, is_running = _status(known, row), known.outcome == Participant.Outcome.RUNNING
+    status, is_running = newest_status(known, row), known.outcome == Participant.Outcome.RUNNING
     if status in ENDS:
         if is_running:
             return "ended_there"
@@ -148,10 +148,11 @@ def _problem(known: Participant | None, row: PlatformSubmission) -> str:
     return "" if row.code == completion_code(known) else "other_code"
 
 
-def _status(known: Participant, row: PlatformSubmission) -> str:
-    """Return the newer of what the list and a webhook said."""
-    is_newer = known.platform_status_at and known.platform_status_at > row.seen_at
-    return known.platform_status if is_newer else row.status
+def newest_status(known: Participant, row: PlatformSubmission | None) -> str:
+    """Return the newer of what the list and a webhook said; empty if neither said anything."""
+    if row is None or (known.platform_status_at and known.platform_status_at > row.seen_at):
+        return known.platform_status
+    return row.status
 
 
 def _here(known: Participant, problem: str) -> str:
