@@ -60,6 +60,8 @@ DIALECT = (
     "benchmark/scoring/test_scoring_parts_race.py",
     "benchmark/scoring/test_scoring_race.py",
     "benchmark/scoring/test_sheet_rows.py",
+    "pay/test_payments.py",
+    "pay/test_submissions.py",
     "people/sign_in/test_providers.py",
     "people/test_crowd.py",
     "people/test_invitations.py",

@@ -6,15 +6,15 @@ from decimal import Decimal
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.actions.serving import member_place
+from annotation.labelling.models.rounds import Assignment, Slot
 from cqa_site.people.models import Membership
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant
 from tests import cast
 from tests.people.crowd import create_link
-from tests.people.test_crowd import label_items
+from tests.people.test_crowd import answer_item, label_items
 
 
 class Crowd:
@@ -44,11 +44,21 @@ class Crowd:
         own.update(active_ms=round(minutes * 60_000 / items))
         return self.end(person, "completed")
 
-    def hold(self, person: Participant) -> None:
-        """Somebody is served items and labels none."""
+    def hold(self, person: Participant) -> Assignment:
+        """Somebody holds one item, without the rest of a block."""
         membership = Membership.objects.get(user=person.user)
         place = member_place(label_round=self.round, membership=membership)
-        assert next_work(label_round=self.round, place=place).assignments
+        slot = Slot.objects.filter(round=self.round, state=Slot.State.OPEN).first()
+        slot.state, slot.lease_until = Slot.State.LEASED, timezone.now() + timedelta(hours=1)
+        slot.save()
+        return Assignment.objects.create(
+            round=self.round, item=slot.item, rater=place.rater, slot=slot, block=1
+        )
+
+    def do_one(self, person: Participant) -> Participant:
+        """Somebody completes a participation of one item."""
+        answer_item(self.hold(person), f"key-{person.pk}")
+        return self.end(person, "completed")
 
     def end(self, person: Participant, outcome: str) -> Participant:
         person.outcome, person.ended_at = outcome, timezone.now() + timedelta(minutes=1)
