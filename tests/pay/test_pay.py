@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions.blocks import retire_item
+from annotation.labelling.models.rounds import Assignment
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, summaries_of
 from cqa_site.rounds.models import ParticipantLink, StepResult
@@ -100,8 +101,11 @@ def test_pay_by_outcome_and_bonus_by_item(crowd):
     )
     for number, outcome in enumerate(("screened_out", "stopped", "returned", "running")):
         crowd.end(crowd.people[number], outcome)
+    own = Assignment.objects.filter(rater__user=crowd.people[5].user, state="answered")
+    own.filter(pk=own.first().pk).update(state="skipped", label=None)
     rows = summary_of(crowd).earnings
-    assert [row.total for row in rows[:5]] == [Decimal("0.40"), 0, None, None, Decimal("1.70")]
+    assert [row.total for row in rows[:4]] == [Decimal("0.40"), 0, None, None]
+    assert [row.total for row in rows[4:6]] == [Decimal("1.70"), Decimal("1.60")], "a skip"
     assert [row.hourly for row in rows[1:4]] == [0, None, None]
     assert len(summary_of(crowd).rated) == 6, "the median is about completed ones"
 
