@@ -32,6 +32,7 @@ class PayTermsForm(forms.Form):
     currency = forms.CharField(
         label=lazy("Currency"),
         max_length=3,
+        help_text=lazy("As on the platform. Nothing is converted."),
         validators=[RegexValidator("^[A-Z]{3}$", lazy("Three capital letters, such as GBP."))],
     )
     hourly_floor = Amount(

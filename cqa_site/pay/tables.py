@@ -1,10 +1,12 @@
 """The pay of a crowd link as tables: people, steps, and the median against the floor."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from cqa_site.results.boards import PageTable, joined
 from cqa_site.results.figures import Figure, Files
 from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.rounds.crowd.pay import WORK, PaySummary
@@ -15,7 +17,10 @@ from cqa_site.rounds.onboarding.steps import (
     SCREENING,
     TRAINING,
 )
+from cqa_site.web.tables import TableData, text_of
 
+# Rows of a table on a page; its files have all.
+SHOWN = 500
 STEP_NAMES = {
     CONSENT: lazy("Consent"),
     SCREENING: lazy("Screening"),
@@ -105,15 +110,38 @@ def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
     link = summary.link
     about = {"round": link.round.name, "platform": link.platform, "currency": link.currency}
     where = _("Round “%(round)s”, %(platform)s, %(currency)s.") % about
+    tables = {
+        slug: entry.table(summary, where=where, name=f"pay-{slug}")
+        for slug, entry in TABLES.items()
+    }
     return [
         Figure(
             slug=slug,
-            title=entry.title,
-            recipe=entry.recipe,
-            table=entry.table(summary, where=where, name=f"pay-{slug}"),
+            title=TABLES[slug].title,
+            about=_about(table),
+            recipe=TABLES[slug].recipe,
+            table=table,
+            shown=_on_page(table),
             files=Files(view="crowd_pay_figure", ids=ids),
             is_wide=True,
-            needed=entry.needed,
+            needed=TABLES[slug].needed,
         )
-        for slug, entry in TABLES.items()
+        for slug, table in tables.items()
     ]
+
+
+def _about(table: TableData) -> str:
+    """Say that a page shows the first rows alone."""
+    count = len(table.rows)
+    about = {"n": text_of(SHOWN), "all": text_of(count)}
+    return _("The first %(n)s of %(all)s; the files have all.") % about if count > SHOWN else ""
+
+
+def _on_page(table: TableData) -> PageTable:
+    """Return the first rows, with amounts and minutes in two decimals."""
+    page = joined(replace(table, rows=table.rows[:SHOWN]))
+    rows = [
+        [text_of(value, 2) if isinstance(value, float) else value for value in row]
+        for row in page.rows
+    ]
+    return PageTable(page.columns, rows, page.numeric, page.caption)

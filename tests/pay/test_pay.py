@@ -154,6 +154,16 @@ def test_tables_leave_out_the_ids_of_the_platform(crowd, researcher):
     assert researcher.get(crowd.page("crowd_pay_figure", "people", "svg")).status_code == 404
 
 
+def test_pages_cut_long_tables_and_files_do_not(crowd, researcher, monkeypatch):
+    monkeypatch.setattr("cqa_site.pay.tables.SHOWN", 4)
+    page = researcher.get(crowd.page("crowd_pay")).text
+    assert page.count("Participant ") == 4
+    assert "The first 4 of 10; the files have all." in page
+    assert "1.50</td>" in page, "money has two decimals"
+    csv = researcher.get(crowd.page("crowd_pay_figure", "people", "csv")).text
+    assert csv.count("Participant ") == 10
+
+
 TERMS = {"reward": "2", "currency": "EUR", "hourly_floor": "", "item_bonus": "0.05"}
 
 
