@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as lazy
 from cqa_site.results.boards import PageTable, joined
 from cqa_site.results.figures import Figure, Files
 from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
-from cqa_site.rounds.crowd.pay import WORK, PaySummary
+from cqa_site.rounds.crowd.pay import START, WORK, PaySummary
 from cqa_site.rounds.onboarding.steps import (
     CONSENT,
     QUALIFICATION,
@@ -22,6 +22,7 @@ from cqa_site.web.tables import TableData, text_of
 # Rows of a table on a page; its files have all.
 SHOWN = 500
 STEP_NAMES = {
+    START: lazy("Before the first step was done"),
     CONSENT: lazy("Consent"),
     SCREENING: lazy("Screening"),
     READING: lazy("Guideline and quiz"),
@@ -96,7 +97,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Step"), lambda row: str(STEP_NAMES[row.step])),
             Column(lazy("People"), "people"),
             Column(lazy("Median minutes"), "minutes"),
-            Column(lazy("Participations that ended here"), "ended"),
+            Column(lazy("Ended here or left after it"), "ended"),
             Column(lazy("Earned in total"), lambda row: _money(row.earned)),
         ),
         lambda summary: summary.by_step(),

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.models.rounds import Assignment
-from cqa_site.people.models import AuditEvent
+from cqa_site.people.actions import rater_for
+from cqa_site.people.models import AuditEvent, Membership
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, summaries_of
 from cqa_site.rounds.models import ParticipantLink, StepResult
 from cqa_site.stats.intervals import UndefinedIntervalError, median_interval
@@ -132,6 +133,21 @@ def test_who_ended_in_which_step_with_what_pay(crowd):
     crowd.end(crowd.people[1], "running")
     steps = {row.step: (row.ended, row.earned) for row in summary_of(crowd).by_step()}
     assert steps == {"reading": (1, Decimal("0.25")), "work": (8, Decimal("12.00"))}
+
+
+def test_people_who_left_before_the_items_are_not_counted_there(crowd):
+    coming = [crowd.end(crowd.come(number), "returned") for number in (21, 22)]
+    crowd.end(crowd.come(23), "no_work")
+    now = timezone.now()
+    rater = rater_for(membership=Membership.objects.get(user=coming[0].user))
+    about = {"rater": rater, "round_id": crowd.round.pk, "outcome": "passed"}
+    StepResult.objects.create(step="consent", started_at=now - timedelta(minutes=1), **about)
+    rows = {row.step: (row.ended, row.minutes) for row in summary_of(crowd).by_step()}
+    assert rows == {
+        "start": (1, None),
+        "consent": (1, pytest.approx(1, abs=0.1)),
+        "work": (11, pytest.approx(12)),
+    }
 
 
 def test_many_people_cost_no_more_queries(crowd, django_assert_num_queries, researcher):

@@ -42,7 +42,9 @@ PAID_OUTCOMES = (
     ENDED.NO_WORK,
     ENDED.FAULT,
 )
-WORK = "work"
+WORK, START = "work", "start"
+# Outcomes that say nothing of where people were.
+LEFT = (ENDED.RETURNED, ENDED.TIMED_OUT, ENDED.STOPPED, ENDED.WITHDRAWN)
 BELOW = RULES["median below a floor"]
 CENT = Decimal("0.01")
 
@@ -86,9 +88,11 @@ class Earning:
 
     @property
     def last_step(self) -> str:
-        """The step that ended the participation, or `WORK`."""
-        ends = {outcome: step for step, outcome in ENDS.items()}
-        return ends.get(self.participant.outcome, WORK)
+        """The step that ended the participation, or `WORK`; of people who left, the last done."""
+        outcome, ends = self.participant.outcome, {end: step for step, end in ENDS.items()}
+        if outcome in LEFT and not self.items and WORK not in self.seconds:
+            return next(reversed(self.seconds), START)
+        return ends.get(outcome, WORK)
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class StepPay:
 
     step: str
     people: int
-    minutes: float
+    minutes: float | None
     ended: int
     earned: Decimal
 
@@ -161,12 +165,12 @@ class PaySummary:
     def by_step(self) -> list[StepPay]:
         """Return the steps that took time or ended a participation; the items come last."""
         rows = []
-        for step in (*KINDS, WORK):
+        for step in (START, *KINDS, WORK):
             times = [earning.seconds[step] for earning in self.earnings if step in earning.seconds]
             ended = [earning for earning in self.earnings if _ended_in(earning, step)]
             earned = sum((earning.total or Decimal() for earning in ended), Decimal())
             if times or ended:
-                minutes = float(np.median(times)) / 60 if times else 0.0
+                minutes = float(np.median(times)) / 60 if times else None
                 rows.append(StepPay(step, len(times), minutes, len(ended), earned))
         return rows
 
@@ -187,7 +191,7 @@ def earnings_of(round_: Round, **where: Any) -> list[Earning]:
     for rater, seconds in kind_of(round_).seconds_worked(round_):
         if rater in earnings and seconds:
             earnings[rater].seconds[WORK] += float(seconds)
-    steps = StepResult.objects.filter(round=round_.pk)
+    steps = StepResult.objects.filter(round=round_.pk).order_by("pk")
     for rater, step, started_at, at in steps.values_list("rater", "step", "started_at", "at"):
         if rater in earnings and started_at:
             passed = max(0.0, (at - started_at).total_seconds())
