@@ -423,6 +423,7 @@ ENUM_NAMES = {
     "RaterKind": "cqa_site.people.models.Rater.Kind",
     "RoundExclusion": "cqa_site.rounds.access.EXCLUSIONS",
     "RoundState": "cqa_site.rounds.models.Round.State",
+    "RuleAction": "cqa_site.rounds.rules.actions.RuleAction",
     "RunMode": "cqa_site.runs.models.Run.Mode",
     "RunState": "cqa_site.runs.models.Run.State",
     "ScorerKind": "argsum.scorers.models.Scorer.Kind",

@@ -120,7 +120,8 @@ def add_people(world):
     world.people = SimpleNamespace(**people, crowd=crowd)
     world.member = world.people.annotator
     world.boss = world.people.researcher
-    world.label_round = make_label_round(study, ordinary=8, controls=2)
+    rules = {"fast": {"action": "warn", "window": 5, "threshold": 3.0}}
+    world.label_round = make_label_round(study, ordinary=8, controls=2, rules=rules)
     open_round(round_=world.label_round, actor=world.boss)
     world.label_round.refresh_from_db()
     world.draft = make_label_round(study, name="Draft", ordinary=3, controls=1)

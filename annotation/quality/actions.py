@@ -115,7 +115,8 @@ def replace_control_label(
 
 
 def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) -> None:
-    if place.is_decided_by_person:
+    # What another rule stopped waits for a person.
+    if place.is_decided_by_person or place.stopped_by:
         return
     is_acted_on, wanted = place.is_excluded or place.is_stopped, _wanted(label_round, record)
     if is_acted_on == bool(wanted):

@@ -101,6 +101,7 @@ class AuditRoundKind(OneByOne):
     Kept = KeptAudit
     Content = AuditContent
     settled = ("answer", "comment")
+    value = ("answer",)
     figures = {answer: Count("pk", filter=COUNTED & Q(answer=answer)) for answer in Answer.values}
 
     def begin(self, round_: AuditRound, item: AuditItem, rater: Rater) -> dict[str, Any]:

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -122,6 +134,10 @@ class PreferenceRoundKind(OneByOne):
     Kept = KeptPreference
     Content = PreferenceContent
     settled = ("verdict", "comment")
+    # Whoever always chooses one side gives two verdicts.
+    value = (
+        Case(When(SAID_LEFT, Value(LEFT)), When(SAID_RIGHT, Value(RIGHT)), default="verdict"),
+    )
     figures = {
         "left": Count("pk", filter=COUNTED & SAID_LEFT),
         "right": Count("pk", filter=COUNTED & SAID_RIGHT),

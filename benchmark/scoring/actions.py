@@ -78,6 +78,7 @@ class ScoringRoundKind(OneByOne):
     settled = ("points", "unable", "notes", "comment", "total")
     # Not one criterion could be judged.
     skipped = Q(points={})
+    value = ("points",)
     figures = {
         "unable": Count("pk", filter=COUNTED & Q(total__isnull=True)),
         "mean": Avg("total", filter=COUNTED),

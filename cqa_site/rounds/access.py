@@ -1,7 +1,7 @@
 """Access to rounds: qualification, who may open a sheet, trial sheets."""
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -282,12 +282,17 @@ def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
 
 @transaction.atomic
 def decide_rater(
-    *, place: Place, actor: User | None, decision: str, reason: str = ""
+    *,
+    place: Place,
+    actor: User | None,
+    decision: str,
+    reason: str = "",
+    facts: Mapping[str, Any] | None = None,
 ) -> Place | None:
     """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
-    Without an actor a rule decides, which never overturns a person; it may also ``pause``. None
-    where nothing was to be done.
+    Without an actor a rule decides, which never overturns a person; it may also ``pause``, and
+    ``facts`` are what it found. None where nothing was to be done.
     """
     stored = Place.objects.select_for_update().get(pk=place.pk)
     stored.round, stored.rater = place.round, place.rater
@@ -296,7 +301,8 @@ def decide_rater(
     if _stands(stored, decision):
         return None
     kind = kind_of(stored.round)
-    details = _apply(kind, stored, decision, reason)
+    details = {**_apply(kind, stored, decision, reason), **(facts or {})}
+    stored.stopped_by = str(details.get("measure", "")) if stored.is_stopped else ""
     if kind.excludes_by_rule:
         stored.is_decided_by_person = actor is not None
     stored.save()
@@ -332,6 +338,7 @@ def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str
         place.excluded_at, place.exclusion_reason = timezone.now(), reason[:LONGEST_REASON]
         return {"freed_slots": kind.leave_out(place)}
     place.excluded_at, place.exclusion_reason, place.is_stopped = None, "", False
+    place.rules_since = timezone.now()
     return {"regained_slots": kind.count_again(place)}
 
 

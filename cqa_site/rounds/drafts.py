@@ -11,6 +11,7 @@ from .access import qualify
 from .kind import SheetNotValid, sheet_kind_of
 from .models import KeptDraft, Place, Round, Sheet
 from .queue import hold_slot, renew
+from .rules.actions import check_rules
 
 # Which of several saves of one sheet may follow which.
 #
@@ -177,6 +178,10 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
             problem = _submit(stored, place, sent, key)
     if problem is not None:
         raise problem
+    # On its own: it may lock how the person stands in other rounds, too.
+    if stored.round.rules and not stored.is_example:
+        place.rater = stored.rater
+        check_rules(stored.round, place)
     return stored
 
 

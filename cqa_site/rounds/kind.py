@@ -13,6 +13,7 @@ from cqa_site.web.navigation import Finder, MenuEntry
 
 from . import models
 from .models import Round
+from .rules.measures import RecentAnswer
 
 # The contract of a kind of work: what is special about it; the engine does the rest.
 #
@@ -209,6 +210,23 @@ class TaskKind:
         """Yield rater and active seconds on everything served, examples included."""
         raise NotImplementedError
 
+    def measures(self, round_: models.Round) -> tuple[str, ...]:
+        """Return the names of the measures that rules of the round can look at."""
+        raise NotImplementedError
+
+    def last_answers(
+        self, round_: models.Round, most: int, *, with_majority: bool = False, **where: Any
+    ) -> dict[int, list[RecentAnswer]]:
+        """Map raters to their last answers, newest first, at most so many of each.
+
+        ``where`` selects raters. One query, and another with the majority of others.
+        """
+        raise NotImplementedError
+
+    def value_counts(self, round_: models.Round) -> list[int]:
+        """Count each value among the round's answers."""
+        raise NotImplementedError
+
     def stop(self, place: models.Place, *, withdraws: bool) -> None:
         """Release the slots of a person who stops, and void the work they withdraw."""
         raise NotImplementedError
@@ -280,6 +298,9 @@ class SheetKind(TaskKind):
     Content: ClassVar[type[Any]]
     # Fields of a sheet that `settle` sets: they follow from the last submission.
     settled: ClassVar[tuple[str, ...]]
+    # The columns that together are a sheet's value, as its person saw it; none where every sheet
+    # is different.
+    value: ClassVar[tuple[Any, ...]] = ()
     # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
     figures: ClassVar[dict[str, Any]] = {}
     # Whether an answer is submitted at once, so that none is ever a draft.

@@ -1,11 +1,12 @@
 """States of a round, its two serving policies, and its invariants."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from django.db import transaction
-from django.db.models import Avg, Count, F, OuterRef, Q, Subquery, Sum, Value
+from django.db.models import Avg, Count, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,8 +18,9 @@ from .crowd.payments import misdirected
 from .kind import RoundNotReady, SheetKind, kind_of, kinds
 from .models import ParticipantLink, Place, Round, Sheet
 from .onboarding.steps import exercises_wanted
-from .progress import SUBMITTED, TO_DO, count_of, how_far
+from .progress import SUBMITTED, TO_DO, count_of, how_far, newest_of_each
 from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet
+from .rules.measures import FAST, ONE_VALUE, SKIPS, RecentAnswer
 
 # A round is a row of two tables. Without the shared one, which has the state, whoever waited for
 # the lock would go on with the state from before.
@@ -295,6 +297,38 @@ class OneByOne(SheetKind):
         """Sum up the sheets in any state."""
         rows = self.Sheet._default_manager.filter(round=round_.pk).order_by()
         yield from rows.values_list("rater").annotate(Sum("active_seconds"))
+
+    def measures(self, round_: Round) -> tuple[str, ...]:
+        """Leave out values and skips of kinds without them."""
+        is_known = {FAST: True, ONE_VALUE: self.value, SKIPS: self.skipped is not None}
+        return tuple(name for name, known in is_known.items() if known)
+
+    def last_answers(
+        self, round_: Round, most: int, *, with_majority: bool = False, **where: Any
+    ) -> dict[int, list[RecentAnswer]]:
+        """Return submitted sheets without examples, by the time of their last submission.
+
+        A sheet whose page told no time took at most as long as it lay open.
+        """
+        own = self._answered(round_).filter(**where).annotate(is_skip=self.skipped or Value(False))
+        rows = newest_of_each(own, most, "-submitted_at", "-pk").values_list(
+            "rater", "submitted_at", "served_at", "active_seconds", "is_skip", *self.value
+        )
+        answers: dict[int, list[RecentAnswer]] = defaultdict(list)
+        for rater, at, since, active, is_skip, *value in rows:
+            seconds = active or ((at - since).total_seconds() if since else None)
+            answers[rater].append(RecentAnswer(at, seconds, value, is_skip))
+        return answers
+
+    def value_counts(self, round_: Round) -> list[int]:
+        """Count values of submitted sheets, without skipped ones."""
+        own = self._answered(round_).exclude(self.skipped or Q(pk=None))
+        rows = own.order_by().values_list(*self.value).annotate(n=Count("pk"))
+        return [n for *_value, n in rows]
+
+    def _answered(self, round_: Round) -> QuerySet[Any]:
+        rows = self.Sheet._default_manager
+        return rows.filter(SUBMITTED, round=round_.pk, is_example=False, rater__isnull=False)
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
         """Release started sheets but keep their content.

@@ -95,6 +95,9 @@ class Round(models.Model):
         "rounds.OnboardingVersion", models.PROTECT, null=True, blank=True, related_name="rounds"
     )
     shows_guideline = models.BooleanField(_("show the guideline first"), default=False)
+    # What is done about whose last answers: measure to window, threshold and action; see
+    # `cqa_site.rounds.rules`.
+    rules = models.JSONField(default=dict)
     # What the items were chosen by, and how many matched.
     recipe = models.JSONField(default=dict)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -133,6 +136,10 @@ class Place(models.Model):
     is_decided_by_person = models.BooleanField(default=False)
     # A rule serves nothing more until a researcher decides.
     is_stopped = models.BooleanField(default=False)
+    # The rule of `Round.rules` that did; empty where the kind's own rule did.
+    stopped_by = models.CharField(max_length=20, blank=True)
+    # Answers before it trigger no rule: the last time that an action was taken back.
+    rules_since = models.DateTimeField(null=True)
     excluded_at = models.DateTimeField(null=True)
     exclusion_reason = models.CharField(max_length=300, blank=True)
     # How many sheets; where work comes in blocks, how many of these.

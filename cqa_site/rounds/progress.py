@@ -7,8 +7,19 @@ from math import ceil, floor
 from statistics import median
 from typing import Any
 
-from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    Avg,
+    Count,
+    Exists,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Window,
+)
+from django.db.models.functions import Coalesce, RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -191,6 +202,13 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgres
         left += coming + max(0, again - (len(rows) - len(firsts)))
     seconds = pace([duration for duration in done if duration])
     return TaskProgress(len(done), left, seconds).at_most(wanted)
+
+
+def newest_of_each(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]:
+    """Return each rater's newest rows, at most so many, by rater and in this order."""
+    turn = Window(RowNumber(), partition_by="rater", order_by=order)
+    newest: QuerySet[Any] = rows.annotate(turn=turn).filter(turn__lte=most)
+    return newest.order_by("rater", "turn")
 
 
 # How fast people of a round work and how much they skip; it is shown, and decides nothing.

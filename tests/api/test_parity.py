@@ -16,6 +16,7 @@ from cqa_site.pay.urls import urlpatterns as pay_pages
 from cqa_site.people.urls import urlpatterns as people_pages
 from cqa_site.rounds.crowd.urls import urlpatterns as crowd_pages
 from cqa_site.rounds.onboarding.urls import urlpatterns as onboarding_pages
+from cqa_site.rounds.rules.pages import urlpatterns as rules_pages
 from cqa_site.runs.urls import of_study as run_pages
 from cqa_site.upkeep.studies.urls import urlpatterns as pages_of_putting_away
 
@@ -147,7 +148,14 @@ PAGES = {
     for entry in walk(
         [
             *(*study_pages, *benchmark_pages, *argsum_pages, *crowd_pages, *people_pages),
-            *(*run_pages, *file_pages, *onboarding_pages, *pay_pages, *pages_of_putting_away),
+            *(
+                *run_pages,
+                *file_pages,
+                *onboarding_pages,
+                *pay_pages,
+                *rules_pages,
+                *pages_of_putting_away,
+            ),
         ]
     )
 }

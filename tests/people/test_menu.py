@@ -18,7 +18,9 @@ WORK = re.compile(r"^(label|desk|score|count|prefer)(_|$)")
 # Pages of all kinds of runs and rounds say at which list they stand.
 NEXT = re.compile(r'<a class="button small primary" href="([^"]+\?tour=1)">Next</a>')
 BACK = re.compile(r'<a class="button small" href="([^"]+\?tour=1)">Back</a>')
-SAY_IT_THEMSELVES = {"run", "crowd_links", "crowd_pay", "crowd_pay_figure", "crowd_submissions"}
+SAY_IT_THEMSELVES = {
+    *("run", "crowd_links", "crowd_pay", "crowd_pay_figure", "crowd_submissions", "round_rules")
+}
 ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress", "packages_state"}
 
 

@@ -29,7 +29,7 @@ OPENED = {
     RESEARCHERS: """
         onboardings onboarding_new onboarding onboarding_edit onboarding_preview onboarding_survey
         members audit study_api study_api_address job_progress packages_state crowd_links
-        crowd_pay crowd_pay_figure crowd_submissions
+        crowd_pay crowd_pay_figure crowd_submissions round_rules
         label_round_correct editing_round_correct scoring_round_correct preference_round_correct
         counting_round_correct audit_round_correct analysis_audit analysis_audit_figure
         audit_rounds audit_round_new audit_round audit_round_edit point_check_trial

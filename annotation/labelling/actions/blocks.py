@@ -1,6 +1,7 @@
 """Labelling as a task: blocks with control items, and corrections of rounds."""
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
@@ -25,8 +26,10 @@ from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, Exercise, RoundNotReady, TaskKind, Words
 from cqa_site.rounds.lifecycle import locked_round
 from cqa_site.rounds.models import Place, Round
-from cqa_site.rounds.progress import count_of
+from cqa_site.rounds.progress import count_of, newest_of_each
 from cqa_site.rounds.queue import place_for
+from cqa_site.rounds.rules.actions import check_rules
+from cqa_site.rounds.rules.measures import MEASURES, RecentAnswer
 
 from .exercises import draw_training, exercises_of, known_controls
 from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
@@ -98,6 +101,41 @@ class Blocks(TaskKind):
         rows = own.order_by().values_list("rater")
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
+    def measures(self, round_: Round) -> tuple[str, ...]:
+        """All of them, in rounds that run here."""
+        return tuple(MEASURES) if self.own(round_).is_live else ()
+
+    def last_answers(
+        self, round_: Round, most: int, *, with_majority: bool = False, **where: Any
+    ) -> dict[int, list[RecentAnswer]]:
+        """Return labelled and skipped items, control items too; those agree with nobody."""
+        own = Assignment.objects.filter(round=round_.pk, state__in=DONE, **where)
+        columns = ("rater", "answered_at", "active_ms", "label", "is_flagged", "is_extra", "item")
+        newest = newest_of_each(own, most, "-answered_at", "-pk")
+        rows = list(newest.values_list(*columns))
+        among = {"item__in": {item for *_answer, item in rows}} if where else {}
+        votes = _ordinary_votes(round_, **among) if with_majority else {}
+        answers: dict[int, list[RecentAnswer]] = defaultdict(list)
+        for rater, at, milliseconds, label, is_flagged, is_extra, item in rows:
+            others = votes.get(item, Counter()) - Counter([] if is_extra else [label])
+            top = majority_of(others)
+            answers[rater].append(
+                RecentAnswer(
+                    at,
+                    None if milliseconds is None else milliseconds / 1000,
+                    label,
+                    label is None,
+                    is_flagged,
+                    None if None in (label, top) else label == top,
+                )
+            )
+        return answers
+
+    def value_counts(self, round_: Round) -> list[int]:
+        """Count the labels, those of control items too."""
+        rows = Assignment.objects.filter(round=round_.pk, state=Assignment.State.ANSWERED)
+        return [n for _label, n in rows.order_by().values_list("label").annotate(n=Count("pk"))]
+
     def seconds_worked(self, round_: Round) -> Iterable[tuple[int, Any]]:
         """Sum up all items served, including control items."""
         rows = Assignment.objects.filter(round=round_.pk).order_by()
@@ -144,6 +182,40 @@ class Blocks(TaskKind):
     def check_work(self) -> Iterable[str]:
         """Check assignments, slots and votes."""
         return label_violations()
+
+
+def _ordinary_votes(round_: Round, **among: Any) -> dict[int, Counter[int]]:
+    """Count the counted labels of each ordinary item."""
+    excluded = Place.objects.filter(round=round_.pk, excluded_at__isnull=False).values("rater")
+    rows = (
+        Assignment.objects.filter(
+            round=round_.pk,
+            state=Assignment.State.ANSWERED,
+            is_extra=False,
+            item__control_label__isnull=True,
+            **among,
+        )
+        .exclude(rater__in=excluded)
+        .order_by()
+        .values_list("item", "label")
+        .annotate(n=Count("pk"))
+    )
+    votes: dict[int, Counter[int]] = defaultdict(Counter)
+    for item, label, n in rows:
+        votes[item][label] = n
+    return votes
+
+
+def majority_of(votes: Counter[int]) -> int | None:
+    """Return the label that more of at least two people gave than any other; else None.
+
+    Examples
+    --------
+    >>> majority_of(Counter({2: 2, 0: 1})), majority_of(Counter({2: 1, 0: 1}))
+    (2, None)
+    """
+    (top, most), *rest = [*votes.most_common(2), (-1, 0)]
+    return top if votes.total() >= 2 and most > rest[0][1] else None
 
 
 def _is_running(label_round: LabelRound) -> bool:
@@ -352,6 +424,9 @@ class LabelRoundKind(Blocks):
         """Run the handlers for a block whose last item was answered."""
         for follow in self.after_block:
             follow(label_round=label_round, place=place)
+        if label_round.rules:
+            place.refresh_from_db(fields=["is_stopped", "excluded_at", "is_decided_by_person"])
+            check_rules(label_round, place)
 
     def check_removal(self, round_: LabelRound) -> None:
         """Reject removal if a judge labelled its sentences or other data depend on it."""

@@ -232,7 +232,8 @@ def _store(
     # after whole blocks: earlier, the answer that stops somebody would be one to a control item.
     if stored.is_first and all(row.block != stored.row.block for row in waiting):
         LABELS.block_ended(label_round, place)
-        place.refresh_from_db(fields=["is_stopped", "excluded_at"])
+        fields = ["is_stopped", "excluded_at", "prepared_for", "prepared_until"]
+        place.refresh_from_db(fields=fields)
     answered = row.answered + stored.is_first  # type: ignore[attr-defined]  # an annotation
     work = _work(request, place, answered, waiting)
     if work.assignments and not wants_json(request):

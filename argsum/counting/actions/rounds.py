@@ -92,6 +92,7 @@ class CountingRoundKind(OneByOne):
     Content = CountContent
     settled = ("marks", "comment", "covered", "unique", "coverage", "redundancy")
     skipped = Q(covered_is_unsure=True, unique_is_unsure=True)
+    value = ("covered", "unique")
     figures = {
         "unsure": Count("pk", filter=COUNTED & UNSURE),
         "coverage": Avg("coverage", filter=COUNTED),

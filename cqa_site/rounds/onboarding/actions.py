@@ -202,13 +202,24 @@ def grant_qualification(
 
 @transaction.atomic
 def withdraw_qualification(
-    *, qualification: Qualification, actor: User, reason: str, can_repeat: bool = False
+    *,
+    qualification: Qualification,
+    actor: User | None,
+    reason: str,
+    can_repeat: bool = False,
+    facts: Mapping[str, Any] | None = None,
 ) -> Qualification | None:
     """Serve somebody nothing more in rounds with this onboarding; None if it had ended before.
 
     With ``can_repeat`` it only expires: passing the steps again, all but consent, brings it back.
+    A rule, which has no actor, can do no more; it passes over people that somebody decided about,
+    and over a qualification that somebody is changing.
     """
-    stored = Qualification.objects.select_for_update().get(pk=qualification.pk)
+    rows = Qualification.objects.filter(pk=qualification.pk)
+    # Whoever waits here holds an enrolment that the other one is about to change.
+    stored = rows.select_for_update(skip_locked=actor is None).first()
+    if stored is None:
+        return None
     stored.version, stored.rater = qualification.version, qualification.rater
     state, onboarding = state_of(stored), stored.version.onboarding_id
     if state == WITHDRAWN or (can_repeat and state != VALID):
@@ -218,6 +229,8 @@ def withdraw_qualification(
         rater=stored.rater_id, version__onboarding=onboarding, withdrawn_at=None
     )
     places = Place.objects.filter(rater=stored.rater_id, prepared_for__onboarding=onboarding)
+    if actor is None:
+        places = places.filter(is_decided_by_person=False)
     now = timezone.now()
     if can_repeat:
         own.exclude(expires_at__lte=now).update(expires_at=now)
@@ -226,11 +239,17 @@ def withdraw_qualification(
         own.update(withdrawn_at=now, withdrawn_by=actor, withdrawal_reason=reason)
     places.update(prepared_for=None, prepared_until=None)
     verb = "qualification_to_repeat" if can_repeat else "qualification_withdrawn"
-    _record(stored, verb, actor, reason)
+    _record(stored, verb, actor, reason, facts)
     return stored
 
 
-def _record(qualification: Qualification, verb: str, actor: User, reason: str) -> None:
+def _record(
+    qualification: Qualification,
+    verb: str,
+    actor: User | None,
+    reason: str,
+    facts: Mapping[str, Any] | None = None,
+) -> None:
     version = qualification.version
     record(
         study=version.onboarding.study,
@@ -238,6 +257,7 @@ def _record(qualification: Qualification, verb: str, actor: User, reason: str) -
         verb=verb,
         subject=f"{version}: {qualification.rater.pseudonym}",
         reason=reason,
+        **(facts or {}),
     )
 
 

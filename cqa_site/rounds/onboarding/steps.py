@@ -83,7 +83,7 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
     """Note in the enrolment that all steps are passed; return whether they are."""
     if not progress.is_done:
         return False
-    version, now = round_.onboarding, timezone.now()
+    version = round_.onboarding
     held = valid_qualification(version, place.rater_id) if version else None
     has_examples = version is not None and qualifies_on_sheets(round_)
     if has_examples and held is None and not place.is_decided_by_person:
@@ -96,7 +96,9 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
     # A round's own practice is no step, and a person's decision stands.
     if held and has_examples and not place.is_decided_by_person:
         place.is_passed = True
-    place.prepared_at, place.prepared_for = now, version
+    # A look at the steps is no new start.
+    place.prepared_at = place.prepared_at if is_prepared(round_, place) else timezone.now()
+    place.prepared_for = version
     place.prepared_until = held.expires_at if held else None
     fields = ["prepared_at", "prepared_for", "prepared_until", "is_passed", "score"]
     place.save(update_fields=fields)

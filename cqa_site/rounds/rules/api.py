@@ -1,0 +1,99 @@
+"""Rules of rounds in the REST interface, for every kind."""
+
+import uuid
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from cqa_site.api.base import (
+    LIST,
+    AnyRequest,
+    FormInput,
+    Request,
+    S,
+    StudyViews,
+    address,
+    body_field,
+    require_valid,
+)
+
+from ..models import Place, Round
+from .actions import hits_of, set_rules
+from .forms import RulesForm, values_of
+from .pages import ruled_round
+
+
+class RulesInput(FormInput):
+    """Changes of rules; what is left out stays. Measures that the kind lacks are ignored."""
+
+    form = RulesForm
+
+
+class RulesSerializer(serializers.Serializer[Any]):
+    """Action, window and threshold of each measure; a rule is off where its action is."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Those of the form."""
+        return {
+            name: body_field(field, read_only=True, required=False)
+            for name, field in RulesForm.base_fields.items()
+        }
+
+
+class RuleHitSerializer(serializers.Serializer[Any]):
+    """Somebody who meets a rule now; ``id`` is the rater's."""
+
+    id = serializers.UUIDField(source="place.rater.public_id")
+    name = serializers.CharField(source="place.rater.pseudonym")
+    measure = serializers.CharField(source="finding.measure.name")
+    value = serializers.FloatField(source="finding.value")
+    n = serializers.IntegerField(source="finding.n")
+    action = serializers.CharField(source="finding.action")
+    is_stopped = serializers.BooleanField(source="place.is_stopped")
+    is_excluded = serializers.BooleanField(source="place.is_excluded")
+
+
+class RuleViews(StudyViews):
+    """The rules of a round, and who meets them."""
+
+    queryset = Place.objects.none()
+    serializer_class: Any = RulesSerializer
+    round: Round
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the round inside the study."""
+        super().initial(request, *args, **kwargs)
+        self.round = ruled_round(self.study, kwargs["any_round_id"])
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return the rules that the kind of the round has."""
+        form = RulesForm(round_=self.round)
+        return Response({name: form.initial[name] for name in form.fields})
+
+    @extend_schema(request=RulesInput, responses=RulesSerializer)
+    def partial_update(self, request: Request, any_round_id: uuid.UUID, **kwargs: Any) -> Response:
+        """Change rules; they look at answers given before, too."""
+        body = values_of(self.round) | self.read(RulesInput, partial=True)
+        form = RulesForm(body, round_=self.round)
+        require_valid(form)
+        set_rules(round_=self.round, actor=request.user, rules=form.rules())
+        return self.retrieve(request)
+
+
+class RuleHitViews(RuleViews):
+    """Who meets a rule of the round now."""
+
+    serializer_class = RuleHitSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """In order of arrival."""
+        return self.listed(hits_of(self.round))
+
+
+RULES = S + "rounds/<uuid:any_round_id>/rules/"
+urlpatterns = [
+    address(RULES, "round_rules", RuleViews, get="retrieve", patch="partial_update"),
+    address(f"{RULES}people/", "round_rule_people", RuleHitViews, **LIST),
+]
