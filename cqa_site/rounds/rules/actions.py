@@ -16,7 +16,7 @@ from ..kind import kind_of
 from ..models import Place, Round
 from ..onboarding.actions import withdraw_qualification
 from ..onboarding.steps import CONSENT, SURVEY, is_prepared, valid_qualification
-from .measures import AGREEMENT, Finding, RecentAnswer, answers_needed, find
+from .measures import AGREEMENT, RuleFinding, RecentAnswer, answers_needed, find
 
 
 class RuleAction(TextChoices):
@@ -79,7 +79,7 @@ def check_rules(round_: Any, place: Place) -> None:
         _ask_again(round_, place, finding)
 
 
-def _findings(round_: Any, place: Place) -> list[Finding]:
+def _findings(round_: Any, place: Place) -> list[RuleFinding]:
     answers = _last_answers(round_, rater=place.rater_id)
     return find(round_.rules, _since(place, answers.get(place.rater_id, [])))
 
@@ -98,7 +98,7 @@ def _since(place: Place, answers: list[RecentAnswer]) -> list[RecentAnswer]:
     return answers if start is None else [answer for answer in answers if answer.at > start]
 
 
-def _ask_again(round_: Any, place: Place, finding: Finding) -> None:
+def _ask_again(round_: Any, place: Place, finding: RuleFinding) -> None:
     """Let a qualification expire; one that a person granted stands."""
     held = valid_qualification(round_.onboarding, place.rater_id) if round_.onboarding_id else None
     if held is not None and held.granted_by_id is None:
@@ -116,7 +116,7 @@ class RuleHit:
     """Somebody who meets a rule now."""
 
     place: Place
-    finding: Finding
+    finding: RuleFinding
 
 
 def hits_of(round_: Any) -> list[RuleHit]:

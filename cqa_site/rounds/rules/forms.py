@@ -12,7 +12,7 @@ from cqa_site.web.pages import offer
 from ..kind import kind_of
 from ..progress import HASTY_SHARE
 from .actions import RuleAction, actions_of
-from .measures import FAST, LEAST_WINDOW, MEASURES, MOST_WINDOW, Measure
+from .measures import FAST, LEAST_WINDOW, MEASURES, MOST_WINDOW, AnswerMeasure
 
 PARTS = ("action", "window", "threshold")
 
@@ -29,7 +29,7 @@ class RulesForm(forms.Form):
         actions = [(action.value, action.label) for action in actions_of(round_)]
         offer(self, **{f"{measure.name}_action": actions for measure in self.measures})
 
-    def rows(self) -> Iterator[tuple[Measure, list[BoundField]]]:
+    def rows(self) -> Iterator[tuple[AnswerMeasure, list[BoundField]]]:
         """Yield each measure with its fields."""
         for measure in self.measures:
             names = [f"{measure.name}_{part}" for part in PARTS]
@@ -59,7 +59,7 @@ def values_of(round_: Any) -> dict[str, Any]:
     return usual | stored
 
 
-def _fields(measure: Measure) -> Iterator[tuple[str, forms.Field]]:
+def _fields(measure: AnswerMeasure) -> Iterator[tuple[str, forms.Field]]:
     yield (
         "action",
         forms.ChoiceField(

@@ -39,7 +39,7 @@ Reading = tuple[float, int]
 
 
 @dataclass(frozen=True)
-class Measure:
+class AnswerMeasure:
     """What a rule looks at: ``read`` returns None while there are too few answers.
 
     ``is_met`` judges value, number of answers and threshold. Without limits there is no threshold.
@@ -112,7 +112,7 @@ def _is_full(length: float, n: int, _threshold: float) -> bool:
 MEASURES = {
     measure.name: measure
     for measure in (
-        Measure(
+        AnswerMeasure(
             FAST,
             lazy("Fast answers"),
             lazy("Median active time of the last answers, skips included."),
@@ -124,7 +124,7 @@ MEASURES = {
             limits=(0.1, 600),
             threshold_title=lazy("Seconds below"),
         ),
-        Measure(
+        AnswerMeasure(
             ONE_VALUE,
             lazy("One value"),
             lazy("The last answers are all the same, none of them skipped."),
@@ -133,7 +133,7 @@ MEASURES = {
             read=_equal_values,
             is_met=_is_full,
         ),
-        Measure(
+        AnswerMeasure(
             SKIPS,
             lazy("Skips in a row"),
             lazy("The last answers are all skips."),
@@ -142,7 +142,7 @@ MEASURES = {
             read=_run(lambda answer: answer.is_skipped),
             is_met=_is_full,
         ),
-        Measure(
+        AnswerMeasure(
             FLAGGED,
             lazy("Share of flagged"),
             lazy("Share of the last answers that the person flagged."),
@@ -155,7 +155,7 @@ MEASURES = {
             threshold_title=lazy("Share from (0 to 1)"),
             is_share=True,
         ),
-        Measure(
+        AnswerMeasure(
             AGREEMENT,
             lazy("Agreement with the majority"),
             lazy(
@@ -179,10 +179,10 @@ MEASURES = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """A rule that somebody meets now."""
 
-    measure: Measure
+    measure: AnswerMeasure
     action: str
     value: float
     n: int
@@ -204,14 +204,14 @@ class Finding:
         }
 
 
-def find(rules: dict[str, Any], answers: Answers) -> list[Finding]:
+def find(rules: dict[str, Any], answers: Answers) -> list[RuleFinding]:
     """Return the rules that the answers meet, newest answer first."""
     findings = []
     for name, rule in rules.items():
         measure, threshold = MEASURES[name], rule["threshold"]
         reading = measure.read(answers, rule["window"])
         if reading and measure.is_met(*reading, threshold):
-            findings.append(Finding(measure, rule["action"], *reading, threshold))
+            findings.append(RuleFinding(measure, rule["action"], *reading, threshold))
     return findings
 
 

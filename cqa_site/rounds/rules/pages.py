@@ -29,8 +29,8 @@ def ruled_round(study: Study, any_round_id: uuid.UUID) -> Any:
     rows = Round.objects.filter(study=study).select_related(
         "study", "onboarding", *(kind.row for kind in kinds())
     )
-    found = get_object_or_404(rows, public_id=any_round_id)
-    round_ = kind_of(found).own(found)
+    plain = get_object_or_404(rows, public_id=any_round_id)
+    round_ = kind_of(plain).own(plain)
     round_.study = study
     if not kind_of(round_).measures(round_):
         raise Http404
