@@ -16,7 +16,7 @@ from ..kind import kind_of
 from ..models import Place, Round
 from ..onboarding.actions import withdraw_qualification
 from ..onboarding.steps import CONSENT, SURVEY, is_prepared, valid_qualification
-from .measures import AGREEMENT, RuleFinding, RecentAnswer, answers_needed, find
+from .measures import AGREEMENT, RecentAnswer, RuleFinding, answers_needed, find
 
 
 class RuleAction(TextChoices):
