@@ -3,6 +3,8 @@
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent
@@ -169,6 +171,15 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
         reply = researcher.post(crowd.page("crowd_money", act), {"batch": batch}, follow=True)
         assert "Nothing changed." in reply.text
     assert states() == ["paid"] * 3, "what was paid stays paid"
+
+
+def test_an_outcome_is_entered_for_the_state_of_the_locked_rows(crowd):
+    """A subquery would tell of the state before the lock, and a paid order could be sent again."""
+    with CaptureQueriesContext(connection) as queries:
+        settle_payments(link=crowd.link, was_paid=False, actor=crowd.researcher)
+    asked = [query["sql"] for query in queries if "crowdpayment" in query["sql"]]
+    assert asked
+    assert not any(sql.count("SELECT") > 1 for sql in asked)
 
 
 def test_unpaid_ones_can_be_exported_again_and_confirmations_withdrawn(crowd):

@@ -212,14 +212,10 @@ def payment_states(link: ParticipantLink) -> list[PaymentState]:
 @transaction.atomic
 def settle_payments(*, link: ParticipantLink, was_paid: bool, actor: User, **where: Any) -> int:
     """Enter what a person saw on the platform; unpaid ones can be sent again."""
-    keys = open_payments(link).filter(**where).values("pk")
-    rows = list(_locked(link, pk__in=keys))
-    if was_paid:
-        _move(link, rows, STATES.PAID)
-    else:
-        _move(link, rows, STATES.CONFIRMED, "")
-    verb = "crowd_payments_paid" if was_paid else "crowd_payments_unpaid"
-    _record(link, verb, actor, rows)
+    # The state is asked of the locked rows: a worker may store the outcome meanwhile.
+    rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))
+    _move(link, rows, *((STATES.PAID,) if was_paid else (STATES.CONFIRMED, "")))
+    _record(link, f"crowd_payments_{'paid' if was_paid else 'unpaid'}", actor, rows)
     return len(rows)
 
 
