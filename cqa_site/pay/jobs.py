@@ -63,7 +63,7 @@ def send_payments(work: JobContext) -> None:
             order = create_order(link, payments)
             begin_batch(link, payments, order)
         except (PlatformRefused, PlatformUnclear) as problem:
-            raise JobRefused(_("%s Nothing was paid.") % problem) from None
+            raise JobRefused(_("%s This order was not paid.") % problem) from None
         except PaymentsChanged:
             continue
         # Whoever lost the lease meanwhile does not pay.
@@ -76,7 +76,7 @@ def _pay(link: ParticipantLink, order: str, actor: User | None) -> None:
         pay_order(link, order)
     except PlatformRefused as problem:
         end_batch(link, order, STATES.CONFIRMED, actor)
-        raise JobRefused(_("%s Nothing was paid.") % problem) from None
+        raise JobRefused(_("%s This order was not paid.") % problem) from None
     except PlatformUnclear as problem:
         end_batch(link, order, STATES.UNKNOWN, actor)
         text = _("%s Look at the platform, then mark the payments as paid or not paid.")

@@ -130,6 +130,8 @@ def test_a_refused_token_is_said_and_never_shown(platform, crowd, press, researc
     page = researcher.get(crowd.page("crowd_submissions")).text
     assert "The platform refused the request (404)." in page
     links = researcher.get(crowd.page("crowd_submissions").split(str(crowd.link.public_id))[0])
+    event = AuditEvent.objects.filter(verb="participant_link_connected").order_by("-pk")[0]
+    assert (event.details["new_api_token"], event.details["new_webhook_secret"]) == (True, False)
     for text in (page, links.text, caplog.text, str(list(AuditEvent.objects.values()))):
         assert "another-secret-token" not in text
     assert not crowd.link.submissions.exists()
@@ -156,7 +158,16 @@ def test_an_order_that_is_refused_moves_no_money(platform, crowd, press, researc
     del platform.submissions["SUB00001"]
     press("send")
     assert (states(), platform.paid) == (["confirmed"] * 3, [])
-    assert "Nothing was paid." in researcher.get(crowd.page("crowd_submissions")).text
+    assert "This order was not paid." in researcher.get(crowd.page("crowd_submissions")).text
+
+
+def test_a_refused_order_says_nothing_of_those_before_it(platform, crowd, press, monkeypatch):
+    monkeypatch.setattr("cqa_site.pay.jobs.LARGEST_ORDER", 2)
+    confirm(crowd)
+    del platform.submissions["SUB00002"]
+    press("send")
+    assert (states(), len(platform.paid)) == (["confirmed", "paid", "paid"], 2)
+    assert last_job(SEND_JOB, crowd.link).error.endswith("This order was not paid.")
 
 
 def test_an_order_with_another_amount_is_not_paid(platform, crowd, press, monkeypatch):

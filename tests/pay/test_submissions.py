@@ -78,6 +78,14 @@ def test_differences_by_submission(crowd):
     }
 
 
+def test_who_came_after_the_list_cannot_be_on_it(crowd):
+    store(crowd)
+    crowd.come(30)
+    assert "SUB-30" not in compared(crowd)
+    store(crowd)
+    assert compared(crowd)["SUB-30"] == "unknown_there"
+
+
 def test_statuses_that_contradict_the_outcome(crowd):
     store(crowd, [listed(0, "RETURNED"), listed(5, "APPROVED", "X"), listed(1, "ACTIVE")])
     said = compared(crowd)

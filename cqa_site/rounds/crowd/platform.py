@@ -72,6 +72,8 @@ def connect_link(
         subject=link.platform,
         link=str(link.public_id),
         platform_study=platform_study,
+        new_webhook_secret=bool(hook_secret),
+        new_api_token=bool(api_token),
     )
 
 

@@ -105,6 +105,7 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
     listed = {row.submission: row for row in link.submissions.all()}
     if not listed:
         return []
+    last_list = max(row.seen_at for row in listed.values())
     people = link.participants.select_related("user", "link", "study").order_by("pk")
     by_submission: dict[str, Participant] = {}
     for person in people:
@@ -122,7 +123,7 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
             )
     for person in people:
         is_listed = by_submission[person.session_id] is person and person.session_id in listed
-        if not is_listed:
+        if not is_listed and person.created_at < last_list:
             about = (person.session_id, person.participant_id, person.get_outcome_display(), "")
             rows.append(SubmissionDifference("unknown_there", *about, person))
     return rows
