@@ -136,12 +136,8 @@ def crowd_money(
     return ACTS[act](request, link) or _back(link)
 
 
-def _fetch(request: StudyRequest, link: ParticipantLink) -> None:
-    start_job(FETCH_JOB, link=link, actor=request.user)
-
-
-def _send(request: StudyRequest, link: ParticipantLink) -> None:
-    start_job(SEND_JOB, link=link, actor=request.user)
+def _start(request: StudyRequest, link: ParticipantLink, *, job: str) -> None:
+    start_job(job, link=link, actor=request.user)
 
 
 def _reclaim(request: StudyRequest, link: ParticipantLink) -> None:
@@ -191,11 +187,11 @@ def _warn_of_none(request: StudyRequest) -> None:
 
 
 ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | None]] = {
-    "fetch": _fetch,
+    "fetch": partial(_start, job=FETCH_JOB),
     "reclaim": _reclaim,
     "confirm": _confirm,
     "export": _export,
-    "send": _send,
+    "send": partial(_start, job=SEND_JOB),
     "withdraw": _withdraw,
     "paid": partial(_settle, was_paid=True),
     "unpaid": partial(_settle, was_paid=False),

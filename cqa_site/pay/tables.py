@@ -111,23 +111,19 @@ def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
     link = summary.link
     about = {"round": link.round.name, "platform": link.platform, "currency": link.currency}
     where = _("Round “%(round)s”, %(platform)s, %(currency)s.") % about
-    tables = {
-        slug: entry.table(summary, where=where, name=f"pay-{slug}")
-        for slug, entry in TABLES.items()
-    }
     return [
         Figure(
             slug=slug,
-            title=TABLES[slug].title,
+            title=entry.title,
+            recipe=entry.recipe,
+            table=(table := entry.table(summary, where=where, name=f"pay-{slug}")),
             about=_about(table),
-            recipe=TABLES[slug].recipe,
-            table=table,
             shown=_on_page(table),
             files=Files(view="crowd_pay_figure", ids=ids),
             is_wide=True,
-            needed=TABLES[slug].needed,
+            needed=entry.needed,
         )
-        for slug, table in tables.items()
+        for slug, entry in TABLES.items()
     ]
 
 

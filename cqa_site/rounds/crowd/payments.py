@@ -80,15 +80,14 @@ def due_payments(link: ParticipantLink) -> DueList:
     A submission is proven by the platform's signature, or by its list with the same participant.
     """
     settled = set(link.study.crowd_payments.values_list("submission", "kind"))
-    listed = {row.submission: row for row in link.submissions.all()}
+    listed = {(row.submission, row.participant_id): row for row in link.submissions.all()}
     payments, unproven = [], 0
     for earning in earnings_of(link.round, link=link):
         person = earning.participant
         for payment in _payments_of(earning):
             if (person.session_id, payment.kind) in settled:
                 continue
-            row = listed.get(person.session_id)
-            row = row if row and row.participant_id == person.participant_id else None
+            row = listed.get((person.session_id, person.participant_id))
             if person.session_id and (person.is_verified or row):
                 payments.append(replace(payment, status=newest_status(person, row)))
             else:
@@ -141,7 +140,7 @@ def hand_out(*, link: ParticipantLink, actor: User) -> list[tuple[str, Decimal]]
     """
     with transaction.atomic():
         rows = list(_locked(link, state=STATES.CONFIRMED))
-        _move(link, rows, STATES.EXPORTED, f"file-{uuid.uuid4().hex[:8]}")
+        _move(link, rows, STATES.EXPORTED, batch=f"file-{uuid.uuid4().hex[:8]}")
         _record(link, "crowd_payments_exported", actor, rows)
     amounts: dict[str, Decimal] = defaultdict(Decimal)
     for row in rows:
@@ -156,14 +155,14 @@ def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch
     rows = list(_locked(link, pk__in=keys, state=STATES.CONFIRMED))
     if len(rows) < len(keys):
         raise PaymentsChanged
-    _move(link, rows, STATES.SENDING, batch)
+    _move(link, rows, STATES.SENDING, batch=batch)
 
 
 @transaction.atomic
 def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None) -> None:
     """Store what became of an order that was sent."""
     rows = list(_locked(link, batch=batch, state__in=(STATES.SENDING, STATES.UNKNOWN)))
-    _move(link, rows, state, "" if state == STATES.CONFIRMED else None)
+    _move(link, rows, state)
     if state == STATES.PAID:
         _record(link, "crowd_payments_sent", actor, rows)
 
@@ -214,7 +213,7 @@ def settle_payments(*, link: ParticipantLink, was_paid: bool, actor: User, **whe
     """Enter what a person saw on the platform; unpaid ones can be sent again."""
     # The state is asked of the locked rows: a worker may store the outcome meanwhile.
     rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))
-    _move(link, rows, *((STATES.PAID,) if was_paid else (STATES.CONFIRMED, "")))
+    _move(link, rows, STATES.PAID if was_paid else STATES.CONFIRMED)
     _record(link, f"crowd_payments_{'paid' if was_paid else 'unpaid'}", actor, rows)
     return len(rows)
 
@@ -238,14 +237,11 @@ def _locked(link: ParticipantLink, **where: Any) -> QuerySet[CrowdPayment]:
     return link.payments.filter(**where).select_for_update().order_by("pk")
 
 
-def _move(
-    link: ParticipantLink, rows: Collection[CrowdPayment], state: str, batch: str | None = None
-) -> None:
-    """Change state and order; without one the order stays."""
+def _move(link: ParticipantLink, rows: Collection[CrowdPayment], state: str, **more: Any) -> None:
     keys = [row.pk for row in rows]
-    values: dict[str, Any] = {"state": state, "changed_at": timezone.now()}
-    values |= {} if batch is None else {"batch": batch}
-    link.payments.filter(pk__in=keys).update(**values)
+    # What can be sent again is in no order.
+    more |= {"batch": ""} if state == STATES.CONFIRMED else {}
+    link.payments.filter(pk__in=keys).update(state=state, changed_at=timezone.now(), **more)
 
 
 def _record(
