@@ -57,8 +57,6 @@ from cqa_site.rounds.queue import CHUNK
 
 Answer = AuditSheet.Answer
 
-# Checking placements as a kind of work: does this comment make this point?
-
 
 @dataclass(frozen=True)
 class AuditContent:
@@ -179,10 +177,6 @@ Point: *The new bikes are comfortable to ride.* The comments are invented.
 | I could not find a free bike near the station. | does not |
 | Every ride on them hurts my back. | says the opposite |
 """
-
-
-# Planning a round: drawing pairs.
-
 
 # A rater's order is made of all pairs that are left; more would make serving slow.
 MOST_PAIRS = 2_000

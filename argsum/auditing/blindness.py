@@ -13,8 +13,6 @@ from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import place_for
 
-# Answers can be changed until the round is closed, so its analysis opens no earlier.
-
 
 def answerable_rounds(analysis: Analysis, user: User) -> list[Any]:
     """Return open rounds that do not exclude the person, with ``has_answers``; one query."""

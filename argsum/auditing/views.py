@@ -32,9 +32,8 @@ from cqa_site.web.rest.queries import id_from
 
 Answer = AuditSheet.Answer
 
-# The page of one pair: an allow-list without band, probability, score and other people's answers.
 
-
+# An allow-list without band, probability, score and other people's answers.
 def _shown(sheet: AuditSheet, content: AuditContent) -> dict[str, Any]:
     """Return the data the form may show: the key point's text and the marked comment."""
     pair = sheet.pair
@@ -77,9 +76,6 @@ WORK = TaskPages(
     told=_told,
     templates="argsum/auditing/point_check",
 )
-
-
-# Rounds for researchers.
 
 
 def _drawn(round_: AuditRound) -> list[tuple[Any, Any]]:
@@ -126,9 +122,6 @@ ROUNDS = RoundPages(
     drawn=_drawn,
     decisions=EXCLUSIONS,
 )
-
-
-# What the answers say, on the page of an analysis; and drawing a sample from there.
 
 
 @study_page(*RESEARCHERS)

@@ -44,9 +44,6 @@ from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.ledger.gates import insert_like
 
-# Preprocessing of a stored dataset: which arguments take part, and how many each step leaves.
-
-
 PIECE = 2_000
 
 
@@ -159,9 +156,6 @@ def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Ma
         yield statement._replace(reason=OTHER_HALF) if statement.pk in others else statement
 
 
-# Change which steps of preprocessing apply to a dataset, or forget it; only while unused.
-
-
 class RecipeRefused(Exception):
     """The dataset has no such step; the message gives the reason."""
 
@@ -238,9 +232,6 @@ def _held(dataset: Dataset) -> Dataset:
 
 def _record(dataset: Dataset, actor: User | None, verb: str, **facts: Any) -> None:
     record(study=dataset.study, actor=actor, verb=verb, subject=dataset.name, **facts)
-
-
-# Comments into a cell: each is split into statements; equal statements are one argument.
 
 
 __all__ = [

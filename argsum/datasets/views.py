@@ -244,10 +244,6 @@ urlpatterns += [
     path("key-points/cells/<uuid:cell_id>/comments/", cell_comments, name="cell_comments"),
 ]
 
-
-# The dataset that a page is narrowed to, and what stands for the state of its figures.
-
-
 LONGEST = 120
 
 

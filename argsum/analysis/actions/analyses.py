@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from argsum.systems.methods.inputs import QualityScorer, Scores
 
 
-# How many statements and comments stand behind key points, counted in the database.
-
-
 PIECE = 2_000
 MOST_COLUMNS, MOST_VALUES = 8, 40
 # A column with more different values is no group: an id, a name, a text.
@@ -142,12 +139,6 @@ def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
         column: sorted(own.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_VALUES]
         for column, own in list(counts.items())[:MOST_COLUMNS]
     }
-
-
-# What key point analysis works with: vectors and qualities by a study's scorers, kept on disk.
-
-
-# Texts whose vectors are kept in one file: what a worker that dies has to read once more.
 
 
 def require_vectors(scorer: Scorer) -> None:
@@ -280,9 +271,6 @@ class ScorerTools:
 
         key = key_of("quick vectors", reader.key, texts_key(texts))
         return kept_rows(key, len(texts), lambda: reader.embedder.encode(texts, step))
-
-
-# Analyses of comments: started, cancelled, begun again, forgotten.
 
 
 State = Analysis.State

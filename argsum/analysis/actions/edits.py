@@ -30,9 +30,6 @@ from .placing import (
     moves_back,
 )
 
-# One edit of key points: checked against what others did, stored with what was there before.
-
-
 State, Verb = FoundPoint.State, PointChange.Verb
 _LATER = lazy("A later edit changed the same key points or statements. Undo that edit first.")
 
@@ -292,9 +289,6 @@ def _told(analysis: Analysis, point: FoundPoint) -> str:
         "verb": change.get_verb_display().lower(),
         "name": change.actor or _("automatic"),
     }
-
-
-# What people do with key points: rename, merge, split, hide, add, move, take, decline.
 
 
 LONGEST_TEXT = 500

@@ -41,13 +41,9 @@ from .edits import Edit, EditRefused, alive, editing, keep, new_point, require_a
 from .placing import Move
 from .voices import group_comments
 
-# Other workers help to read many statements: each reads some, and the vectors are kept on disk.
-#
 # The job of the analysis reads from the first statement on, other workers from the last one back.
 # Each finds on disk what another has read, so no worker waits, and one that dies costs only its
 # share.
-
-
 JOB = "analysis_reading"
 # Statements of one job: a minute or so. Fewer than this are not worth another worker's start.
 SHARE = 5 * PIECE
@@ -78,9 +74,6 @@ def read_share(work: JobContext) -> None:
     start = work.payload["start"]
     rows = statements_of(analysis.cell).values_list("text", flat=True)
     ScorerTools(analysis, work).vectors(list(rows[start : start + SHARE]))
-
-
-# The job behind an analysis: read the statements, find key points, store all of it at once.
 
 
 AnalysisState = Analysis.State
@@ -178,9 +171,6 @@ def _fail(analysis: Analysis, message: str) -> None:
     Analysis.objects.filter(pk=analysis.pk, state=AnalysisState.RUNNING).update(
         state=AnalysisState.FAILED, error=message
     )
-
-
-# The job that places new statements: behind key points that are there, or as proposed ones.
 
 
 PointState = FoundPoint.State
@@ -343,9 +333,6 @@ def _where_now(analysis: Analysis) -> dict[int, int | None]:
             row = rows[row.merged_into_id]
         targets[pk] = row.pk if row.state in FoundPoint.ALIVE else None
     return targets
-
-
-# The job that splits a key point by itself: its statements are gone through like comments.
 
 
 FoundPointState, Verb = FoundPoint.State, PointChange.Verb

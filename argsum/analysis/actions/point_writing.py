@@ -54,9 +54,6 @@ from .analyses import (
 from .edits import Edit, EditRefused, alive, editing, found_by_machine, store
 from .jobs import REFUSED, in_words
 
-# The kind of prompt by which a language model writes key points of an analysis.
-
-
 OF_STATEMENTS = "key_point_of_statements"
 PROMPTS = {
     OF_STATEMENTS: PromptKind(
@@ -102,14 +99,10 @@ def _refused_texts(pairs: Sequence[Refused]) -> str:
     return "\n" + fence_records(records, fence_token("refused", *plain))
 
 
-# Key points of an analysis written by a language model: what a run of this kind asks and keeps.
-#
 # What a request shows stands in its own row: the key point, which attempt it is, and the
 # statements.
 # So people go on editing while a run is under way. Whether a text fits is looked at by a job, once
 # all requests are over; see `point_checking`.
-
-
 KIND = "point_writing"
 WORDS, STATEMENTS = 15, 30
 # A text of more than so many times the words asked for is no key point; the first version took it.
@@ -307,15 +300,10 @@ def _tried(points: Sequence[Any]) -> tuple[int, ...]:
 
 POINT_WRITING = PreviewTargets(lazy("Key point"), _shown_points, _draft, _tried)
 
-
-# The job that looks whether written key points fit: those that do become edits.
-#
 # A text fits if it matches the statements behind its own key point better, on average, than those
 # behind any other one. One that does not is asked for again, with what was refused and why. Edits
 # come first and further requests with the end of the job, each in one transaction: a worker that
 # dies leaves nothing to be paid twice.
-
-
 Verdict = WrittenPoint.Verdict
 CHECKED = ["verdict", "nearest", "scores", "note"]
 

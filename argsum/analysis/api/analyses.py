@@ -41,8 +41,6 @@ from cqa_site.runs.api.bodies import Given, JobSerializer, PlanInput, Start, as_
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.rest.queries import conflict_on
 
-# Analyses of comments: listed, started, stopped, begun again, forgotten, brought up to date.
-
 
 class AnalysisSerializer(ReadSerializer):
     """An analysis; ``cutoff`` is the score from which statements were grouped.
@@ -304,9 +302,6 @@ class PointChangeViews(AnalysisViewsBelow):
     def rows(self) -> QuerySet:
         """Return the edits without the values they changed."""
         return changes_of(self.analysis())
-
-
-# How a run that writes the key points of an analysis is asked for.
 
 
 class PointWritingRunInput(PlanInput):

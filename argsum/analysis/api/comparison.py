@@ -26,8 +26,6 @@ from cqa_site.api.base import Request, StudyViews, public_id
 from cqa_site.results.api import FigureSerializer
 from cqa_site.web.rest.queries import refuse_undeclared
 
-# What the interface says about groups, time and the report of an analysis.
-
 
 class ShareSerializer(FigureSerializer):
     """k of n comments or voices with an exact 95 % interval, 0–1."""
@@ -234,9 +232,6 @@ class ReportSerializer(serializers.Serializer):
     undone = serializers.IntegerField()
     caveats = serializers.ListField(child=serializers.CharField())
     summary = PrintedSummarySerializer(allow_null=True)
-
-
-# Groups of comments, key points over time, and the report of an analysis.
 
 
 ATTRIBUTE = OpenApiParameter("attribute", description="Column. Default: the first available.")

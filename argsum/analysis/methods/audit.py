@@ -84,9 +84,6 @@ class AuditedShare(Bounded):
     hits: float = 0.0
 
 
-# Drawing the sample.
-
-
 def own_groups(size: int, points: int) -> int:
     """Return how many of the largest key points get strata of their own in a sample of pairs."""
     room = size // LEAST_ANSWERS
@@ -160,8 +157,6 @@ def draw_elsewhere(
 
 # Figures of the answers. A sample is a list of strata that share no pair; several samples, each
 # drawn from a later state of the analysis, are joined by their numbers of answers.
-
-
 Sample = Sequence[AnsweredStratum]
 
 

@@ -31,11 +31,8 @@ from .statements import (
 )
 from .themes import theme_groups, theme_names
 
-# Which of the statements of a group is put best: it stands for the others as their key point.
-#
 # Without a language model a key point is one of the statements. The most central one may be half a
 # sentence, a question, or begin with "It": so length and wording count as well.
-
 
 # Words of a statement that reads well by itself.
 FEWEST_WORDS, MOST_WORDS = 4, 16
@@ -176,12 +173,8 @@ def _standard(values: FloatArray) -> FloatArray:
     return np.where(known, away, 0.0)
 
 
-# Key points of statements: which statements belong together, and what stands for them.
-#
 # Nothing here knows the database. The caller passes `AnalysisTools` and gets plain numbers and
 # texts.
-
-
 NONE = -1
 # Candidates to represent a group: this share of its statements, the most central ones, within
 # these limits. Reading the quality of all takes minutes for a hundred groups of 200.

@@ -14,10 +14,7 @@ from cqa_site.stats.intervals import Interval, clopper_pearson_interval
 from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
 
-# Shares of comments, their differences, and tests that they are equal.
-#
 # A share is k of n comments, 0–1. All p values are two-sided.
-
 
 # With fewer expected comments in a cell, chi-squared is no longer trusted. Cochran (1954) asks
 # for 5 at a level of .05; at the levels of Holm's correction 5 reject up to twice too often.
@@ -159,12 +156,9 @@ def _log_choose(n: int, k: IntArray) -> FloatArray:
     return log_choose
 
 
-# How often key points are mentioned in groups of comments, and whether groups differ.
-#
 # The prevalence of a key point in a group is the share of the group's comments of which at least
 # one statement stands behind the point. Comments are the unit: a comment that says a thing twice
 # counts once.
-
 
 # Groups of fewer comments are shown, and enter no test.
 LEAST = RULES["groups"].least

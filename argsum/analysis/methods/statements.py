@@ -13,15 +13,11 @@ from argsum.systems.methods.clusters import MIN_SIZE, UNCLUSTERED, merge_cluster
 from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# Groups of statements in the space of their vectors: no matrix of all pairs is made.
-#
 # The mean score of two groups is the product of the means of their vectors. So everything here is
 # arithmetic on vectors, and a hundred thousand statements need no more than their own room.
-#
 # Statements are compared by their scores mixed with the likeness of their rows of scores, as
 # `argsum.systems.methods.profiles` does it: that likeness is the cosine of vectors that one linear
 # map makes of the given ones, which takes no matrix of all pairs, either.
-
 
 # Of what all statements on a topic have in common, so much is taken away: the rest is compared on
 # one scale whatever the topic is.
@@ -195,9 +191,6 @@ def _join(space: Scores, ids: IntArray, threshold: float) -> None:
         ids[rows[enough]] = best[enough]
 
 
-# Whether what a language model wrote for a key point fits the statements behind it.
-
-
 @dataclass(frozen=True)
 class TextFit:
     """Match of a text with its own statements, and with those of the nearest other key point.
@@ -255,9 +248,6 @@ def _fit(scores: Scores, place: int) -> TextFit:
     return TextFit(own, float(others[nearest]), nearest)
 
 
-# Quotations of a key point: the best fitting ones that do not say the same words again.
-
-
 # Of two statements, the share of common words from which they count as the same.
 ALIKE = 0.5
 _WORD = re.compile(r"\w+")
@@ -294,11 +284,7 @@ def _likeness(words: frozenset[str], other: frozenset[str]) -> float:
     return len(words & other) / both if both else 1.0
 
 
-# Which words are likely typos: met in one statement, and almost a word that is met in many.
-#
 # No dictionary is asked, so that names and other languages are treated alike.
-
-
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHORTEST = 5
 # Number of statements from which a word is common.

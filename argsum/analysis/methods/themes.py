@@ -16,11 +16,8 @@ from cqa_site.stats.arrays import IntArray
 
 from .statements import WORD, group_means
 
-# Grouping: Ward's method on the directions of the key points' mean vectors.
-#
 # The vectors do not tell the side that statements take, because a theme holds praise and
 # complaints about the same thing.
-
 
 # Proposed themes per square root of the number of key points. Chosen on the development sets of
 # benchmarks/key_points.py (docs/papers/argsum.md).
@@ -58,9 +55,6 @@ def theme_groups(vectors: Scores, placed: IntArray, points: int) -> list[int]:
     means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-9)
     merges = linkage(means.astype(np.float64), "ward")
     return numbered(fcluster(merges, number_of_themes(points), "maxclust"))
-
-
-# Names: the words that are most typical of the statements of a theme (class-based TF-IDF).
 
 
 # Words that hold sentences together or judge; others are left out because other themes have them.

@@ -22,9 +22,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Subject, Titles
 from cqa_site.runs.models import Call, Run
 
-# Analyses of a study as lists and their own pages show them.
-
-
 MADE_FOR_ENGLISH = (PACKAGED_MODEL, SHIPPED_MATCH)
 
 
@@ -70,9 +67,6 @@ def foreign_language(analysis: Analysis) -> str:
     if encoder is not None and analysis.language in encoder.languages:
         return ""
     return str(NAMES.get(analysis.language, analysis.language))
-
-
-# What a page is narrowed to: words of statements, a value of comments' attributes, dates.
 
 
 def has_comments(cell: Cell) -> bool:
@@ -135,9 +129,6 @@ class StatementSearch:
         if self.last:
             comments &= Q(**{f"{path}written_on__lte": self.last})
         return comments
-
-
-# Key points that a language model wrote: who wrote them, and what became of every text.
 
 
 Verdict = WrittenPoint.Verdict

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Comments of an analysis counted by key point, group and period: one pass, kept for its state.
-#
 # Whatever compares groups or follows time reads these counts, never the rows. At 100,000 comments
 # the pass takes seconds, so a page of a large analysis asks for it in a second request.
-
-
 KEPT_SECONDS = 7 * 24 * 3600
 PIECE = 5_000
 # Above this a page is shown before its figures are counted.

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
 
 
-# Shares, differences and p values as sentences and cells say them.
-
-
 # Letters of a key point in a sentence.
 LONGEST = 90
 
@@ -90,9 +87,6 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
     ]
     text = _("The intervals allow %(what)s of up to %(n)s percentage points.")
     return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}
-
-
-# Key points of groups of comments beside each other, and what can be said of that.
 
 
 # What one chart holds: key points, and groups, for which there are signs.

@@ -18,9 +18,6 @@ from .counts import kept
 from .mentions import BEST_FIRST, NarrowedCounts, PointCounts
 from .voices import COMMENTS, both_in_words, sure_of
 
-# Key points of an analysis as pages show them: by comments, with the first quotations.
-
-
 State = FoundPoint.State
 QUOTED = 3
 # Number of statements to quote from.
@@ -218,9 +215,6 @@ def said_counts(statements: Sequence[int], narrow: StatementSearch) -> dict[int,
         rows = CommentStatement.objects.filter(argument__in=statements)
     grouped = rows.order_by().values_list("argument")
     return dict(grouped.annotate(n=Count("comment", distinct=True)))
-
-
-# Statements behind a key point, or behind none, with the comments that say them.
 
 
 PER_PAGE = 50

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
 
 
-# What an analysis found, as one document: key points with quotations, and how they were found.
-
-
 # Key points with quotations; the file has all of them. Number of statements to quote from.
 MOST_POINTS, CANDIDATES = 50, 24
 QUOTATIONS, USUAL = (0, 1, 2, 3, 4, 5, 10), 3

@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 
-# A report as headings, texts, lists, tables and charts, from which page and files are made.
-
-
 # Columns that fit on a sheet of paper, and rows of a comparison.
 MOST_GROUPS, MOST_ROWS = 5, 20
 # A figure of one of these names → where its files are.
@@ -280,9 +277,6 @@ def _method(figure: Figure) -> str:
     return " ".join(str(figure.recipe).split())
 
 
-# Key points, and every statement with its comment, as tables to take away.
-
-
 PIECE = 1_000
 FIXED = (
     "key_point", "key_point_text", "theme", "state", "statement", "score", "sure", "by_hand",
@@ -412,9 +406,6 @@ def _free(name: str, columns: dict[str, type]) -> str:
     while name in columns:
         name = f"{name} (comment)"
     return name
-
-
-# A report as a document of word processors; python-docx is loaded here and nowhere else.
 
 
 TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"

@@ -102,9 +102,6 @@ def voices_by_comment(analysis: Analysis) -> dict[int, int]:
     return {comment: -group for comment, group in rows.values_list("comment", "group")}
 
 
-# Groups as their pages show them: one full text, and what differs from it in the others.
-
-
 # Words around a change; an equal passage that is longer is shortened.
 AROUND = 6
 # Characters that are compared, and of an equal beginning those at its end.

@@ -72,8 +72,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.rest.queries import chosen, id_from
 
-# Who reads and edits an analysis.
-
 
 def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """Decorate ``view(request, analysis, …)`` for experts and researchers of the study.
@@ -99,9 +97,6 @@ def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         return response
 
     return page
-
-
-# Analyses of comments: their list, a new one, and how one is steered.
 
 
 PER_PAGE = 50
@@ -268,10 +263,6 @@ urlpatterns = [
     path(f"{ONE}/place/", analysis_place, name="analysis_place"),
     path(f"{ONE}/delete/", analysis_delete, name="analysis_delete"),
 ]
-
-
-# One analysis: its key points by comments, and edits of several of them.
-
 
 State = FoundPoint.State
 POINTS_PER_PAGE, THEMES_PER_PAGE = 30, 20

@@ -65,8 +65,6 @@ from .analyses import (
     state_context,
 )
 
-# One key point with its statements and the comments behind them, or what fits none.
-
 
 @analysis_page
 @require_safe
@@ -274,10 +272,6 @@ urlpatterns = [
     path(f"{POINT}/", found_point, name="found_point"),
     path(f"{POINT}/edit/", found_point_edit, name="found_point_edit"),
 ]
-
-
-# Edits of an analysis, newest first, and how one is taken back.
-
 
 PER_PAGE = 50
 # Pages that have a button to undo; a key point's own page is named by its public id.

@@ -49,9 +49,6 @@ from cqa_site.web.pages import as_file
 
 from .analyses import ONE, analysis_or_404
 
-# Groups of comments beside each other, and key points over time.
-
-
 # Key points of a page; all of them with twenty groups stay below 200 kB.
 PER_PAGE = 20
 # Key points that are offered for the chart.
@@ -236,10 +233,6 @@ urlpatterns = [
     path(f"{ONE}/time/", analysis_trends, name="analysis_trends"),
     path(f"{ONE}/time/{FIGURE}", analysis_trends_figure, name="analysis_trends_figure"),
 ]
-
-
-# The report of an analysis: as a page, and as files.
-
 
 HTML = "text/html; charset=utf-8"
 

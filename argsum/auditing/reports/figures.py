@@ -36,9 +36,6 @@ from .frame import PairKey, bands_of, state_of
 Answer = AuditSheet.Answer
 
 
-# Answers, and what follows from them.
-
-
 class AnsweredPair(NamedTuple):
     """A pair that somebody answered: the share of its answers that say it makes the point."""
 
@@ -389,9 +386,6 @@ def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
         for sample in reading.strata([band], point)
         for stratum in sample
     }
-
-
-# The table of key points, and how it was computed.
 
 
 def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:

@@ -39,12 +39,8 @@ from .comment_files import (
 )
 from .datasets import MOST_NAMES
 
-# Comments of a file: compared with those of a dataset by key, and added with their statements.
-#
 # A dataset of comments can grow whatever was made of it: what is stored stays as it is, and what
 # is new gets the next positions. Only replacing is refused once something rests on it.
-
-
 STATEMENTS = "statements"
 # In the notes.
 MOST_TOPICS = 10

@@ -24,8 +24,6 @@ from cqa_site.files.forms import ImportForm
 from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
 from .cells import CellReconciliation
 
-# A stored cell beside what a file says about it.
-
 
 @dataclass
 class CellChange:
@@ -186,12 +184,8 @@ def _add(
     return {place: row.pk for place, row in zip(places, made, strict=True)}
 
 
-# Arguments of a file: compared with what is stored cell by cell, and filled up.
-#
 # An argument or key point is known by its cell and text, a match by its pair. What differs, also a
 # quality where none is stored, is replaced only if that was asked for.
-
-
 class DatasetReconciliation(CellReconciliation):
     """Comparison of one file of arguments."""
 
@@ -339,9 +333,6 @@ class DatasetReconciliation(CellReconciliation):
         self._is_changed |= stored is None or is_written
         if self.write and not (self.is_frozen and self._is_changed):
             write_cell(stored_cell.cell, cell, change, update=self.update_changed)
-
-
-# What a file with arguments is asked about: the dataset it goes into.
 
 
 MOST_NAMES = 20

@@ -20,12 +20,8 @@ from cqa_site.tabular.cells import as_flag, as_number, is_missing, trimmed
 from cqa_site.tabular.cells import as_text as cell_text
 from cqa_site.tabular.layout import bare
 
-# Arguments and reference key points of one topic and stance, as files bring them.
-#
 # Every reader of argument files builds the same shape with `CellBuilder`, which joins rows that
 # name the same argument and finds rows that contradict each other.
-
-
 LONGEST_TOPIC = 500
 LONGEST_TEXT = 10_000
 LONGEST_NAME = 120
@@ -165,11 +161,7 @@ def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
     return known._replace(quality=new.quality)
 
 
-# Columns of argument files: the names they go by, and their cells as values.
-#
 # A cell that does not fit raises `BadCell` with the name of its column.
-
-
 T = TypeVar("T")
 
 # Lower case, without anything but letters and digits.

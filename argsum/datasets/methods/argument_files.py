@@ -23,8 +23,7 @@ from argsum.datasets.methods.argument_cells import (
 from cqa_site.tabular import BadCell, Problem, Table, TableRow, UnreadableFile, preview
 from cqa_site.tabular.binary_formats import folder_members, unpacked
 
-# Single files of debate arguments: pairs of argument and key point, and bare lists.
-#
+
 # A file of pairs has one row per argument and key point (topic, argument, key_point, stance,
 # label,
 # set, quality), as the processed files of the argument summarization paper; an argument without a
@@ -33,8 +32,6 @@ from cqa_site.tabular.binary_formats import folder_members, unpacked
 # that of Debate (topic, argument, summary, stance), holds matches only: what is not in it is
 # undecided. A list has one row per argument (topic, argument; stance and quality if known) and no
 # references.
-
-
 @dataclass(frozen=True)
 class ArgumentFile:
     """Cells read from a file; rows that do not fit appear only in ``problems``.
@@ -98,12 +95,8 @@ def _take_row(row: TableRow, *, build: CellBuilder, has_label: bool, needs_stanc
             build.add_match(cell, place, number, is_match)
 
 
-# ArgKP-2021: three files per split, from a folder or a ZIP archive of them.
-#
 # ``arguments_<split>``, ``key_points_<split>`` and ``labels_<split>`` for any of train, dev and
 # test. Ids are unique only within a split; a pair without a label is undecided.
-
-
 ARGKP_PARTS = ("arguments", "key_points", "labels")
 ARGKP_SPLITS = ("train", "dev", "test")
 ENDINGS = (".csv", ".tsv", ".jsonl", ".json")
@@ -235,12 +228,8 @@ def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place
     return known[key]
 
 
-# Arguments with a quality that people gave them, as ArgQ-30k: argument, topic, set, WA, MACE-P.
-#
 # That file has two qualities, by weighted average and by MACE; the first is read unless another
 # column is named. Its ``stance_WA`` is the stance.
-
-
 class RatedRow(NamedTuple):
     """One rated argument of a topic; stance is 0 and split "" if the file has none."""
 

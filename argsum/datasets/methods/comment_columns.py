@@ -11,9 +11,6 @@ from cqa_site.tabular import TableRow
 from cqa_site.tabular.cells import as_words, is_missing
 from cqa_site.tabular.layout import bare, named_question
 
-# Days as files write them: ISO, day.month.year, and two orders of numbers between slashes.
-
-
 _ISO = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:[T ].*)?")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _DOTTED = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4}|\d{2})(?:,? .*)?")
@@ -284,9 +281,6 @@ def question_of(header: str) -> str:
     question, mark, rest = text.partition("?")
     is_asked = (mark and " " in question and not rest.strip(" ?\n")) or rest.startswith(" - ")
     return question + mark if is_asked else ""
-
-
-# Answers of a rich-text editor as plain text: paragraphs and items of lists as lines.
 
 
 _BLOCKS = frozenset(

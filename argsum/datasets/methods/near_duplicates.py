@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 # Two comments are near-duplicates if at least half of the longer one's runs of five characters
 # occur in the other: insensitive to the order of paragraphs, and the same in every language.
 # `benchmarks.near_duplicates` has the measurements behind these numbers.
-
 SHINGLE = 5
 LEAST_SHARED = 0.5
 # Below this, equal comments are different voices: "Very good." is no letter. In letters and

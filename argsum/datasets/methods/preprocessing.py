@@ -9,14 +9,10 @@ from typing import NamedTuple
 
 from argsum.datasets.methods.statements import is_one_sentence, says_something
 
-# The half of the arguments of every key point, drawn by a seed: one part to test, one to choose.
-#
 # The argument summarization paper kept 50 % of the arguments of each reason of Debate and did not
 # say which. Here a seed says it, so that anybody draws the same ones, and what the test half
 # leaves
 # is the dev half.
-
-
 TEST, DEV = "test", "dev"
 PARTS = (TEST, DEV)
 LARGEST_SEED = 2**31 - 1
@@ -69,16 +65,12 @@ def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     return selection
 
 
-# What the argument summarization paper took for one sentence, artefacts included.
-#
 # For datasets that shall be prepared as published, and for its counts: with these rules the same
 # arguments remain as in its processed files, 2,321 of 3,139 of Debate and 4,252 of 4,836 of
 # ArgKP-2021, one by one. They read a second ``!`` or ``?`` at an end, a mark right before a
 # bracket or a quote, and a full stop in front of a text as ends of sentences, and dots before a
 # capital letter as none. `sentences`, the usual rule, keeps "What about school?!" and tells "He
 # left... Nobody knew." apart.
-
-
 _LETTER = r"[^\W\d_]"
 _MORE_THAN_DOTS = re.compile(r"[^\s.!?…]")
 # A mark with something right behind it that is no word: its sentence ends, a new one begins.
@@ -128,8 +120,6 @@ def _ends_sentence(match: re.Match[str], text: str) -> bool:
     return not (match["initial"] or match["versus"])
 
 
-# Which arguments take part: unique, matched to exactly one key point, one sentence.
-#
 # Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps, and one
 # more
 # for comments, whose statements take part if they say something. An argument keeps the first step
@@ -139,8 +129,6 @@ def _ends_sentence(match: re.Match[str], text: str) -> bool:
 # count key points, and split sentences by rules of its own; both are steps, too, and so is the
 # half
 # of the arguments that it took of Debate (`halves`).
-
-
 UNIQUE = "unique"
 ONE_KEY_POINT = "exactly_one_key_point"
 ONE_SENTENCE = "one_sentence"

@@ -6,17 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
-# Sentences of debate arguments: a splitter of a few rules, without a model or a download.
-#
 # A sentence ends at ``.``, ``!`` or ``?`` (and any quotes or brackets that close there) when white
 # space and more text follow. It does not end after a lone letter or capital initials (``U.S.``,
 # ``u. s``), nor at two or more dots before a small letter. A line break alone ends nothing.
-#
 # The rules are those that reproduce, argument by argument, which arguments of ArgKP-2021 were kept
 # as a single sentence in the released data of the argument summarization paper (section 4.1):
 # 3,287 of 3,778 in train, 537 of 604 in dev, 428 of 454 in test. That reading counts ``e.g.``,
 # ``i.e.`` and ``etc.`` in mid-sentence as ends, as it was done there.
-
 
 # Letters count in any script; digits and the underscore are no letters.
 _LETTER = r"[^\W\d_]"
@@ -85,13 +81,9 @@ def _ends_sentence(match: re.Match[str]) -> bool:
     return not (match["dots"] and match["next"].islower())
 
 
-# Statements of comments: sentences as people write them in a box, and which of them say nothing.
-#
 # Beside the ends that `sentences` knows, a statement ends at a line break, at the mark of a list
 # and
 # at a semicolon between two clauses. A comment without any of these stays whole, however long.
-
-
 _BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
 _LINE_END = re.compile(r"[.!?…:;][\"'’”»)\]]*$")
 # A line that is at least so long and goes on in small letters was broken by its width alone.

@@ -55,9 +55,6 @@ class HasValue(Func):
         return f"(({sql} ->> %s::text) = %s)", (*params, name.value, value.value)
 
 
-# Comments of a dataset or cell: lists, what each says, and what came later.
-
-
 # Keys of the recipe of a dataset of comments: how many there are, the names of their further
 # columns in the order they came, and that of them which somebody called the group.
 COMMENTS, ATTRIBUTES, GROUP = "comments", "attributes", "group"
@@ -173,9 +170,6 @@ def _exported(cell: Cell, row: CommentRow, names: Sequence[str]) -> tuple:
     group = str(member.group.public_id) if member and not member.is_out else ""
     fields = (cell.topic, comment.name, day, comment.text, statements, left_out, group)
     return (*fields, *(attributes.get(name, "") for name in names))
-
-
-# Which language texts are in, and what that means for models that were made for English.
 
 
 NAMES = {

@@ -131,7 +131,6 @@ def _fault(
 
 # Numbers of a sentence that none of its statements has. Counts are printed beside the text, so a
 # language model has none to write. Words for numbers in English, German and French, "one" apart.
-
 _WORDS: dict[str, tuple[str, ...]] = {
     "2": ("two", "both", "zwei", "beide", "deux"),
     "3": ("three", "drei", "trois"),

@@ -195,9 +195,6 @@ def read_survey(source: ImportSource) -> Iterator[Line]:
         yield from map(Note, _remarks(reading))
 
 
-# How a file is read.
-
-
 def _reading(source: ImportSource, table: Table, head: Sequence[TableRow]) -> _Reading:
     """Return how to read the file; raises ImportRefused for roles that do not fit it."""
     look = look_at(table.columns, table.titles, head)
@@ -259,9 +256,6 @@ def _whole_file(
                 for text in texts_of([row], name):
                     options[name].update(dict.fromkeys(pieces_of(text, pattern)))
     return order_of(dates), {name: list(pieces) for name, pieces in options.items()}
-
-
-# One row.
 
 
 def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
