@@ -36,13 +36,11 @@ def start_job(kind: str, *, link: ParticipantLink, actor: User) -> Job:
 
 
 def last_job(kind: str, link: ParticipantLink) -> Job | None:
-    """Return the newest job of a kind for a link."""
     return Job.objects.filter(key=f"{kind}:{link.public_id}").order_by("-pk").first()
 
 
 @handles(FETCH_JOB, sends=True)
 def fetch_submissions(work: JobContext) -> None:
-    """Store the platform's list of submissions."""
     link, at = _link(work), timezone.now()
     try:
         rows = list_submissions(link)

@@ -62,7 +62,6 @@ class PlatformStandIn:
 
     @property
     def address(self) -> str:
-        """Where it answers."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
@@ -123,12 +122,10 @@ class PlatformStandIn:
             return 0
 
     def keys(self) -> dict[str, Any]:
-        """Return the published key set."""
         public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
         return {"keys": [public | {"kid": self.key_name, "use": "sig", "alg": "RS256"}]}
 
     def listed(self, page: int, size: int) -> dict[str, Any]:
-        """Return one page of submissions."""
         rows = [
             {
                 "id": name,
@@ -159,7 +156,6 @@ class PlatformStandIn:
         return order in self.orders
 
     def page(self) -> str:
-        """Return the page of the invented participants."""
         rows = "".join(
             f"<tr><td>{escape(row.participant)}</td><td>{row.status}</td>"
             f"<td>{escape(row.code) or '–'}</td>"

@@ -96,7 +96,6 @@ def refuse_change(study: Study, method: str | None) -> None:
 
 
 def is_administrator(user: User) -> bool:
-    """Whether the user administers the whole site."""
     return user.is_staff or user.is_superuser
 
 
@@ -172,7 +171,6 @@ def _only_a_form(request: HttpRequest, refused: HttpResponseBase) -> HttpRespons
 
 
 def _archived(request: HttpRequest, study: Study, detail: str) -> HttpResponse:
-    """Return the page for a user who sent a form to an archived study."""
     if wants_json(request):
         return JsonResponse({"error": "archived", "detail": detail}, status=409)
     context = {"study": study, "detail": detail}

@@ -34,7 +34,6 @@ def create_study(*, name: str, description: str, actor: User, goal: str = "") ->
 
 @transaction.atomic
 def change_study(*, study: Study, name: str, description: str, goal: str, actor: User) -> None:
-    """Store a new name, description and goal."""
     before = study.name
     study.name, study.description, study.goal = name, description, goal
     study.save(update_fields=["name", "description", "goal"])

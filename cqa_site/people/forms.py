@@ -101,7 +101,6 @@ class InvitationForm(forms.ModelForm):
             role.choices = Role.choices  # no empty choice: annotator is the usual one
 
     def clean_leads_to(self) -> str:
-        """Check that the address is a page of this study."""
         address: str = self.cleaned_data["leads_to"]
         if address and not address.startswith(
             reverse("study", args=[self.instance.study.public_id])
@@ -135,7 +134,6 @@ class NewPersonForm(forms.Form):
     )
 
     def clean_email(self) -> str:
-        """Return the address in lower case."""
         return self.cleaned_data["email"].strip().lower()
 
     def clean(self) -> dict[str, Any]:
@@ -150,7 +148,6 @@ class NewPersonForm(forms.Form):
         return data
 
     def refuse_email(self) -> None:
-        """Add the error that the address cannot be used."""
         self.add_error(
             "email", _("This address cannot be used. If you have an account, sign in with it.")
         )

@@ -21,7 +21,6 @@ PEOPLE = Finder(
 
 
 def people_entries() -> Iterator[MenuEntry]:
-    """Yield entries for people, the log, and the settings of admins."""
     tour = _(
         "People join through a link that you create here, and see only what their role allows."
     )

@@ -280,7 +280,6 @@ class Invitation(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the link still works."""
         return not self.used_at and not self.revoked_at and self.expires_at > timezone.now()
 
 
@@ -309,7 +308,6 @@ class ApiToken(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the token still works."""
         return not self.revoked_at and self.expires_at > timezone.now()
 
 

@@ -74,7 +74,6 @@ def refuse_withdrawn(participant: Participant | None) -> None:
 
 
 def own_rater(request: Any) -> Rater:
-    """Return the rater of the signed-in person."""
     return rater_for(membership=request.membership)
 
 
@@ -106,8 +105,6 @@ def is_before_steps(sheet: Any) -> bool:
 
 @cache
 def _own_sheets(kind: SheetKind) -> PreparedQuery:
-    """Return the prepared query for a person's sheet of a kind."""
-
     def build(sheet: uuid.UUID, study: int, user: int) -> QuerySet[Any]:
         rows = kind.sheets("rater", "round", "slot").exclude(round__state=Round.State.DRAFT)
         return rows.filter(public_id=sheet, study=study, rater__user=user, round__isnull=False)

@@ -39,7 +39,6 @@ class Save(Protocol):
 
 
 def is_same_page(sheet: Any, save: Save) -> bool:
-    """Whether the last save came from the same page."""
     return bool(save.client) and save.client == sheet.client
 
 

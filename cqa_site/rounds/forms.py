@@ -62,7 +62,6 @@ class Extent:
         return None if self.seconds is None else self.answers * self.seconds / 3600
 
     def cost(self, pay: Decimal | None) -> Decimal | None:
-        """Return the cost of the hours; None if pay or hours are unknown."""
         if pay is None or self.hours is None:
             return None
         return (Decimal(self.hours) * pay).quantize(Decimal("0.01"))
@@ -126,13 +125,11 @@ class SaveForm(forms.Form):
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:
-        """Reject values that do not fit the sheet, each with its position."""
         for text in self.wrong.values():
             self.add_error(None, text)
         return super().clean()
 
     def sent(self) -> DraftSubmission:
-        """Return the cleaned fields as a draft submission."""
         data = self.cleaned_data
         return DraftSubmission(
             content=self.content,
@@ -270,7 +267,6 @@ class RoundPlanForm(forms.Form):
 
     @classmethod
     def begun(cls, study: Study) -> dict[str, Any]:
-        """Return the initial values of a new plan."""
         fields = cls.base_fields.items()
         initial = {name: field.initial for name, field in fields if field.initial is not None}
         return initial | cls.usual(study)
@@ -347,11 +343,9 @@ class RoundPlanForm(forms.Form):
         return False
 
     def plan(self) -> Any:
-        """Return the chosen values as a plan of the kind."""
         raise NotImplementedError
 
     def clean_name(self) -> str:
-        """Reject a name that another round of the study has."""
         name: str = self.cleaned_data["name"]
         others = self.kind.Round._default_manager.filter(study=self.study, name=name)
         if self.round is not None:
@@ -514,7 +508,6 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         return wanted
 
     def clean(self) -> dict[str, Any]:
-        """Reject duplicate codes and duplicate parameter names."""
         data = super().clean() or {}
         names = (*CODES, *MORE_CODES)
         codes = [data.get(name) for name in names if data.get(name)]

@@ -43,7 +43,6 @@ class Audit:
     decisions: Mapping[str, str] = field(default_factory=dict)
 
     def of_round(self, act: str) -> str:
-        """Return the verb for an action on a round."""
         return f"{self.round}_{act}"
 
 
@@ -137,7 +136,6 @@ class TaskKind:
     waits: Callable[[Any], int] | None = None
 
     def has_guideline(self, round_: models.Round) -> bool:
-        """Whether a round has a guideline to show."""
         return bool(round_.instructions)
 
     def exercises(self, round_: models.Round) -> list[Exercise]:
@@ -154,7 +152,6 @@ class TaskKind:
 
     @property
     def rounds_page(self) -> str:
-        """The name of the address of the kind's list of rounds."""
         return f"{self.audit.round}s"
 
     @property
@@ -359,7 +356,6 @@ def register(kind: TaskKind) -> None:
 
 
 def kinds() -> list[TaskKind]:
-    """Return all kinds, in the order their apps registered them."""
     return list(_KINDS.values())
 
 
@@ -369,7 +365,6 @@ def kind_of(row: Any) -> TaskKind:
 
 
 def sheet_kind_of(row: Any) -> SheetKind:
-    """Return the kind of a round of sheets, or of a sheet."""
     kind = kind_of(row)
     assert isinstance(kind, SheetKind)  # noqa: S101
     return kind

@@ -233,7 +233,6 @@ class OneByOne(SheetKind):
     own_count: ClassVar[Q] = SUBMITTED
 
     def make_slots(self, round_: Any) -> None:
-        """Create one slot per sheet that each item needs."""
         items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
         wanted = self.slots(round_, items.order_by("position").values_list("pk", flat=True))
         if not wanted:
@@ -294,7 +293,6 @@ class OneByOne(SheetKind):
         yield from rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_seconds"))
 
     def seconds_worked(self, round_: Round) -> Iterable[tuple[int, Any]]:
-        """Sum up the sheets in any state."""
         rows = self.Sheet._default_manager.filter(round=round_.pk).order_by()
         yield from rows.values_list("rater").annotate(Sum("active_seconds"))
 
@@ -341,7 +339,6 @@ class OneByOne(SheetKind):
             sheets.filter(state=Sheet.State.SUBMITTED).update(state=Sheet.State.VOID)
 
     def why_none(self, round_: Round, rater: Rater) -> str:
-        """Return the reason the queue gives."""
         return next_sheet(round_=self.own(round_), rater=rater).reason
 
     def is_done_by(self, round_: Round, place: Place) -> bool:
@@ -370,7 +367,6 @@ class OneByOne(SheetKind):
         return self.Sheet._default_manager.filter(round=place.round_id, rater=place.rater_id)
 
     def asks(self, items: int) -> str:
-        """State the number of sheets and describe the work."""
         text = ngettext(
             "You will fill in %(items)s sheet.", "You will fill in %(items)s sheets.", items
         )
@@ -381,7 +377,6 @@ class OneByOne(SheetKind):
         return _("Submitted sheets, including blind repeats but not examples.")
 
     def check_work(self) -> Iterable[str]:
-        """Yield contradictions between sheets, slots and submissions."""
         return sheet_violations(self)
 
 

@@ -196,7 +196,6 @@ class Item(models.Model):
 
     @property
     def is_example(self) -> bool:
-        """Whether the item belongs to the qualification."""
         return self.key_points is not None
 
 

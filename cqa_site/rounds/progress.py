@@ -50,7 +50,6 @@ class RaterProgress:
 
     @property
     def rater(self) -> Rater:
-        """The rater of the row."""
         return self.place.rater
 
 
@@ -141,7 +140,6 @@ class TaskProgress:
 
     @property
     def all(self) -> int:
-        """Items done and left."""
         return self.done + self.left
 
     @property
@@ -266,7 +264,6 @@ def skips_paid(round_: Any, items: int) -> float:
 
 
 def skipped_by(round_: Any, user: User) -> int:
-    """Count the items a person skipped."""
     return sum(
         skipped
         for _rater, _done, skipped, _time in kind_of(round_).paces(round_, rater__user=user)
@@ -408,6 +405,5 @@ def _ended(round_: Round, participant: Participant) -> TaskCard:
 
 
 def _is_over(participant: Participant, done: int) -> bool:
-    """Whether a crowd participant has nothing more to do."""
     is_running = participant.outcome == Participant.Outcome.RUNNING
     return not is_running or done >= participant.link.required_items

@@ -108,7 +108,6 @@ def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
 
 
 def with_free_slot(round_: Any, items: QuerySet[Any]) -> QuerySet[Any]:
-    """Return those of a round's items that have a free slot."""
     slots = sheet_kind_of(round_).Slot._default_manager
     return items.filter(Exists(slots.filter(FREE, item=OuterRef("pk"))))
 
@@ -322,7 +321,6 @@ class _SheetServer:
         return SheetWork(None, "held" if is_held else "finished")
 
     def _unseen(self) -> QuerySet[Any]:
-        """Return the items for which the rater has had no sheet."""
         return unseen_items(self.round_, [thing for thing, again in self._done if again == 0])
 
     def _first(self) -> Any | None:
@@ -353,7 +351,6 @@ class _SheetServer:
         return list(self.own().order_by("place").values_list(*columns))
 
     def _repeat(self, *, is_last: bool = False) -> Any | None:
-        """Return a sheet for a repeated item, if one is due."""
         share = self.round_.repeat_share
         if not share:
             return None

@@ -129,7 +129,6 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return f"{reverse('participation_back')}?{urlencode({'next': page or ''})}"
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """Return the account page."""
         return reverse("account")
 
 
@@ -159,7 +158,6 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         return bounded(super().get_requests_session())
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
-        """Return the page of all sign-in methods."""
         return reverse("mfa_index")
 
     def on_authentication_error(

@@ -175,7 +175,6 @@ class CheckedProvider(OpenIDConnectProvider):
         return {"email": data.get("email")}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return name and address."""
         return {"email": data.get("email"), "name": data.get("name")}
 
     def extract_email_addresses(self, data: dict[str, Any]) -> list[Any]:

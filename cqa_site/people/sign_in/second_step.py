@@ -77,7 +77,6 @@ class NoteSession(Middleware):
     """Middleware that keeps the session list of people with an account."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Record the session after the response, which may have started it."""
         response = self.get_response(request)
         if response.status_code < 500:
             try:
@@ -128,7 +127,6 @@ def sessions_of(request: HttpRequest) -> list[SeenSession]:
 
 @chore("places where nobody is signed in any more")
 def forget_places() -> int:
-    """Delete list entries of expired sessions."""
     oldest = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     return UserSession.objects.filter(last_seen_at__lt=oldest).delete()[0]
 
@@ -195,7 +193,6 @@ def needs_second_step(user: User) -> bool:
 
 
 def has_second_step(user: User) -> bool:
-    """Whether the user has a passkey or an authenticator app here."""
     return Authenticator.objects.filter(user=user, type__in=STEPS).exists()
 
 
@@ -244,7 +241,6 @@ class AskFirst(Middleware):
     """Middleware that sends users who still need a second step to the page that sets it up."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on, or redirect to the second step."""
         if not settings.MFA_REQUIRED or not request.user.is_authenticated:
             return self.get_response(request)
         if has_passed(request, request.user) or not needs_second_step(request.user):
@@ -275,7 +271,6 @@ class SecondStepAdapter(DefaultMFAAdapter):
     """Encrypts secrets, names devices meaningfully, and keeps the last required step."""
 
     def encrypt(self, text: str) -> str:
-        """Encrypt secrets of apps and recovery codes with the site's keys."""
         return seal(text).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
@@ -334,7 +329,6 @@ class _PasskeyChecks:
     cleaned_data: dict[str, Any]
 
     def clean_credential(self) -> Authenticator:
-        """Return the passkey that was used."""
         credential = self.cleaned_data["credential"]
         try:
             response = AuthenticationResponse.from_dict(credential).response

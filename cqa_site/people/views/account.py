@@ -139,7 +139,6 @@ class AddApp(ActivateTOTPView):
     """Add an authenticator app; adding it counts as a second step."""
 
     def get_form(self, form_class: Any = None) -> Any:
-        """Return the form with a plain label."""
         form = super().get_form(form_class)
         form.fields["code"].label = _("Code from the app")
         return form
@@ -191,8 +190,6 @@ def _added(request: Any, answer: HttpResponse, is_first: bool, kind: str) -> Htt
 
 
 class RenamePasskey(EditWebAuthnView):
-    """Rename a passkey."""
-
     success_url = reverse_lazy("mfa_index")
 
 
@@ -252,7 +249,6 @@ def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpR
 
 @require_safe
 def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Accept a provider's reply."""
     adapter = _adapter(request, provider_id)
     try:
         return CheckedCallback.adapter_view(adapter)(request)

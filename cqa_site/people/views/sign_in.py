@@ -108,7 +108,6 @@ class SignIn(LoginView):
         return super().get(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the context with the available sign-in methods."""
         return super().get_context_data(**kwargs) | entrances(self.request)
 
 
@@ -164,7 +163,6 @@ def ways(request: PersonRequest) -> HttpResponse:
 @own
 @require_POST
 def end_other_sessions(request: PersonRequest) -> HttpResponse:
-    """Sign out everywhere else."""
     stay_alone(request)
     record(study=None, actor=request.user, verb="sessions_ended", subject=str(request.user))
     messages.success(request, _("You are signed out everywhere else."))

@@ -48,7 +48,6 @@ def closed_door(
 
 @login_required
 def study_new(request: PersonRequest) -> HttpResponse:
-    """Create a study, for users who may do so on this site."""
     if not may_open_studies(request.user):
         raise PermissionDenied
     form = StudyForm(request.POST or None)
@@ -61,7 +60,6 @@ def study_new(request: PersonRequest) -> HttpResponse:
 
 @study_page(Role.ADMIN)
 def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
-    """Change name and description."""
     draft = Study.objects.get(pk=study.pk)  # the form writes into it before it is valid
     form = StudyForm(request.POST or None, instance=draft)
     if request.method == "POST" and form.is_valid():
@@ -106,7 +104,6 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
 def invitation_revoke(
     request: StudyRequest, study: Study, invitation_id: uuid.UUID
 ) -> HttpResponse:
-    """Revoke an unused link."""
     invitation = get_object_or_404(study.invitations, public_id=invitation_id)
     if people_actions.revoke_invitation(invitation=invitation, actor=request.user):
         messages.success(request, _("Invitation revoked."))
@@ -192,7 +189,6 @@ def _page(
 
 @study_page(*RESEARCHERS)
 def audit(request: StudyRequest, study: Study) -> HttpResponse:
-    """List changes and their authors, newest first."""
     events = study.audit_events.select_related("actor")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
     for event in page:  # not in the template, where "items" may be a key of the details

@@ -80,7 +80,6 @@ class ParticipantLink(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether new participants may still join."""
         return not self.closed_at and self.expires_at > timezone.now()
 
     def pay_of(self, outcome: str) -> Decimal | None:

@@ -402,7 +402,6 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
 def crowd_link_close(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
 ) -> HttpResponse:
-    """Close the link to new participants."""
     link = get_object_or_404(actions.links_of(_round(study, any_round_id)), public_id=link_id)
     actions.close_link(link=link, actor=request.user)
     messages.success(request, _("Link closed. People who have joined can finish."))

@@ -173,7 +173,6 @@ def close_link(*, link: ParticipantLink, actor: User) -> None:
 
 
 def crowd_kinds() -> list[TaskKind]:
-    """Return the kinds whose rounds accept crowd participants."""
     return [kind for kind in kinds() if kind.takes_crowd]
 
 
@@ -266,7 +265,6 @@ def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Parti
 
 @transaction.atomic
 def note_fault(*, participant: Participant, comment: str) -> None:
-    """Store a participant's fault report for the researchers."""
     participant.fault_report = comment
     participant.save(update_fields=["fault_report"])
     record_participant(participant, "participant_reported_a_fault", reason=comment)

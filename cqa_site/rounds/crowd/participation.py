@@ -63,7 +63,6 @@ class ParticipantProgress:
 
     @property
     def left(self) -> int:
-        """Items left to do."""
         return max(0, self.required - self.answered)
 
     @property
@@ -73,7 +72,6 @@ class ParticipantProgress:
 
     @property
     def is_over_skips(self) -> bool:
-        """Whether the person skipped more than the round allows."""
         return self.skipped > self.allowed
 
     @property
@@ -246,7 +244,6 @@ class NoteLostAnswers(Middleware):
     """Set a cookie in the browser of a participant whose answer could not be stored."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Set the cookie if storing an answer met a server error."""
         response = self.get_response(request)
         if response.status_code >= 500 and request.method == "POST" and _is_answer(request):
             secret = browser_secret(request)

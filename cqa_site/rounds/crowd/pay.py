@@ -69,14 +69,12 @@ class Earning:
 
     @property
     def bonus(self) -> Decimal:
-        """Bonus for the items of a completed participation."""
         is_complete = self.participant.outcome == ENDED.COMPLETED
         each_item = self.participant.link.item_bonus
         return each_item * self.items if is_complete and each_item else Decimal()
 
     @property
     def total(self) -> Decimal | None:
-        """Pay and bonus."""
         return None if self.pay is None else self.pay + self.bonus
 
     @property
@@ -115,7 +113,6 @@ class PaySummary:
 
     @cached_property
     def rated(self) -> list[Earning]:
-        """Completed participations with a rate."""
         return [
             earning
             for earning in self.earnings
@@ -124,7 +121,6 @@ class PaySummary:
 
     @cached_property
     def median(self) -> Estimate:
-        """Median pay per hour of completed participations."""
         recipe = _("Reward and bonus of each completed participation, per hour of stored time.")
         rates = np.array([earning.hourly for earning in self.rated], dtype=float)
         return median_estimate(rates, recipe, unit="completed submissions")

@@ -70,7 +70,6 @@ class DueList:
 
     @property
     def total(self) -> Decimal:
-        """Sum of all amounts."""
         return sum((payment.amount for payment in self.payments), Decimal())
 
 
@@ -173,7 +172,6 @@ def doubt_unended(link: ParticipantLink) -> None:
 
 
 def open_payments(link: ParticipantLink) -> QuerySet[CrowdPayment]:
-    """Return payments whose outcome a person can enter."""
     long_ago = timezone.now() - timedelta(seconds=SENT_SECONDS)
     handed = Q(state__in=(STATES.EXPORTED, STATES.UNKNOWN))
     return link.payments.filter(handed | Q(state=STATES.SENDING, changed_at__lt=long_ago))
@@ -192,7 +190,6 @@ class PaymentState:
 
 
 def payment_states(link: ParticipantLink) -> list[PaymentState]:
-    """Return a link's payments by state and order."""
     rows = link.payments.order_by().values("state", "batch")
     still_open = set(open_payments(link).values_list("batch", flat=True))
     return [

@@ -161,7 +161,6 @@ def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
 def crowd_link_connect(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
 ) -> HttpResponse:
-    """Store the platform's study ID and webhook secret of a link."""
     round_ = get_object_or_404(crowd_rounds(study), public_id=any_round_id)
     link = get_object_or_404(links_of(round_), public_id=link_id)
     form = PlatformConnectionForm(request.POST)

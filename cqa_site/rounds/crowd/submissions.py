@@ -35,8 +35,6 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class SubmissionRow:
-    """One row of the platform's list."""
-
     submission: str
     participant: str
     status: str
@@ -56,7 +54,6 @@ class SubmissionDifference:
 
     @property
     def title(self) -> str:
-        """The problem in words."""
         return str(PROBLEMS[self.problem])
 
 

@@ -125,7 +125,6 @@ def exercises_of_step(round_: Any, step: Mapping[str, Any]) -> list[Exercise]:
 
 
 def answered_in(round_: Any, rater: int, step: str, attempt: int) -> list[StepResult]:
-    """Return the single answers of an attempt, in their order."""
     return [
         result
         for result in results_of(round_, rater)
@@ -265,13 +264,11 @@ def _record(
 
 
 def survey_of(round_: Any) -> list[dict[str, Any]]:
-    """Return the questions of a round's survey."""
     step = round_.onboarding.step(SURVEY) if round_.onboarding_id else None
     return step["questions"] if step else []
 
 
 def has_survey_left(round_: Any, user: User) -> bool:
-    """Whether the round has a survey that the person has not answered."""
     own = SurveyResponse.objects.filter(round=round_.pk, rater__user=user)
     return bool(survey_of(round_)) and not own.exists()
 

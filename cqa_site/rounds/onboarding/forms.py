@@ -124,7 +124,6 @@ class OnboardingForm(forms.Form):
             del self.fields["keeps_qualifications"]
 
     def clean_name(self) -> str:
-        """Reject a name that another onboarding of the study has."""
         name: str = self.cleaned_data["name"]
         others = self.study.onboardings.filter(name=name)
         if self.onboarding is not None:
@@ -134,26 +133,21 @@ class OnboardingForm(forms.Form):
         return name
 
     def clean_consent(self) -> str:
-        """Reject a text in which something is left open."""
         text: str = self.cleaned_data["consent"]
         if gaps := list(dict.fromkeys(LEFT_OPEN.findall(text))):
             raise ValidationError(_("Replace %s with your own text.") % ", ".join(gaps))
         return text
 
     def clean_screening(self) -> list[dict[str, Any]]:
-        """Read the questions."""
         return read_questions(self.cleaned_data["screening"], purpose="screening")
 
     def clean_quiz(self) -> list[dict[str, Any]]:
-        """Read the questions."""
         return read_questions(self.cleaned_data["quiz"], purpose="quiz")
 
     def clean_survey(self) -> list[dict[str, Any]]:
-        """Read the questions."""
         return read_questions(self.cleaned_data["survey"], purpose="survey")
 
     def clean(self) -> dict[str, Any]:
-        """Reject numbers that contradict each other."""
         data = super().clean() or {}
         items, right = data.get("qualification", 0), data.get("qualification_right", 0)
         if items and not 1 <= right <= items:
@@ -168,7 +162,6 @@ class OnboardingForm(forms.Form):
         return data
 
     def version_fields(self) -> dict[str, Any]:
-        """Return the cleaned fields as those of a version."""
         data = self.cleaned_data
         return {
             "text": data["text"],
@@ -178,7 +171,6 @@ class OnboardingForm(forms.Form):
         }
 
     def steps(self) -> list[dict[str, Any]]:
-        """Return the steps in their order."""
         data = self.cleaned_data
         quiz = {"questions": data["quiz"]}
         if data["quiz"]:

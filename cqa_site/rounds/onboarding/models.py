@@ -54,7 +54,6 @@ class OnboardingVersion(models.Model):
         return f"{self.onboarding} (v{self.number})"
 
     def step(self, kind: str) -> Mapping[str, Any] | None:
-        """Return the step of this kind, if the version has one."""
         return next((step for step in self.steps if step["kind"] == kind), None)
 
 

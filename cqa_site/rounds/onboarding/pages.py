@@ -222,7 +222,6 @@ def _step_page(
 def _earlier_page(
     request: StudyRequest, round_: Any, place: Place, progress: StepProgress, number: int
 ) -> HttpResponse:
-    """Show a step that was passed, with the answers."""
     step = progress.steps[number - 1]
     done = _last(round_, place, step["kind"], PASSED)
     rows = [

@@ -48,7 +48,6 @@ def onboarding_in(study: Study, onboarding_id: uuid.UUID) -> Onboarding:
 @study_page(*RESEARCHERS)
 @require_safe
 def onboardings(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the onboardings, and what a new one can start from."""
     starts = [(name, start["title"]) for name, start in STARTS.items()]
     context = {"study": study, "onboardings": onboardings_of(study)[:200], "starts": starts}
     return render(request, "rounds/onboarding/list.html", context)
@@ -64,7 +63,6 @@ def onboarding_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def onboarding_edit(request: StudyRequest, study: Study, onboarding_id: uuid.UUID) -> HttpResponse:
-    """Write the next version, from the newest one."""
     row = onboarding_in(study, onboarding_id)
     initial = fields_of(row.versions.select_related("onboarding")[0])
     form = OnboardingForm(request.POST or None, study=study, onboarding=row, initial=initial)
@@ -127,7 +125,6 @@ def _page(
 
 
 def _named_version(request: StudyRequest, versions: list[OnboardingVersion]) -> OnboardingVersion:
-    """Return the version that the address names, else the newest one."""
     number = request.GET.get("version", "")
     return next((row for row in versions if str(row.number) == number), versions[0])
 
@@ -182,7 +179,6 @@ def onboarding_withdraw(
 def onboarding_survey(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID
 ) -> StreamingHttpResponse:
-    """Send the answers to the survey as a file of their own."""
     rows = survey_rows(onboarding_in(study, onboarding_id))
     header = next(rows)
     reply = StreamingHttpResponse(csv_pieces(header, rows), content_type="text/csv; charset=utf-8")

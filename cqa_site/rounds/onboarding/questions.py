@@ -146,7 +146,6 @@ class QuestionsForm(forms.Form):
 
     @property
     def wrong(self) -> list[int]:
-        """Numbers of the questions whose choice is not right."""
         return wrong_answers(self.questions, self.answers)
 
 
@@ -187,7 +186,6 @@ def wrong_answers(questions: Sequence[Question], answers: Mapping[str, Any]) -> 
 
 
 def spoken(question: Question, value: Any) -> str:
-    """Return an answer in words."""
     if value in (None, ""):
         return ""
     if not question["choices"]:

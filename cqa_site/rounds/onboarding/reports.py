@@ -73,7 +73,6 @@ class ChangedField:
 
 
 def changed_fields(before: OnboardingVersion, after: OnboardingVersion) -> list[ChangedField]:
-    """Return the fields of the form that differ."""
     old, new = fields_of(before), fields_of(after)
     names = [name for name in dict.fromkeys([*old, *new]) if old.get(name) != new.get(name)]
     return [ChangedField(name, _lines(old.get(name), new.get(name))) for name in names]

@@ -45,17 +45,14 @@ class StepProgress:
 
     @property
     def is_done(self) -> bool:
-        """Whether all steps are passed."""
         return not self.end and self.position >= len(self.steps)
 
     @property
     def step(self) -> Step | None:
-        """The current step."""
         return self.steps[self.position] if self.position < len(self.steps) else None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the next attempt has to wait."""
         return self.retry_at is not None and self.retry_at > timezone.now()
 
     @property
@@ -171,7 +168,6 @@ def newest_qualification(version: OnboardingVersion, rater: int) -> Qualificatio
 
 
 def step_progress(round_: Any, place: Place) -> StepProgress:
-    """Return how far the person is, from the stored results."""
     steps, version = steps_of(round_), round_.onboarding
     newest = newest_qualification(version, place.rater_id) if version else None
     state = state_of(newest) if newest else ""
@@ -248,7 +244,6 @@ class ExampleAttempt:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the attempt has to wait."""
         return self.retry_at is not None and self.retry_at > timezone.now()
 
 

@@ -40,17 +40,14 @@ def unread_notice() -> str:
 
 
 def see_other(address: str) -> HttpResponse:
-    """Redirect to an address with a GET (303)."""
     return HttpResponse(status=303, headers={"Location": address})
 
 
 def to_steps(round_: Any) -> HttpResponse:
-    """Redirect to the steps that come before the work."""
     return redirect("round_steps", round_.study.public_id, round_.public_id)
 
 
 def errors_of(form: BaseForm) -> str:
-    """Return all errors of a form in one line."""
     return " ".join(str(text) for errors in form.errors.values() for text in errors)
 
 
@@ -130,7 +127,6 @@ class Ways:
 
 
 def ways_of(sheet: Any) -> Ways:
-    """Return the trial addresses of a sheet, or the usual ones."""
     ways: Ways | None = getattr(sheet, "ways", None)
     return ways or _usual(sheet)
 
@@ -148,7 +144,6 @@ def _usual(sheet: Any) -> Ways:
 
 
 def trial_of(round_: Any, number: int, count: int) -> Trial:
-    """Return the page data for an item on trial."""
     kind, study = kind_of(round_), round_.study.public_id
     address = reverse(kind.audit.round, args=[study, round_.public_id])
 

@@ -111,7 +111,6 @@ class RoundPages:
 
     @property
     def rater_page(self) -> str:
-        """The name of the address for decisions about a rater."""
         return f"{self.kind.audit.round.removesuffix('round')}rater"
 
 
@@ -185,7 +184,6 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def delete(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Delete a draft."""
         row = round_in(face, study, ids[round_id])
         try:
             delete_round(round_=row, actor=request.user)
@@ -205,7 +203,6 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_POST
     def moved(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
-        """Open, pause, close or reopen a round."""
         row = round_in(face, study, ids[round_id])
         try:
             MOVES[move](round_=row, actor=request.user)
@@ -246,12 +243,10 @@ def _examples(row: Any) -> QuerySet[Any]:
 
 
 def _drawn(row: Any) -> QuerySet[Any]:
-    """Return the drawn items, without examples."""
     return items_of(row).filter(key_points__isnull=True)
 
 
 def to_round(row: Any) -> HttpResponse:
-    """Redirect to the round's page."""
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
@@ -327,7 +322,6 @@ def _extent(form: RoundPlanForm, pay: PayForm) -> dict[str, Any]:
 
 
 def _context(face: RoundPages, study: Study) -> dict[str, Any]:
-    """Return the context shared by all pages of rounds."""
     return {
         "study": study,
         "kind": face.kind,
@@ -361,19 +355,16 @@ def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
     @study_page(*RESEARCHERS)
     @require_safe
     def trial(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        """Show an item of a round as people see it."""
         return _tried(face, request, study, ids, number, show_sheet)
 
     @study_page(*RESEARCHERS)
     @require_POST
     def save(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        """Answer like a save."""
         return _tried(face, request, study, ids, number, take_save)
 
     @study_page(*RESEARCHERS)
     @require_POST
     def submit(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        """Answer like a submission, and continue with the next item."""
         return _tried(face, request, study, ids, number, take_submit)
 
     return [

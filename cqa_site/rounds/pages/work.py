@@ -108,7 +108,6 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     @study_page(*face.roles)
     @require_safe
     def work(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Redirect to the next sheet, or say why there is no work."""
         (round_id,) = ids.values()
         return _work(request, opened_round(kind, request, study, round_id))
 
@@ -145,7 +144,6 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     @study_page(*face.roles, in_archive=True)
     @require_POST
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Submit the sheet and continue with the next one."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         if is_before_steps(sheet):
@@ -155,7 +153,6 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     @study_page(*face.roles, in_archive=True)
     @require_POST
     def settle(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        """Continue with a draft that was set aside, or discard it."""
         sheet_id, kept_id = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         version = get_object_or_404(sheet.kept, public_id=kept_id)
@@ -217,7 +214,6 @@ def take_save(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
 
 
 def take_submit(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Submit the form's content and continue."""
     untouched = face.kind.Sheet._default_manager.filter(pk=sheet.pk, version=0)
     if ways_of(sheet).trial is None and is_unread(request, untouched, "served_at"):
         return show_sheet(face, request, sheet, error=unread_notice(), status=409)
@@ -304,7 +300,6 @@ def show_sheet(
 
 
 def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Show an example beside its key."""
     items = face.kind.Item._default_manager.filter(round=sheet.round)
     subject = f"{face.kind.subject}_id"
     item: Any = items.get(**{subject: getattr(sheet, subject)})
@@ -333,12 +328,10 @@ def page_data(sheet: Any) -> dict[str, object]:
 
 
 def is_draft(sheet: Any) -> bool:
-    """Whether the form's content differs from the submitted one."""
     return sheet.draft is not None or sheet.submitted_at is None
 
 
 def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
-    """Return the context around the sheet on every work page."""
     participant = participant_of(request)
     # How much a crowd link asks for; None for members.
     required_items = participant.link.required_items if participant else None
@@ -385,7 +378,6 @@ def _differing(face: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict
 
 
 def _stale(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    """Return both contents side by side; nothing was overwritten."""
     stored: Any = face.kind.sheets().get(pk=sheet.pk)
     context = {
         "study": stored.round.study,
@@ -426,5 +418,4 @@ def _is_seen_example(sheet: Any) -> bool:
 
 
 def address_of(sheet: Any) -> str:
-    """Return the address where a person works on their sheet."""
     return ways_of(sheet).form

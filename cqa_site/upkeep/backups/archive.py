@@ -93,7 +93,6 @@ class Manifest:
 
     @property
     def rows(self) -> int:
-        """Number of rows in all tables."""
         return sum(part.rows for part in self.tables)
 
     @property
@@ -130,14 +129,12 @@ class ArchiveWriter:
         self.manifest.tables.append(table_part)
 
     def file(self, name: str, source: IO[bytes]) -> None:
-        """Copy the file at `name` below the data folder."""
         with self._part(f"files/{name}") as part:
             while block := source.read(BLOCK):
                 part.write(block)
         self.manifest.files.append(ArchivePart(*part.told))
 
     def keys(self, content: bytes) -> None:
-        """Write the sealed keys."""
         with self._part(KEYS) as part:
             part.write(content)
         self.manifest.keys = ArchivePart(*part.told)
@@ -261,7 +258,6 @@ class Archive:
             raise DamagedBackup(part.name, "its rows are not those it was made from")
 
     def copy(self, part: ArchivePart, target: IO[bytes]) -> None:
-        """Write a part into a file."""
         for block in self._blocks(part):
             target.write(block)
 

@@ -147,7 +147,6 @@ def _check_room_for_backup(folder: Path) -> None:
 
 
 def _database_bytes() -> int:
-    """Return the size of the database on disk in bytes."""
     connection = connections["default"]
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
@@ -185,7 +184,6 @@ class StoredBackup:
 
     @property
     def name(self) -> str:
-        """The name of the backup's file."""
         return self.path.name
 
 

@@ -136,7 +136,6 @@ def all_or_none(folder: Path, *, whose: str) -> Iterator[None]:
 
 
 def put_files(archive: Archive, folder: Path, say: Say) -> None:
-    """Write every file of a backup to its place."""
     files = archive.manifest.files
     for done, part in enumerate(files):
         say(done, len(files), part.name)
@@ -233,7 +232,6 @@ def given_passphrase(file: str) -> str:
 
 
 def read_passphrase(file: str) -> str:
-    """Return the first line of a file."""
     try:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except OSError as problem:
@@ -249,7 +247,6 @@ def read_passphrase(file: str) -> str:
 
 
 def ask_passphrase(*, twice: bool) -> str:
-    """Ask for the passphrase at the terminal, without echo."""
     if not sys.stdin.isatty():
         raise BackupRefused(WAYS)
     passphrase = getpass.getpass("Passphrase for the keys: ")

@@ -263,12 +263,10 @@ class Contents:
 
     @property
     def sha256(self) -> str:
-        """Hash of all rows so far."""
         return self._hash.hexdigest()
 
 
 def as_line(row: list[Value]) -> bytes:
-    """Encode a row as one line of JSON."""
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

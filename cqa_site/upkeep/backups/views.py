@@ -16,7 +16,6 @@ from .backup import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
 
 @administrator_page
 def site_backups(request: PersonRequest) -> HttpResponse:
-    """List the stored backups, newest first."""
     backups = kept.all_kept()
     newest = kept.newest(backups)
     jobs = Job.objects.filter(study=None, kind=BACKUP_JOB).order_by("-pk")
@@ -38,7 +37,6 @@ def site_backups(request: PersonRequest) -> HttpResponse:
 @administrator_page
 @require_POST
 def site_backup_new(request: PersonRequest) -> HttpResponse:
-    """Queue a backup now."""
     ask_for_backup(request.user)
     record(study=None, actor=request.user, verb="backup.asked", subject="")
     return redirect("site_backups")
@@ -47,7 +45,6 @@ def site_backup_new(request: PersonRequest) -> HttpResponse:
 @administrator_page
 @require_POST
 def site_backup_check(request: PersonRequest, name: str) -> HttpResponse:
-    """Queue a complete check of a backup."""
     ask_for_check(_listed(name), request.user)
     return redirect("site_backups")
 

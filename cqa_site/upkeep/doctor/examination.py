@@ -36,8 +36,6 @@ class Family(TextChoices):
 
 @dataclass(frozen=True)
 class Examination:
-    """One examination of the site."""
-
     key: str
     family: Family
     name: str | Promise
@@ -135,7 +133,6 @@ class ExaminationThread:
         self.thread = threading.Thread(target=self._run, daemon=True, name=f"doctor {keys[0]}")
 
     def wait(self, seconds: float) -> None:
-        """Wait until all examinations are finished, or the time is up."""
         if self.thread.is_alive():
             self.thread.join(max(0.0, seconds))
 

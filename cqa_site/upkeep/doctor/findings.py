@@ -107,7 +107,6 @@ def python(arguments: str) -> str:
 
 
 def manage(arguments: str) -> str:
-    """Return a `manage.py` command of this site."""
     return python(f"manage.py {arguments}")
 
 

@@ -95,7 +95,6 @@ def active_in(study: Study) -> Iterator[Active]:
 
 
 def contents_of(study: Study) -> list[str]:
-    """Describe the content of a study as counts in sentences."""
     rounds = [round_ for kind in kinds() for round_ in rounds_of(kind, study)]
     labels = sum(round_.done for round_ in rounds)
     runs, files = study.runs.count(), study.import_files.count()

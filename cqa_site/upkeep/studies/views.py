@@ -39,7 +39,6 @@ class StudyNameForm(forms.Form):
         self.fields["name"].widget.attrs["autocomplete"] = "off"
 
     def clean_name(self) -> str:
-        """Reject any other name."""
         name: str = self.cleaned_data["name"]
         if name != self.study.name.strip():
             raise forms.ValidationError(_("This does not match the study's name."))
@@ -61,7 +60,6 @@ def study_archive(request: StudyRequest, study: Study) -> HttpResponse:
 @study_page(Role.ADMIN, in_archive=True)
 @require_POST
 def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
-    """Restore the archived study."""
     unarchive_study(study=study, actor=request.user)
     messages.success(request, _("Restored. Its rounds stay closed until you reopen them."))
     return redirect("study", study.public_id)

@@ -28,8 +28,6 @@ BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
 class RequestCounts(NamedTuple):
-    """The metrics counted for requests."""
-
     registry: "CollectorRegistry"
     requests: "Counter"
     seconds: "Histogram"

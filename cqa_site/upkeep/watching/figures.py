@@ -79,7 +79,6 @@ def leases() -> Iterator[Metric]:
 
 
 def runs() -> Iterator[Metric]:
-    """Yield the figures of runs, their calls and their cost."""
     family = GaugeMetricFamily("counterpoint_runs", "Runs.", labels=("kind", "state"))
     for kind, state, count in _counts(Run.objects.values_list("kind", "state")):
         family.add_metric((kind, state), count)
@@ -113,7 +112,6 @@ def money() -> Iterator[Metric]:
 
 
 def people() -> Iterator[Metric]:
-    """Yield how many labels and sheets people submitted."""
     family = CounterMetricFamily(
         "counterpoint_submissions",
         "Labels and sheets handed in, a changed mind once more.",
@@ -138,7 +136,6 @@ def workers() -> Iterator[Metric]:
 
 
 def backups() -> Iterator[Metric]:
-    """Yield the age of the newest complete backup."""
     yield from _age_of(
         "counterpoint_backup_age_seconds", "Since the newest whole backup.", newest()
     )
@@ -250,7 +247,6 @@ class Scrape:
         self.looked_at = 0.0
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the site's figures."""
         build = GaugeMetricFamily("counterpoint_build", "What runs here.", labels=("version",))
         build.add_metric((cqa_site.__version__,), 1)
         yield build

@@ -63,15 +63,12 @@ class OnlyWhatLogsHold:
         self.exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Export cleaned copies of the spans."""
         return self.exporter.export([_copy(span) for span in spans])
 
     def shutdown(self) -> None:
-        """Shut down the wrapped exporter."""
         self.exporter.shutdown()
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Export waiting spans now."""
         return bool(self.exporter.force_flush(timeout_millis))
 
 

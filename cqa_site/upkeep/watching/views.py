@@ -38,7 +38,6 @@ class MetricsCollector:
     """Collector of the request counts, then of the computed figures."""
 
     def collect(self) -> "Iterator[Metric]":
-        """Yield each metric once."""
         yield from counted().collect()
         yield from _scrape().collect()
 

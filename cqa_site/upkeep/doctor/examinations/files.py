@@ -296,7 +296,6 @@ def shipped_scorers() -> Finding:
 
 
 def _shipped() -> Iterator[tuple[Path, str]]:
-    """Yield the scorers' files and checksums."""
     from argsum.scorers.actions.models import SHIPPED, SUMS
 
     for folder in SHIPPED.values():
