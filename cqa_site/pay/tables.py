@@ -32,9 +32,8 @@ STEP_NAMES = {
 }
 TIME = lazy(
     "Time worked is the stored active time of everything served, and the time from opening a step "
-    "to its answer, at most 10 minutes per step. Columns of steps are minutes. Pay follows the "
-    "terms of the link and confirms nothing. It is not defined where none is set, and pay per "
-    "hour where no time is stored."
+    "to its answer, at most 10 minutes per step. Pay follows the terms of the link and confirms "
+    "nothing. It is not defined where none is set, and pay per hour where no time is stored."
 )
 
 
@@ -50,19 +49,20 @@ def _people_columns(summary: PaySummary) -> list[Column]:
     """Return the columns of people, with the minutes in each step that took anybody time."""
     used = {step for earning in summary.earnings for step in earning.seconds}
     steps = [
-        Column(name, lambda row, step=step: row.seconds.get(step, 0.0) / 60)
+        Column(_("%s (min)") % name, lambda row, step=step: row.seconds.get(step, 0.0) / 60)
         for step, name in STEP_NAMES.items()
         if step in used
     ]
+    money = {"currency": summary.link.currency}
     return [
         Column(lazy("Account"), "participant.user"),
         Column(lazy("Outcome"), lambda row: row.participant.get_outcome_display()),
         Column(lazy("Items answered"), "items"),
         *steps,
-        Column(lazy("Minutes"), lambda row: row.worked / 60),
-        Column(lazy("Pay"), lambda row: _money(row.pay)),
-        Column(lazy("Bonus"), lambda row: _money(row.bonus)),
-        Column(lazy("Per hour"), "hourly"),
+        Column(lazy("Total (min)"), lambda row: row.worked / 60),
+        Column(_("Pay (%(currency)s)") % money, lambda row: _money(row.pay)),
+        Column(_("Bonus (%(currency)s)") % money, lambda row: _money(row.bonus)),
+        Column(_("Per hour (%(currency)s)") % money, "hourly"),
     ]
 
 
@@ -81,14 +81,14 @@ TABLES: dict[str, FigureTable] = {
             TextColumn(lazy("Remark"), "median.reason"),
         ),
         _median,
-        lazy("Completed participations with a reward and stored time."),
+        lazy("No completed participation has a reward and a stored time yet."),
     ),
     "people": FigureTable(
         lazy("People"),
         TIME,
         _people_columns,
         "earnings",
-        lazy("People who join through the link."),
+        lazy("Nobody has joined through the link yet."),
     ),
     "steps": FigureTable(
         lazy("Steps"),
@@ -101,7 +101,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Earned in total"), lambda row: _money(row.earned)),
         ),
         lambda summary: summary.by_step(),
-        lazy("People who join through the link."),
+        lazy("Nobody has joined through the link yet."),
     ),
 }
 
