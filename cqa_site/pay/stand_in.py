@@ -77,9 +77,9 @@ class PlatformStandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def invent(self, count: int) -> list[str]:
+    def invent(self, count: int, first: int = 0) -> list[str]:
         """Add participants with a submission each; return the submissions."""
-        first = len(self.submissions)
+        first = first or len(self.submissions)
         names = [f"SUB{number:05}" for number in range(first, first + count)]
         self.submissions |= {name: StandInSubmission(f"PID{name[3:]}") for name in names}
         return names

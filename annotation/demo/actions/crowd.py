@@ -25,12 +25,13 @@ PARTICIPANTS, ITEMS, DAYS = 12, 5, 30
 def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink:
     """Make a link of the demo's running label round, and let the platform's people in by it.
 
-    Links of earlier starts are closed: their secrets are not stored.
+    Links of earlier starts are closed: their secrets are not stored. Nobody comes a second time.
     """
     study = Study.objects.get(is_demo=True)
     actor = study.memberships.filter(role=Role.RESEARCHER).select_related("user")[0].user
-    for earlier in ParticipantLink.objects.filter(platform_study=STUDY, study=study):
-        close_link(link=earlier, actor=actor)
+    earlier = list(ParticipantLink.objects.filter(platform_study=STUDY, study=study))
+    for old_link in earlier:
+        close_link(link=old_link, actor=actor)
     link, secret = create_link(
         round_=LabelRound.objects.get(study=study, state=LabelRound.State.OPEN),
         actor=actor,
@@ -47,7 +48,7 @@ def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink:
     )
     about = {"platform_study": STUDY, "hook_secret": HOOK_SECRET, "api_token": TOKEN}
     connect_link(link=link, actor=actor, **about)
-    platform.invent(PARTICIPANTS)
+    platform.invent(PARTICIPANTS, first=PARTICIPANTS * len(earlier))
     platform.entry = site + reverse("join", args=[secret])
     platform.hook = site + reverse("platform_hook", args=[link.public_id])
     return link

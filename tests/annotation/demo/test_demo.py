@@ -7,9 +7,13 @@ from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
 from annotation.demo.actions import demo
+from annotation.demo.actions.crowd import connect_stand_in
 from annotation.demo.actions.demo import PEOPLE
 from annotation.labelling.actions.rounds import default_guideline
+from annotation.labelling.models.rounds import LabelRound
+from cqa_site.pay.stand_in import PlatformStandIn
 from cqa_site.people.models import Membership, Role, Study, User
+from cqa_site.rounds.models import ParticipantLink
 from tests import cast
 from tests.annotation.voting import newcomer, work
 
@@ -40,6 +44,22 @@ def test_without_a_demo_or_in_production_it_says_what_to_do_instead(settings):
     settings.PRODUCTION = True
     with pytest.raises(CommandError, match="changepassword"):
         call_command("demo", password=True)
+
+
+def test_the_crowd_of_a_second_start_has_not_been_here():
+    study = cast.make_study()
+    Study.objects.update(is_demo=True)
+    cast.make_member(study, "researcher")
+    round_ = cast.make_label_round(study, ordinary=5, controls=0)
+    LabelRound.objects.filter(pk=round_.pk).update(state="open")
+    crowds = []
+    for _start in range(2):
+        with PlatformStandIn() as platform:
+            link = connect_stand_in(platform, "http://testserver")
+            crowds.append(set(platform.submissions))
+    assert [len(crowd) for crowd in crowds] == [12, 12]
+    assert crowds[0].isdisjoint(crowds[1])
+    assert list(ParticipantLink.objects.filter(closed_at=None)) == [link]
 
 
 @pytest.mark.long
