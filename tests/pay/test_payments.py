@@ -125,7 +125,7 @@ def test_what_ended_on_the_platform_is_not_selected(crowd, researcher):
     apply_status(crowd.people[0], "RETURNED", timezone.now())
     rows = [SubmissionRow("SUB-1", "PID-1", "REJECTED"), SubmissionRow("SUB-2", "P", "RETURNED")]
     store_submissions(link=crowd.link, rows=rows, actor=None)
-    assert [row.status for row in due(crowd).payments] == ["RETURNED", "REJECTED", ""]
+    assert [row.ended_there for row in due(crowd).payments] == ["RETURNED", "REJECTED", ""]
     page = researcher.get(crowd.page("crowd_submissions")).text
     assert (page.count('name="payment"'), page.count(" checked")) == (3, 1)
     assert '<span class="badge warn">REJECTED</span>' in page

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from annotation.labelling.models.rounds import Slot
 from cqa_site.people.models import AuditEvent
+from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.crowd.platform import apply_status
 from cqa_site.rounds.crowd.submissions import (
     SubmissionRow,
@@ -17,7 +18,7 @@ from cqa_site.rounds.crowd.submissions import (
 )
 from cqa_site.rounds.models import Participant, PlatformSubmission
 from tests import cast
-from tests.people.crowd import CODES
+from tests.people.crowd import CODES, create_link
 from tests.people.test_crowd import label_items
 from tests.worlds import built_once
 
@@ -84,6 +85,15 @@ def test_who_came_after_the_list_cannot_be_on_it(crowd):
     assert "SUB-30" not in compared(crowd)
     store(crowd)
     assert compared(crowd)["SUB-30"] == "unknown_there"
+
+
+def test_who_came_by_another_link_of_the_study_is_known(crowd):
+    other, _secret = create_link(crowd.round, crowd.researcher)
+    take_part(link=other, ids=PlatformIds("PID-8", session="SUB-8"), browser="browser-8")
+    store(crowd)
+    assert "SUB-8" not in compared(crowd)
+    store(crowd, [listed(8, "APPROVED", participant="PID-other")])
+    assert compared(crowd)["SUB-8"] == "unknown_here"
 
 
 def test_statuses_that_contradict_the_outcome(crowd):
@@ -168,5 +178,5 @@ def test_a_bad_export_stores_nothing_and_says_where(crowd, researcher, subtests)
 
 def test_comparing_many_costs_no_more_queries(crowd, django_assert_num_queries):
     store(crowd)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         differences(crowd.link)

@@ -46,13 +46,8 @@ class DuePayment:
     kind: str
     amount: Decimal
     reason: str
-    # What the platform last said about the submission; empty if nothing.
-    status: str = ""
-
-    @property
-    def is_ended_there(self) -> bool:
-        """Whether the submission was returned, timed out or rejected on the platform."""
-        return self.status in ENDS
+    # The status of a submission that was returned, timed out or rejected on the platform.
+    ended_there: str = ""
 
     @property
     def key(self) -> str:
@@ -88,7 +83,8 @@ def due_payments(link: ParticipantLink) -> DueList:
                 continue
             row = listed.get((person.session_id, person.participant_id))
             if person.session_id and (person.is_verified or row):
-                payments.append(replace(payment, status=newest_status(person, row)))
+                status = newest_status(person, row)
+                payments.append(replace(payment, ended_there=status if status in ENDS else ""))
             else:
                 unproven += 1
     return DueList(payments, unproven)

@@ -102,6 +102,9 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
     listed = {row.submission: row for row in link.submissions.all()}
     if not listed:
         return []
+    # Of several links into one study on the platform, its list has the people of all.
+    others = Participant.objects.filter(study=link.study_id).exclude(link=link)
+    elsewhere = set(others.values_list("session_id", "participant_id"))
     last_list = max(row.seen_at for row in listed.values())
     people = link.participants.select_related("user", "link", "study").order_by("pk")
     by_submission: dict[str, Participant] = {}
@@ -111,7 +114,7 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
     for submission, row in listed.items():
         known = by_submission.get(submission)
         problem = _problem(known, row)
-        if problem:
+        if problem and (known or (submission, row.participant_id) not in elsewhere):
             here = _here(known, problem) if known else ""
             there = row.code if problem.endswith("code") else row.status
             there = row.participant_id if problem == "other_person" else there
