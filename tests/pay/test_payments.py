@@ -131,6 +131,13 @@ def test_what_ended_on_the_platform_is_not_selected(crowd, researcher):
     assert '<span class="badge warn">REJECTED</span>' in page
 
 
+def test_pages_say_which_of_several_links_they_are_about(crowd, researcher):
+    links = crowd.page("crowd_submissions").split(str(crowd.link.public_id))[0]
+    for page in (links, crowd.page("crowd_pay"), crowd.page("crowd_submissions")):
+        text = researcher.get(page).text.split("<main", 1)[1].split("<details", 1)[0]
+        assert f"{crowd.link.created_at:%Y-%m-%d %H:%M}" in text
+
+
 def test_tables_say_that_they_are_cut_off(crowd, researcher, monkeypatch):
     monkeypatch.setattr("cqa_site.pay.pages.SHOWN", 2)
     page = crowd.page("crowd_submissions")
