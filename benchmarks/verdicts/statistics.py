@@ -210,7 +210,7 @@ def _of_medians(name: str) -> tuple[Simulation, Simulation]:
         study=covers, **about,
     )  # fmt: skip
     sentence = Simulation(
-        says="All of the 95 % interval is below the floor", rule=rule, counts="false",
+        says="The whole 95 % interval is below the floor", rule=rule, counts="false",
         sizes=(RULES[rule].least, 30, 100), study=says_below, **about,
     )  # fmt: skip
     return interval, sentence

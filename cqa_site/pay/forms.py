@@ -33,11 +33,11 @@ class PayTermsForm(forms.Form):
         label=lazy("Currency"),
         max_length=3,
         help_text=lazy("As on the platform. Nothing is converted."),
-        validators=[RegexValidator("^[A-Z]{3}$", lazy("Three capital letters, such as GBP."))],
+        validators=[RegexValidator("^[A-Z]{3}$", lazy("Enter 3 capital letters, such as GBP."))],
     )
     hourly_floor = Amount(
         label=lazy("Floor per hour"),
-        help_text=lazy("From 10 completed submissions on, a lower median gives a warning."),
+        help_text=lazy("From 10 completed participations on, a lower median gives a warning."),
     )
     item_bonus = Amount(
         most=MOST_PER_ITEM,
@@ -56,7 +56,7 @@ class PayTermsForm(forms.Form):
         currency: str = self.cleaned_data["currency"]
         if currency != self.link.currency and self.link.payments.exists():
             raise forms.ValidationError(
-                lazy("Payments are confirmed in %(currency)s, so it stays."),
+                lazy("Payments are confirmed in %(currency)s, so the currency cannot change."),
                 params={"currency": self.link.currency},
             )
         return currency
@@ -74,7 +74,7 @@ class PayTermsForm(forms.Form):
 class SubmissionsForm(forms.Form):
     """The platform's export of a study's submissions."""
 
-    file = forms.FileField(label=lazy("Export of the platform (CSV)"), max_length=255)
+    file = forms.FileField(label=lazy("Platform export (CSV)"), max_length=255)
 
 
 PayTermsForm.base_fields |= {

@@ -77,7 +77,7 @@ def _pay(link: ParticipantLink, order: str, actor: User | None) -> None:
         raise JobRefused(_("%s This order was not paid.") % problem) from None
     except PlatformUnclear as problem:
         end_batch(link, order, STATES.UNKNOWN, actor)
-        text = _("%s Look at the platform, then mark the payments as paid or not paid.")
+        text = _("%s Check the platform, then mark the payments as paid or not paid.")
         raise JobRefused(text % problem) from None
     end_batch(link, order, STATES.PAID, actor)
 

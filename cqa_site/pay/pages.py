@@ -157,7 +157,8 @@ def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
     text = ngettext("%(n)d payment confirmed.", "%(n)d payments confirmed.", count)
     messages.success(request, text % {"n": count})
     if count < len(keys):
-        messages.warning(request, _("Other selected payments have changed. Check the list."))
+        text = _("Some selected payments have changed and were not confirmed. Check the list.")
+        messages.warning(request, text)
 
 
 def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | None:
@@ -183,7 +184,7 @@ def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> 
 
 
 def _warn_of_none(request: StudyRequest) -> None:
-    messages.warning(request, _("Nothing changed. The payments were in another state already."))
+    messages.warning(request, _("Nothing changed: the payments were no longer in this state."))
 
 
 ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | None]] = {

@@ -22,7 +22,7 @@ from cqa_site.web.tables import TableData, text_of
 # Rows of a table on a page; its files have all.
 SHOWN = 500
 STEP_NAMES = {
-    START: lazy("Before the first step was done"),
+    START: lazy("Before completing a step"),
     CONSENT: lazy("Consent"),
     SCREENING: lazy("Screening"),
     READING: lazy("Guideline and quiz"),
@@ -71,10 +71,10 @@ TABLES: dict[str, FigureTable] = {
         lazy("Pay per hour"),
         lazy(
             "Reward and bonus of each completed participation, per hour of stored time. Exact "
-            "95 % interval between order statistics, for 6 or more submissions."
+            "95 % interval between two order statistics, for 6 or more participations."
         ),
         (
-            Column(lazy("Completed submissions"), "median.n_items"),
+            Column(lazy("Completed participations"), "median.n_items"),
             EstimateColumn(lazy("Median per hour"), "median"),
             Column(lazy("Floor per hour"), lambda row: _money(row.link.hourly_floor)),
             Column(lazy("Currency"), "link.currency"),
@@ -97,7 +97,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Step"), lambda row: str(STEP_NAMES[row.step])),
             Column(lazy("People"), "people"),
             Column(lazy("Median minutes"), "minutes"),
-            Column(lazy("Ended here or left after it"), "ended"),
+            Column(lazy("Ended in this step, or left after it"), "ended"),
             Column(lazy("Earned in total"), lambda row: _money(row.earned)),
         ),
         lambda summary: summary.by_step(),
@@ -131,7 +131,7 @@ def _about(table: TableData) -> str:
     """Say that a page shows the first rows alone."""
     count = len(table.rows)
     about = {"n": text_of(SHOWN), "all": text_of(count)}
-    return _("The first %(n)s of %(all)s; the files have all.") % about if count > SHOWN else ""
+    return _("First %(n)s of %(all)s rows; the files have all.") % about if count > SHOWN else ""
 
 
 def _on_page(table: TableData) -> PageTable:

@@ -425,7 +425,9 @@ class PlatformConnectionForm(forms.Form):
         required=False,
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("To fetch submissions and send payments. If empty, the stored one stays."),
+        help_text=lazy(
+            "Fetches submissions and sends payments. Leave empty to keep the stored token."
+        ),
     )
 
 

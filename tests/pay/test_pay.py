@@ -66,11 +66,13 @@ def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
     # 12 minutes at 9.00 an hour.
     assert summary.mending == (Decimal("1.80"), pytest.approx(9.0))
     text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
-    assert "these 10 completed submissions is 7.50 GBP per hour, below the floor of 9.00" in text
-    assert "A reward of 1.80 GBP would bring their median to 9.00." in text
+    assert (
+        "these 10 completed participations is 7.50 GBP per hour, below the floor of 9.00" in text
+    )
+    assert "With a reward of 1.80 GBP, their median would have been 9.00." in text
     assert "is below the floor." not in text
     links = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
-    assert "A reward of 1.80 GBP" in " ".join(researcher.get(links).text.split())
+    assert "With a reward of 1.80 GBP" in " ".join(researcher.get(links).text.split())
     crowd.end(crowd.people[0], "fault")
     assert not summary_of(crowd).is_below, "nine are too few"
 
@@ -79,7 +81,7 @@ def test_a_whole_interval_below_the_floor_is_said(crowd, researcher):
     ParticipantLink.objects.update(hourly_floor=Decimal("12.00"))
     assert summary_of(crowd).is_shown_below
     text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
-    assert "All of the 95 % interval [6.43, 10.00] is below the floor." in text
+    assert "The whole 95 % interval [6.43, 10.00] is below the floor." in text
 
 
 def test_the_mending_reward_is_the_least_one(crowd):
@@ -174,7 +176,7 @@ def test_pages_cut_long_tables_and_files_do_not(crowd, researcher, monkeypatch):
     monkeypatch.setattr("cqa_site.pay.tables.SHOWN", 4)
     page = researcher.get(crowd.page("crowd_pay")).text
     assert page.count("Participant ") == 4
-    assert "The first 4 of 10; the files have all." in page
+    assert "First 4 of 10 rows; the files have all." in page
     assert "1.50</td>" in page, "money has two decimals"
     csv = researcher.get(crowd.page("crowd_pay_figure", "people", "csv")).text
     assert csv.count("Participant ") == 10

@@ -102,7 +102,7 @@ def test_what_changed_since_it_was_shown_is_not_confirmed(crowd, researcher):
     ParticipantLink.objects.update(item_bonus=Decimal("9.00"))
     done = researcher.post(page, {"payment": keys}, follow=True)
     assert "1 payment confirmed." in done.text
-    assert "Other selected payments have changed." in done.text
+    assert "Some selected payments have changed" in done.text
     assert CrowdPayment.objects.get().amount == Decimal("0.40")
     assert "9.00" not in str(CrowdPayment.objects.values_list("amount", flat=True))
 
@@ -141,9 +141,9 @@ def test_pages_say_which_of_several_links_they_are_about(crowd, researcher):
 def test_tables_say_that_they_are_cut_off(crowd, researcher, monkeypatch):
     monkeypatch.setattr("cqa_site.pay.pages.SHOWN", 2)
     page = crowd.page("crowd_submissions")
-    assert "The first 2 of 3." in " ".join(researcher.get(page).text.split())
+    assert "First 2 of 3 rows." in " ".join(researcher.get(page).text.split())
     confirm(crowd)
-    assert "The first 2 of 3." in " ".join(researcher.get(page).text.split())
+    assert "First 2 of 3 rows." in " ".join(researcher.get(page).text.split())
 
 
 def test_a_place_given_to_another_browser_moves_no_money(crowd):
@@ -165,7 +165,7 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
     confirm(crowd)
     page = crowd.page("crowd_money", "export")
     assert researcher.post(page).text == "PID-0,0.20\nPID-1,0.20\nPID-2,0.40\n"
-    assert "Nothing changed." in researcher.post(page, follow=True).text
+    assert "Nothing changed:" in researcher.post(page, follow=True).text
     assert states() == ["exported"] * 3
     with pytest.raises(PaymentsChanged):
         begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
@@ -176,7 +176,7 @@ def test_a_file_takes_each_payment_once(crowd, researcher):
     assert states() == ["paid"] * 3
     for act in ("unpaid", "withdraw"):
         reply = researcher.post(crowd.page("crowd_money", act), {"batch": batch}, follow=True)
-        assert "Nothing changed." in reply.text
+        assert "Nothing changed:" in reply.text
     assert states() == ["paid"] * 3, "what was paid stays paid"
 
 

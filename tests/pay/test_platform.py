@@ -189,7 +189,7 @@ def test_an_unknown_outcome_is_never_sent_again_by_itself(platform, crowd, press
     platform.before_paying = None
     assert states() == ["unknown"] * 3
     page = researcher.get(crowd.page("crowd_submissions")).text
-    assert "Look at the platform, then mark the payments as paid or not paid." in page
+    assert "Check the platform, then mark the payments as paid or not paid." in page
     press("send")
     assert (states(), platform.paid) == (["unknown"] * 3, [])
     batch = CrowdPayment.objects.first().batch

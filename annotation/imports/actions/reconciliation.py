@@ -96,7 +96,10 @@ def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
         if len(text) > _ANSWER_LIMITS[column]:
             yield column, _("longer than %s characters") % _ANSWER_LIMITS[column]
         if _UNSTORABLE.search(text):
-            yield column, _("contains a NUL character or half of a surrogate pair")
+            yield (
+                column,
+                _("contains a character that is not valid text (NUL or half of a surrogate pair)"),
+            )
 
 
 def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
@@ -112,7 +115,10 @@ def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
         if len(vote.rater_id) > 128 or len(vote.external_id) > 200:
             yield "rater", _("an id is too long")
     if any(map(_UNSTORABLE.search, texts)):
-        yield "", _("contains a NUL character or half of a surrogate pair")
+        yield (
+            "",
+            _("contains a character that is not valid text (NUL or half of a surrogate pair)"),
+        )
     repeated = Counter(map(rater_of, entry.votes))
     if any(count > 1 for count in repeated.values()):
         yield "rater", _("names the same rater twice")

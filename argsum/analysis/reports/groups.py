@@ -85,7 +85,7 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
         for bound in (difference.low, difference.high)
         if bound is not None
     ]
-    text = _("The intervals allow %(what)s of up to %(n)s percentage points.")
+    text = _("The intervals are compatible with %(what)s of up to %(n)s percentage points.")
     return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}
 
 

@@ -23,13 +23,13 @@ HANDED_IN = ("AWAITING-REVIEW", "APPROVED", "PARTIALLY-APPROVED", "SCREENED-OUT"
 # What the platform notes for people without a code.
 NO_CODE = ("", "NOCODE")
 PROBLEMS = {
-    "unknown_here": _("Not known here"),
+    "unknown_here": _("Not found here"),
     "unknown_there": _("Not on the platform's list"),
-    "other_person": _("Another participant"),
+    "other_person": _("Different participant"),
     "ended_there": _("Ended on the platform, still running here"),
-    "other_status": _("Another status"),
+    "other_status": _("Different status"),
     "missing_code": _("No code entered"),
-    "other_code": _("Another code"),
+    "other_code": _("Different code"),
 }
 
 

@@ -236,7 +236,7 @@ class WithdrawForm(forms.Form):
 
     reason = forms.CharField(label=lazy("Reason"), max_length=LONGEST_REASON)
     can_repeat = forms.BooleanField(
-        label=lazy("The steps can be passed again"),
-        help_text=lazy("All steps except consent come again, and then the work goes on."),
+        label=lazy("The person can repeat the steps"),
+        help_text=lazy("The person repeats all steps except consent, then continues working."),
         required=False,
     )

@@ -169,7 +169,7 @@ def onboarding_withdraw(
     ):
         done = _("Qualification withdrawn.")
         if form.cleaned_data["can_repeat"]:
-            done = _("The steps have to be passed again before the next item.")
+            done = _("The person must repeat the steps before the next item.")
         messages.success(request, done)
     return redirect("onboarding", study.public_id, onboarding_id)
 

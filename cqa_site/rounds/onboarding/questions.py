@@ -89,7 +89,7 @@ def _add_line(question: Question, line: str, number: int) -> None:
 def _check(question: Question, purpose: str) -> None:
     choices, right, line = question["choices"], question["right"], question["line"]
     if len(set(choices)) < len(choices) or len(choices) > MOST_CHOICES:
-        raise _wrong(line, _("its choices must differ, and be at most %d") % MOST_CHOICES)
+        raise _wrong(line, _("write at most %d choices, all different") % MOST_CHOICES)
     if purpose == "survey":
         if right or len(choices) == 1 or (choices and question["is_number"]):
             raise _wrong(line, _("in a survey no choice is right, and one choice is too few"))
