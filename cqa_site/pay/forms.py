@@ -36,7 +36,7 @@ class PayTermsForm(forms.Form):
         validators=[RegexValidator("^[A-Z]{3}$", lazy("Enter 3 capital letters, such as GBP."))],
     )
     hourly_floor = Amount(
-        label=lazy("Floor per hour"),
+        label=lazy("Hourly floor"),
         help_text=lazy("From 10 completed participations on, a lower median gives a warning."),
     )
     item_bonus = Amount(

@@ -76,7 +76,7 @@ TABLES: dict[str, FigureTable] = {
         (
             Column(lazy("Completed participations"), "median.n_items"),
             EstimateColumn(lazy("Median per hour"), "median"),
-            Column(lazy("Floor per hour"), lambda row: _money(row.link.hourly_floor)),
+            Column(lazy("Hourly floor"), lambda row: _money(row.link.hourly_floor)),
             Column(lazy("Currency"), "link.currency"),
             TextColumn(lazy("Remark"), "median.reason"),
         ),

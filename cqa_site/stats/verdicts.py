@@ -191,7 +191,7 @@ RULES = {
         family="each crowd link alone",
         margin="the hourly floor that the link sets",
         least=10,
-        unit="completed submissions",
+        unit="completed participations",
     ),
     "groups": VerdictRule(
         test="chi-squared that groups have equal shares; exact or permuted where counts are small",

@@ -113,7 +113,7 @@ def _ask_again(round_: Any, place: Place, finding: RuleFinding) -> None:
 
 @dataclass(frozen=True)
 class RuleHit:
-    """Somebody who meets a rule now."""
+    """Somebody who triggers a rule now."""
 
     place: Place
     finding: RuleFinding

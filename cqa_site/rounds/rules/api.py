@@ -43,7 +43,7 @@ class RulesSerializer(serializers.Serializer[Any]):
 
 
 class RuleHitSerializer(serializers.Serializer[Any]):
-    """Somebody who meets a rule now; ``id`` is the rater's."""
+    """Somebody who triggers a rule now; ``id`` is the rater's."""
 
     id = serializers.UUIDField(source="place.rater.public_id")
     name = serializers.CharField(source="place.rater.pseudonym")
@@ -83,7 +83,7 @@ class RuleViews(StudyViews):
 
 
 class RuleHitViews(RuleViews):
-    """Who meets a rule of the round now."""
+    """People who trigger a rule of the round now."""
 
     serializer_class = RuleHitSerializer
 
