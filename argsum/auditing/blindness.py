@@ -1,4 +1,4 @@
-"""Who answers an audit, and who reads its analysis: nobody does both while the round is open."""
+"""Keeps people from both answering an audit and reading its analysis while it is open."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def answerable_rounds(analysis: Analysis, user: User) -> list[Any]:
 
 
 def leave_rounds(analysis: Analysis, membership: Membership) -> bool:
-    """Exclude somebody from the open rounds, unless they answered in one; whether it was done."""
+    """Exclude a person from the open rounds; return False if they answered in one."""
     rounds = answerable_rounds(analysis, membership.user)
     if any(round_.has_answers for round_ in rounds):
         return False

@@ -320,7 +320,7 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
     ----------
     document
         The JSON of a refusal, of any shape: OpenAI's ``error.param``, the ``loc`` of a schema
-        check, or a sentence. A name of one plain word has to stand in quotes there.
+        check, or a sentence. A name that is one plain word must be quoted there.
     names
         What was sent.
 

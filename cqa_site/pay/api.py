@@ -19,7 +19,7 @@ from .forms import PayTermsForm, terms_of
 
 
 class PayTermsInput(FormInput):
-    """What a link pays; what is left out stays, null is not set."""
+    """What a link pays; fields left out stay, null means not set."""
 
     form = PayTermsForm
 
@@ -38,7 +38,7 @@ class PersonPaySerializer(serializers.Serializer[Any]):
 
 
 class PaySerializer(serializers.Serializer[Any]):
-    """What a link pays, and what people earned by it."""
+    """What a link pays, and what people earned through it."""
 
     terms = serializers.SerializerMethodField()
     median = StatisticSerializer(help_text="Pay per hour of completed participations.")
@@ -46,16 +46,16 @@ class PaySerializer(serializers.Serializer[Any]):
         help_text="Whether this median, of 10 or more, is below the floor."
     )
     mending_reward = serializers.SerializerMethodField(
-        help_text="The least reward with which the median meets the floor; null if it does."
+        help_text="The lowest reward with which the median meets the floor; null if it does."
     )
     people = PersonPaySerializer(many=True, source="earnings")
 
     def get_terms(self, summary: PaySummary) -> dict[str, Any]:
-        """As the body names them."""
+        """Return the terms, named as in the request body."""
         return terms_of(summary.link)
 
     def get_mending_reward(self, summary: PaySummary) -> float | None:
-        """As the warning says it."""
+        """Return the reward that the warning names."""
         return float(summary.mending[0]) if summary.is_below else None
 
 

@@ -1,4 +1,4 @@
-"""Background work with a platform: fetching its list of submissions, and sending payments."""
+"""Background jobs: fetch a platform's list of submissions, and send payments."""
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -51,7 +51,7 @@ def fetch_submissions(work: JobContext) -> None:
 
 @handles(SEND_JOB, sends=True)
 def send_payments(work: JobContext) -> None:
-    """Send the confirmed payments of a link; nothing is ever sent a second time by itself."""
+    """Send the confirmed payments of a link; never resend one by itself."""
     link = _link(work)
     # A worker that ended in the middle of a request left these.
     doubt_unended(link)

@@ -46,7 +46,7 @@ SHOWN = 500
 def crowd_pay(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
 ) -> HttpResponse:
-    """Show what people earned through a link; a POST stores what it pays."""
+    """Show what people earned through a link; a POST stores what the link pays."""
     round_, link = link_or_404(study, any_round_id, link_id)
     form = PayTermsForm(request.POST or None, link=link)
     if request.method == "POST" and form.is_valid():
@@ -129,7 +129,7 @@ def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> l
 def crowd_money(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID, act: str
 ) -> HttpResponse:
-    """Do what a button of the page says, one of `ACTS`."""
+    """Carry out one of `ACTS`, the buttons of the page."""
     _round, link = link_or_404(study, any_round_id, link_id)
     if act not in ACTS:
         raise Http404
@@ -177,7 +177,7 @@ def _withdraw(request: StudyRequest, link: ParticipantLink) -> None:
 
 
 def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> None:
-    """Store what a person saw on the platform about one order."""
+    """Store whether an order was paid, as a person saw on the platform."""
     batch = request.POST.get("batch", "")
     if not settle_payments(link=link, was_paid=was_paid, actor=request.user, batch=batch):
         _warn_of_none(request)

@@ -1,4 +1,4 @@
-"""The interface of the crowd platform: its list of submissions, and orders of payment."""
+"""The crowd platform's API: its list of submissions, and payment orders."""
 
 import asyncio
 import json
@@ -23,11 +23,11 @@ REFUSALS = (400, 401, 403, 404, 405, 422)
 
 
 class PlatformRefused(Exception):
-    """The platform did not do it, or was not asked; the message says why."""
+    """The platform refused the request, or it was not sent; the message says why."""
 
 
 class PlatformUnclear(Exception):
-    """Nobody here knows whether the platform did it."""
+    """It is unknown whether the platform carried out the request."""
 
 
 def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
@@ -51,7 +51,7 @@ def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
 
 
 def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> str:
-    """Set up an order of payment, which moves no money; return the platform's name for it.
+    """Create a payment order, which moves no money; return its ID on the platform.
 
     Each line names the submission, never only the person. Raises as above.
     """

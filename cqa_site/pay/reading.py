@@ -1,4 +1,4 @@
-"""A platform's list of submissions: its CSV export, or the rows of its interface."""
+"""A platform's list of submissions: its CSV export, or the rows of its API."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,7 +41,7 @@ def read_export(path: Path, name: str) -> tuple[list[SubmissionRow], list[Proble
 
 
 def read_listed(listed: Iterable[Any]) -> list[SubmissionRow]:
-    """Read rows of the platform's interface; raises ValueError for any that is malformed."""
+    """Read rows of the platform's API; raises ValueError for any that is malformed."""
     rows = []
     for entry in listed:
         if not isinstance(entry, Mapping):

@@ -306,7 +306,7 @@ class OneByOne(SheetKind):
     ) -> dict[int, list[RecentAnswer]]:
         """Return submitted sheets without examples, by the time of their last submission.
 
-        A sheet whose page told no time took at most as long as it lay open.
+        A sheet whose page reported no time took at most as long as it was open.
         """
         own = self._answered(round_).filter(**where).annotate(is_skip=self.skipped or Value(False))
         rows = newest_of_each(own, most, "-submitted_at", "-pk").values_list(

@@ -187,7 +187,7 @@ class ReplyReading:
 
     @classmethod
     def unscored(cls, reason: str, value: Any = None) -> "ReplyReading":
-        """Return a reading without a usable value; ``value`` is the part kept anyway."""
+        """Return a reading without a usable value; ``value`` is the part stored anyway."""
         return cls(
             value,
             str(reason),

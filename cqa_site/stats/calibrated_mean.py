@@ -82,11 +82,12 @@ def calibrated_mean(
     human : length n
         Human score where the item was drawn for labelling, else NaN.
     probabilities
-        With which probability each item was to be drawn: one number, or one for each item,
+        Probability with which each item was drawn: one number, or one for each item,
         strictly between 0 and 1.
     clusters : length n, optional
-        What items share, for example the question of an answer: the interval then resembles
-        that of so many clusters. Every item counts the same, so a cluster counts by its size.
+        What items share, for example the question of an answer: the interval is then about as
+        wide as one from as many independent clusters. Every item counts the same, so a cluster
+        counts by its size.
         At least `LEAST_LABELLED` clusters have to hold a labelled item.
     recipe : {"corrected", "published"}
         How the interval is made, see the notes.
@@ -119,9 +120,9 @@ def calibrated_mean(
     of freedom, n being the effective number ``sum(w)² / sum(w²)`` there, and goes further to the
     side to which what single items add is skewed (`cqa_site.stats.intervals`).
 
-    `python -m benchmarks.verdicts --only calibrated` says how often it holds the truth from
-    `LEAST_LABELLED` labels on. Where probabilities differ fourfold and there are 15 labels, read
-    intervals as too narrow (.92).
+    `python -m benchmarks.verdicts --only calibrated` says how often the interval contains the
+    truth, from `LEAST_LABELLED` labels on. Where probabilities differ fourfold and there are 15
+    labels, read intervals as too narrow (.92).
 
     With clusters the variance is the sum over clusters of the squared sum of what their items add
     to the mean, labelled or not; with clusters of one item it is the same as without.

@@ -23,7 +23,7 @@ PARTICIPANTS, ITEMS, DAYS = 12, 5, 30
 
 
 def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink:
-    """Make a link of the demo's running label round, and let the platform's people in by it.
+    """Create a link to the demo's running label round, and let the platform's people enter.
 
     Links of earlier starts are closed: their secrets are not stored. Nobody comes a second time.
     """

@@ -483,7 +483,7 @@ def place_new(
 
 
 def nearest_points(texts: Sequence[str], points: Sequence[str], tools: AnalysisTools) -> list[int]:
-    """Return the position of the key point nearest to each text, whichever sides they take."""
+    """Return the position of the key point nearest to each text, regardless of stance."""
     if not texts or not points:
         return []
     new, known = (np.asarray(tools.vectors(part), dtype=np.float32) for part in (texts, points))

@@ -44,7 +44,7 @@ NOUNS = {POINTS: (lazy("key point"), lazy("key points")), THEMES: (lazy("theme")
 
 
 class NamedView:
-    """What figures are about, in words."""
+    """Nouns and names of what figures count."""
 
     view: str
 
@@ -66,7 +66,7 @@ class NamedView:
 
 @dataclass(frozen=True)
 class CountedTheme:
-    """A theme where pages otherwise have a key point; the name is empty for none."""
+    """A theme in the place of a key point; the name is empty for key points without one."""
 
     theme: str
     # As of no row: what people answered is about key points.

@@ -42,7 +42,7 @@ class PointCounts:
 
 @dataclass(frozen=True)
 class Mentions:
-    """Placements with the comments that say them; all arrays have one length.
+    """Placements with the comments that contain them; all arrays have the same length.
 
     The placements of a key point are in the order of `BEST_FIRST`.
 
@@ -109,7 +109,7 @@ def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> NarrowedCoun
 def theme_counts(analysis: Analysis) -> dict[str, PointCounts]:
     """Map themes of shown key points to their counts; empty is for no theme.
 
-    They are kept until there is an edit or there are new comments.
+    They are stored until an edit or new comments.
     """
     counts: dict[str, PointCounts] = kept(
         "themes", analysis, lambda: _by_theme(analysis, mentions_of(analysis))

@@ -1,4 +1,4 @@
-"""Rounds that close an analysis to people who answer in them; a later room registers them."""
+"""Rounds that close an analysis to people who answer in them; later apps register them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,5 +18,5 @@ def blind_with(source: BlindingSource) -> None:
 
 
 def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
-    """Return the open rounds for whose sake the person does not see the analysis yet."""
+    """Return the open rounds because of which the person cannot see the analysis yet."""
     return [round_ for source in _SOURCES for round_ in source(analysis, user)]

@@ -76,7 +76,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """Decorate ``view(request, analysis, …)`` for experts and researchers of the study.
 
-    Experts who may answer in an open audit of the analysis are told why they have to wait.
+    Experts who can answer an open audit of the analysis see a page that says why they must wait.
     """
 
     @study_page(*EXPERTS)

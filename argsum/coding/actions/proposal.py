@@ -302,9 +302,9 @@ def _joined(sources: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[in
 
 
 def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobContext) -> list[str]:
-    """Return a theme for each entry, at most as many as were asked for.
+    """Return a theme for each entry, up to the requested number of themes.
 
-    One without a theme has that of the nearest entry, or else of the nearest key point shown.
+    An entry without a theme gets that of the nearest entry, else of the nearest shown key point.
     """
     from argsum.analysis.methods.key_points import nearest_points
 

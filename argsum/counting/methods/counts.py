@@ -231,19 +231,19 @@ class NoCount(Exception):
 
 
 def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> float:
-    """The count that a reply ends with, in half steps; not clipped to what is possible.
+    """Return the count at the end of a reply, in half steps; not clipped to a possible range.
 
     Parameters
     ----------
     text
-        Of the reply. Reasoning between its marks is no part of it.
+        Text of the reply, without the reasoning between its marks.
     finish_reason, refusal
         As the endpoint gave them.
 
     Returns
     -------
     float
-        Of the last line that has the form ``Count: 2.5``. Marks of emphasis around it, a decimal
+        From the last line of the form ``Count: 2.5``. Marks of emphasis around it, a decimal
         comma and ``of 4`` behind it are read; words behind it are not, unless they take it back.
 
     Raises

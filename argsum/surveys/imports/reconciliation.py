@@ -27,7 +27,7 @@ class QuestionReconciliation(CommentReconciliation):
 
 
 class SurveyReconciliation(Reconciliation):
-    """Comparison of one file; the comments of each question are compared as those of any file."""
+    """Comparison of one file; each question's comments are compared like those of any file."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

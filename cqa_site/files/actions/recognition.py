@@ -193,7 +193,7 @@ def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
 
 @contextmanager
 def copied(upload: UploadedFile) -> Iterator[Path]:
-    """Copy an upload to a file that lasts as long as it is read."""
+    """Copy an upload to a temporary file that is deleted after the block."""
     with tempfile.NamedTemporaryFile() as copy:
         for chunk in upload.chunks():
             copy.write(chunk)

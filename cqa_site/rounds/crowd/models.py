@@ -1,4 +1,4 @@
-"""Crowd links, who came by them, and what a platform says about their submissions and pay."""
+"""Crowd links, their participants, and the platform's submissions and payments."""
 
 import uuid
 from decimal import Decimal
@@ -191,7 +191,7 @@ class PlatformEvent(models.Model):
 
 
 class PlatformSubmission(models.Model):
-    """A submission as the platform's own list gave it last; it changes nothing by itself."""
+    """A submission as last listed by the platform; it changes nothing by itself."""
 
     link = models.ForeignKey(ParticipantLink, models.CASCADE, related_name="submissions")
     submission = models.CharField(max_length=128)

@@ -141,7 +141,7 @@ class PaySummary:
 
     @cached_property
     def mending(self) -> tuple[Decimal, float]:
-        """The least reward with which the median meets the floor, and the median with it.
+        """Return the lowest reward with which the median meets the floor, and that median.
 
         Time and bonus stay as they are. Raises TypeError without a floor.
         """
@@ -196,7 +196,7 @@ def earnings_of(round_: Round, **where: Any) -> list[Earning]:
 
 
 def summaries_of(round_: Round, links: Iterable[ParticipantLink]) -> dict[int, PaySummary]:
-    """Return the pay of each link with a floor, by its key; no query without any."""
+    """Map each link with a floor, by primary key, to its pay; no query if there is none."""
     rated = [link for link in links if link.hourly_floor is not None]
     if not rated:
         return {}

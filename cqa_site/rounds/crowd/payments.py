@@ -1,4 +1,4 @@
-"""Bonuses and pay for outcomes: what is due, what a researcher confirmed, and what was paid."""
+"""Bonuses and pay for outcomes: due, confirmed by a researcher, and paid."""
 
 import uuid
 from collections import defaultdict
@@ -35,7 +35,7 @@ SENT_SECONDS = 600
 
 
 class PaymentsChanged(Exception):
-    """Some of the payments are no longer in the state that this needs; nothing was changed."""
+    """Some payments are no longer in the required state; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class DuePayment:
 
     @property
     def key(self) -> str:
-        """Name of the payment with its amount, so that only what was seen is confirmed."""
+        """Name of the payment with its amount, so that only the displayed amount is confirmed."""
         person = self.participant
         return f"{person.user.public_id}:{self.kind}:{self.amount} {person.link.currency}"
 
 
 @dataclass(frozen=True)
 class DueList:
-    """Payments that can be confirmed, and people whose submission nothing proves."""
+    """Payments that can be confirmed, and the number whose submission is not proven."""
 
     payments: list[DuePayment]
     unproven: int
@@ -69,7 +69,7 @@ class DueList:
 
 
 def due_payments(link: ParticipantLink) -> DueList:
-    """Return what ended participations are due beyond the reward, and was not confirmed.
+    """Return unconfirmed payments beyond the reward that are due for ended participations.
 
     A submission is proven by the platform's signature, or by its list with the same participant.
     """
@@ -131,7 +131,7 @@ def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: Use
 def hand_out(*, link: ParticipantLink, actor: User) -> list[tuple[str, Decimal]]:
     """Put all confirmed payments into one file; return each payee's amount.
 
-    They are sent no other way until somebody says that they were not paid.
+    They are not sent in another way until somebody marks them as not paid.
     """
     with transaction.atomic():
         rows = list(_locked(link, state=STATES.CONFIRMED))
@@ -155,7 +155,7 @@ def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch
 
 @transaction.atomic
 def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None) -> None:
-    """Store what became of an order that was sent."""
+    """Store the outcome of an order that was sent."""
     rows = list(_locked(link, batch=batch, state__in=(STATES.SENDING, STATES.UNKNOWN)))
     _move(link, rows, state)
     if state == STATES.PAID:
@@ -163,7 +163,7 @@ def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None)
 
 
 def doubt_unended(link: ParticipantLink) -> None:
-    """Mark what another worker was sending when it ended: nobody here knows the outcome."""
+    """Mark payments as unknown if the worker that was sending them has ended."""
     link.payments.filter(state=STATES.SENDING).update(state=STATES.UNKNOWN)
 
 
@@ -203,7 +203,7 @@ def payment_states(link: ParticipantLink) -> list[PaymentState]:
 
 @transaction.atomic
 def settle_payments(*, link: ParticipantLink, was_paid: bool, actor: User, **where: Any) -> int:
-    """Enter what a person saw on the platform; unpaid ones can be sent again."""
+    """Store whether payments were paid, as a person saw; unpaid ones can be sent again."""
     # The state is asked of the locked rows: a worker may store the outcome meanwhile.
     rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))
     _move(link, rows, STATES.PAID if was_paid else STATES.CONFIRMED)
@@ -221,7 +221,7 @@ def take_back(*, link: ParticipantLink, actor: User) -> int:
 
 
 def misdirected() -> QuerySet[CrowdPayment]:
-    """Return payments that name another submission than that of the person who earned them."""
+    """Return payments whose submission is not that of the person who earned them."""
     own = Q(submission=F("participant__session_id"), payee=F("participant__participant_id"))
     return CrowdPayment.objects.exclude(own & Q(link=F("participant__link")))
 

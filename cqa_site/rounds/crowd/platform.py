@@ -98,7 +98,7 @@ def apply_report(*, link: ParticipantLink, report: SubmissionReport) -> bool:
 
 
 def person_of(link: ParticipantLink, submission: str) -> Participant | None:
-    """Return who works under a submission; of several with a typed ID, the first."""
+    """Return the participant of a submission; the first of several with a typed ID."""
     people = Participant.objects.select_related("study", "user", "link__round")
     return people.filter(link=link, session_id=submission).order_by("pk").first()
 
@@ -107,7 +107,7 @@ def person_of(link: ParticipantLink, submission: str) -> Participant | None:
 def apply_status(
     person: Participant, status: str, at: datetime, *, actor: User | None = None
 ) -> bool:
-    """Store what the platform says and act on it; return False for what is out of date."""
+    """Store a status from the platform and act on it; return False if it is out of date."""
     # The place before the participant, as everywhere.
     place = place_of(person, is_locked=True)
     people = Participant.objects.select_related("study", "user", "link__round")

@@ -43,7 +43,7 @@ class SubmissionRow:
 
 @dataclass(frozen=True)
 class SubmissionDifference:
-    """What the platform says about a submission and the site does not, or the reverse."""
+    """A difference between the platform's and the site's record of a submission."""
 
     problem: str
     submission: str
@@ -150,7 +150,7 @@ def _problem(known: Participant | None, row: PlatformSubmission) -> str:
 
 
 def newest_status(known: Participant, row: PlatformSubmission | None) -> str:
-    """Return the newer of what the list and a webhook said; empty if neither said anything."""
+    """Return the newer status from the list or a webhook; empty without either."""
     if row is None or (known.platform_status_at and known.platform_status_at > row.seen_at):
         return known.platform_status
     return row.status

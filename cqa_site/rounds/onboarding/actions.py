@@ -133,7 +133,7 @@ def answered_in(round_: Any, rater: int, step: str, attempt: int) -> list[StepRe
 
 
 def exercises_left(round_: Any, rater: int, progress: StepProgress) -> list[Exercise]:
-    """Return the items of the current step that the person has still to answer."""
+    """Return the items of the current step that the person has yet to answer."""
     step: Any = progress.step
     before = answered_in(round_, rater, step["kind"], progress.attempts + 1)
     keys = {answer.answers["item"] for answer in before}
@@ -154,7 +154,7 @@ def _answer_exercise(round_: Any, result: StepResult, progress: StepProgress) ->
 
 @transaction.atomic
 def end_exercises(round_: Any, place: Place) -> bool:
-    """End a step whose items are all answered since some were taken away; return whether it did.
+    """End a step whose remaining items are all answered; return whether it ended.
 
     A deleted sentence or a label that left the scale takes an item away. A qualification without
     any answer is not ended.
@@ -168,7 +168,7 @@ def end_exercises(round_: Any, place: Place) -> bool:
 
 
 def _end_exercises(round_: Any, rater: int, progress: StepProgress) -> bool:
-    """Store whether the share of right answers is the one that the step wants."""
+    """Store whether the share of right answers passes the step."""
     step: Any = progress.step
     answers = answered_in(round_, rater, step["kind"], progress.attempts + 1)
     if step["kind"] == QUALIFICATION and not answers:
@@ -208,7 +208,7 @@ def withdraw_qualification(
     can_repeat: bool = False,
     facts: Mapping[str, Any] | None = None,
 ) -> Qualification | None:
-    """Serve somebody nothing more in rounds with this onboarding; None if it had ended before.
+    """End a person's qualification for this onboarding; None if it had ended before.
 
     With ``can_repeat`` it only expires: passing the steps again, all but consent, brings it back.
     A rule, which has no actor, can do no more; it passes over people that somebody decided about,

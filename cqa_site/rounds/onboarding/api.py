@@ -235,7 +235,7 @@ class QualificationViews(OnboardingPartViews):
 
     @extend_schema(request=WithdrawalInput, responses=QualificationSerializer)
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """End a qualification; nothing more is served to the person until it is renewed."""
+        """End a qualification; the person gets no more items until it is renewed."""
         row = self.find_row(public_id)
         body = self.read(WithdrawalInput)
         withdraw_qualification(

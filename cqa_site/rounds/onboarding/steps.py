@@ -110,7 +110,7 @@ def add_qualification(version: OnboardingVersion, rater: int, **more: Any) -> Qu
 
 
 def qualifies_on_sheets(round_: Any) -> bool:
-    """Whether steps of the round's onboarding are done with the round's examples."""
+    """Whether steps of the round's onboarding use the round's examples."""
     if round_.onboarding_id is None or kind_of(round_).trains_on_pages:
         return False
     return any(step["kind"] in EXERCISES for step in round_.onboarding.steps)

@@ -1,4 +1,4 @@
-"""Rules of a round: who meets them now, and what they do."""
+"""Rules of a round: who triggers them now, and what they do."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,7 +20,7 @@ from .measures import AGREEMENT, RecentAnswer, RuleFinding, answers_needed, find
 
 
 class RuleAction(TextChoices):
-    """What a rule does about people who meet it."""
+    """What a rule does about people who trigger it."""
 
     OFF = "off", lazy("Off")
     WARN = "warn", lazy("Show a warning on this page")
@@ -40,7 +40,7 @@ def actions_of(round_: Any) -> list[RuleAction]:
 
 @transaction.atomic
 def set_rules(*, round_: Any, actor: User, rules: dict[str, Any]) -> None:
-    """Store the rules of a round; they look at answers given before, too."""
+    """Store the rules of a round; they also check earlier answers."""
     stored = Round.objects.select_for_update(of=("self",), no_key=True).get(pk=round_.pk)
     if stored.rules == rules:
         return
@@ -57,9 +57,9 @@ def set_rules(*, round_: Any, actor: User, rules: dict[str, Any]) -> None:
 
 
 def check_rules(round_: Any, place: Place) -> None:
-    """Act on a person's last answers; leaves alone whoever a person decided about.
+    """Act on a person's last answers; ignores people about whom a person decided.
 
-    The strongest action of the rules that are met; a warning only stands on the page.
+    Takes the strongest action of the triggered rules; a warning only appears on the page.
     """
     if place.is_decided_by_person or place.is_excluded or place.is_stopped:
         return
@@ -120,7 +120,7 @@ class RuleHit:
 
 
 def hits_of(round_: Any) -> list[RuleHit]:
-    """Return who meets which rule now, in order of arrival; a fixed number of queries."""
+    """Return people and the rules they trigger, in order of arrival; a fixed number of queries."""
     if not round_.rules:
         return []
     answers = _last_answers(round_)

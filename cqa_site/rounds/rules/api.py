@@ -26,7 +26,7 @@ from .pages import ruled_round
 
 
 class RulesInput(FormInput):
-    """Changes of rules; what is left out stays. Measures that the kind lacks are ignored."""
+    """Changes of rules; fields left out stay. Measures that the kind lacks are ignored."""
 
     form = RulesForm
 
@@ -35,7 +35,7 @@ class RulesSerializer(serializers.Serializer[Any]):
     """Action, window and threshold of each measure; a rule is off where its action is."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Those of the form."""
+        """Return the fields of the form."""
         return {
             name: body_field(field, read_only=True, required=False)
             for name, field in RulesForm.base_fields.items()
@@ -56,7 +56,7 @@ class RuleHitSerializer(serializers.Serializer[Any]):
 
 
 class RuleViews(StudyViews):
-    """The rules of a round, and who meets them."""
+    """The rules of a round."""
 
     queryset = Place.objects.none()
     serializer_class: Any = RulesSerializer
@@ -74,7 +74,7 @@ class RuleViews(StudyViews):
 
     @extend_schema(request=RulesInput, responses=RulesSerializer)
     def partial_update(self, request: Request, any_round_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change rules; they look at answers given before, too."""
+        """Change rules; they also check earlier answers."""
         body = values_of(self.round) | self.read(RulesInput, partial=True)
         form = RulesForm(body, round_=self.round)
         require_valid(form)

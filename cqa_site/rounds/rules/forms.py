@@ -47,7 +47,7 @@ class RulesForm(forms.Form):
 
 
 def values_of(round_: Any) -> dict[str, Any]:
-    """Return what the form begins with: the stored rules, and usual values."""
+    """Return initial values of the form: the stored rules, and defaults."""
     usual = {name: field.initial for name, field in RulesForm.base_fields.items()}
     if seconds := getattr(kind_of(round_).own(round_), "expected_seconds", None):
         usual[f"{FAST}_threshold"] = round(HASTY_SHARE * seconds, 1)

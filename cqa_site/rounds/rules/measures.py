@@ -20,7 +20,7 @@ LEAST_WINDOW, MOST_WINDOW = 5, 100
 
 @dataclass(frozen=True)
 class RecentAnswer:
-    """One answer of a person; ``seconds`` and ``agrees`` are None where nobody can tell.
+    """One answer of a person; ``seconds`` and ``agrees`` are None where unknown.
 
     ``agrees`` is whether most others gave the same answer.
     """
@@ -65,7 +65,7 @@ class AnswerMeasure:
         return f"{value:.1f} s" if self.name == FAST else f"{value:g}"
 
     def sentence(self, value: float, n: int, threshold: float) -> str:
-        """Say what was found, and by which rule."""
+        """Describe the finding, with the threshold of the rule."""
         facts = {"value": self.shown(value), "n": n, "threshold": self.shown(threshold)}
         return str(self.words) % facts
 
@@ -180,7 +180,7 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """A rule that somebody meets now."""
+    """A rule that somebody triggers now."""
 
     measure: AnswerMeasure
     action: str
@@ -205,7 +205,7 @@ class RuleFinding:
 
 
 def find(rules: dict[str, Any], answers: Answers) -> list[RuleFinding]:
-    """Return the rules that the answers meet, newest answer first."""
+    """Return the rules that the answers (newest first) trigger."""
     findings = []
     for name, rule in rules.items():
         measure, threshold = MEASURES[name], rule["threshold"]
@@ -223,7 +223,7 @@ def answers_needed(rules: dict[str, Any]) -> int:
 
 
 def share_by_chance(counts: Sequence[int], window: int) -> float:
-    """Return how likely a window is one value, for answers drawn by the counts of values.
+    """Return the probability that a window has a single value, given counts of values.
 
     Examples
     --------

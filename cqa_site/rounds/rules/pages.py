@@ -1,4 +1,4 @@
-"""The page of a round's rules: what they are, and who meets them now."""
+"""The page of a round's rules: settings, and people who trigger them now."""
 
 import uuid
 from typing import Any
@@ -39,7 +39,7 @@ def ruled_round(study: Study, any_round_id: uuid.UUID) -> Any:
 
 @study_page(*RESEARCHERS)
 def round_rules(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show the rules and who meets them now; a POST stores the rules."""
+    """Show the rules and the people who trigger them now; a POST stores the rules."""
     round_ = ruled_round(study, any_round_id)
     form = RulesForm(request.POST or None, round_=round_)
     if request.method == "POST" and form.is_valid():

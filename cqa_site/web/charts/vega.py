@@ -129,8 +129,8 @@ def text_width(text: str, size: float = 12, *, is_bold: bool = False) -> float:
 def wrap(text: str, width: float, size: float = 12, *, most: int = 2) -> list[str]:
     """Wrap the text to up to ``most`` lines of a width.
 
-    Lines end after words where that is enough. What does not fit loses its middle, because names
-    that begin alike tell themselves apart at their ends.
+    Lines break between words where possible. Text that does not fit loses its middle, because
+    names with the same beginning often differ at the end.
     """
     for lines in (_by_words(text, width, size), _by_letters(text, width, size)):
         if len(lines) <= most:
