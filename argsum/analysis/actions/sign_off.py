@@ -33,8 +33,8 @@ def sign_off(*, analysis: Analysis, actor: User, seen: int) -> SignOff:
         if state.proposed:
             raise EditRefused(
                 ngettext(
-                    "%d proposed key point waits. Accept or decline it first.",
-                    "%d proposed key points wait. Accept or decline them first.",
+                    "%d key point is still proposed. Accept or decline it first.",
+                    "%d key points are still proposed. Accept or decline them first.",
                     state.proposed,
                 )
                 % state.proposed

@@ -55,8 +55,8 @@ def _why(name: str, reason: str, language: str) -> str:
         return _("The comments are in English; each score is the mean of both encoders’ scores.")
     if reason == "language":
         why = _(
-            "The comments are in %s, which the match scorer does not know; this encoder keeps "
-            "praise and complaints apart less well."
+            "The comments are in %s, which the match scorer does not know; "
+            "this encoder separates praise from complaints less well."
         )
         return why % language
     if reason == "many":

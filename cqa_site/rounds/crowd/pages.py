@@ -192,7 +192,7 @@ def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
         request,
         status=400,
         title=_("The link has no participant ID"),
-        text=_("The platform has to fill in these values: %s.")
+        text=_("The platform must fill in these values: %s.")
         % ", ".join(name for name in names if name),
         advice=_("Open the study on the platform again. Previews and copied links may not work."),
     )

@@ -41,7 +41,7 @@ def read_questions(text: str, *, purpose: str) -> list[Question]:
         elif questions and not is_new:
             _add_line(questions[-1], line, number)
         else:
-            raise _wrong(number, _("a question has to come before it"))
+            raise _wrong(number, _("it must follow a question"))
     if len(questions) > MOST_QUESTIONS:
         raise ValidationError(_("At most %d questions are possible.") % MOST_QUESTIONS)
     texts: set[str] = set()
@@ -82,7 +82,7 @@ def _add_line(question: Question, line: str, number: int) -> None:
         question[name] = text
     else:
         raise _wrong(
-            number, _("begin choices with “-” or “+”, and leave a line empty before a question")
+            number, _("begin choices with “-” or “+”, and leave an empty line before a question")
         )
 
 

@@ -208,8 +208,8 @@ def test_the_encoder_is_named_with_its_reason(lab, install):
         options={"encoder": MULTILINGUAL, "encoder_reason": "language"},
     )
     why = (
-        "The comments are in German, which the match scorer does not know; this encoder keeps "
-        "praise and complaints apart less well."
+        "The comments are in German, which the match scorer does not know; "
+        "this encoder separates praise from complaints less well."
     )
     assert encoder_of(done).why == why
     assert foreign_language(done) == ""

@@ -98,7 +98,7 @@ def test_nobody_signs_what_they_have_not_seen_or_what_waits(lab):
     with pytest.raises(EditRefused, match="edited in the meantime"):
         lab.sign(seen=0)
     FoundPoint.objects.filter(pk=lab.first.pk).update(state="proposed")
-    with pytest.raises(EditRefused, match="1 proposed key point waits"):
+    with pytest.raises(EditRefused, match="1 key point is still proposed"):
         lab.sign()
     FoundPoint.objects.update(state="hidden")
     with pytest.raises(EditRefused, match="no key points"):
