@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    F,
-    Model,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-    When,
-)
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Value as V
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -135,9 +124,7 @@ class PreferenceRoundKind(OneByOne):
     Content = PreferenceContent
     settled = ("verdict", "comment")
     # Whoever always chooses one side gives two verdicts.
-    value = (
-        Case(When(SAID_LEFT, Value(LEFT)), When(SAID_RIGHT, Value(RIGHT)), default="verdict"),
-    )
+    value = (Case(When(SAID_LEFT, V(LEFT)), When(SAID_RIGHT, V(RIGHT)), default="verdict"),)
     figures = {
         "left": Count("pk", filter=COUNTED & SAID_LEFT),
         "right": Count("pk", filter=COUNTED & SAID_RIGHT),

@@ -1,7 +1,7 @@
 """Access to rounds: qualification, who may open a sheet, trial sheets."""
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -284,12 +284,12 @@ def decide_rater(
     actor: User | None,
     decision: str,
     reason: str = "",
-    facts: Mapping[str, Any] | None = None,
+    rule: str = "",
 ) -> Place | None:
     """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
-    Without an actor a rule decides, which never overturns a person; it may also ``pause``, and
-    ``facts`` are what it found. None where nothing was to be done.
+    Without an actor a rule decides, which never overturns a person; it may also ``pause``.
+    ``rule`` is its name in `Round.rules`. None where nothing was to be done.
     """
     stored = Place.objects.select_for_update().get(pk=place.pk)
     stored.round, stored.rater = place.round, place.rater
@@ -298,8 +298,8 @@ def decide_rater(
     if _stands(stored, decision):
         return None
     kind = kind_of(stored.round)
-    details = {**_apply(kind, stored, decision, reason), **(facts or {})}
-    stored.stopped_by = str(details.get("measure", "")) if stored.is_stopped else ""
+    details = _apply(kind, stored, decision, reason)
+    stored.stopped_by = rule if stored.is_stopped else ""
     if kind.excludes_by_rule:
         stored.is_decided_by_person = actor is not None
     stored.save()

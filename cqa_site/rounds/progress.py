@@ -7,18 +7,8 @@ from math import ceil, floor
 from statistics import median
 from typing import Any
 
-from django.db.models import (
-    Avg,
-    Count,
-    Exists,
-    Max,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Sum,
-    Window,
-)
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.expressions import Window
 from django.db.models.functions import Coalesce, RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _

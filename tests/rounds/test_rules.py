@@ -35,7 +35,7 @@ def answers(*rows, **fields):
     ]
 
 
-def rule(name, window, threshold=0.0):
+def rule(name, window, threshold=1.0):
     return {name: {"action": "warn", "window": window, "threshold": threshold}}
 
 
@@ -48,12 +48,12 @@ def rule(name, window, threshold=0.0):
         (rule("fast", 3, 3), answers((None, 0), (1, 1), (None, 2)), None),
         (rule("fast", 3, 3), answers((None, 0), (1, 1), (2, 2)), 2),
         (rule("fast", 3, 3), answers((1, 0), (1, 1)), None),
-        (rule("one_value", 3), answers(2, 2, 2, 0), 3),
+        (rule("one_value", 3), answers(2, 2, 2, 0), 1),
         (rule("one_value", 3), answers(2, 2, 0, 2), None),
         (rule("one_value", 3), answers(2, 2), None),
         (rule("one_value", 3), answers(None, None, None), None),
-        (rule("one_value", 3), answers([{"C1": 1}], [{"C1": 1}], [{"C1": 1}]), 3),
-        (rule("skips", 2), answers(None, None, 1), 2),
+        (rule("one_value", 3), answers([{"C1": 1}], [{"C1": 1}], [{"C1": 1}]), 1),
+        (rule("skips", 2), answers(None, None, 1), 1),
         (rule("skips", 2), answers(None, 1, None), None),
         (rule("flagged", 2, 0.5), [*answers(1, is_flagged=True), *answers(1)], 0.5),
         (rule("flagged", 2, 0.6), [*answers(1, is_flagged=True), *answers(1)], None),
@@ -82,12 +82,12 @@ def set_rules(world, **rules):
 
 
 def one_value(action="pause", window=5):
-    return {"action": action, "window": window, "threshold": 0.0}
+    return {"action": action, "window": window, "threshold": 1.0}
 
 
 def actions(world):
     """What rules did, in the study's log."""
-    events = AuditEvent.objects.filter(study=world.study, actor=None, details__has_key="measure")
+    events = AuditEvent.objects.filter(study=world.study, actor=None, reason__contains="threshold")
     return list(events.order_by("pk"))
 
 
@@ -114,10 +114,7 @@ def test_answers_that_are_all_the_same_pause_until_a_person_decides(world):
     assert (place.is_stopped, place.stopped_by) == (True, "one_value")
     assert world.ask().reason == "stopped"
     [event] = actions(world)
-    assert (event.details["measure"], event.details["window"], event.details["value"]) == (
-        "one_value", 5, 5,
-    )  # fmt: skip
-    assert event.reason == "The last 5 answers are all the same."
+    assert event.reason == "One value: 100 % (last 5 answers, threshold 100 %)."
     decide(world, "reinstate")
     assert not world.place().stopped_by
     # The answers from before trigger nothing again.
@@ -159,7 +156,7 @@ def test_whoever_a_person_let_in_is_left_alone(world):
     alike(world, 6)
     assert not world.place().is_stopped
     [hit] = hits_of(world.round)
-    assert (hit.place, hit.finding.value) == (world.place(), 5)
+    assert (hit.place, hit.finding.value) == (world.place(), 1)
 
 
 def test_a_warning_only_stands_on_the_page(world):
@@ -170,7 +167,7 @@ def test_a_warning_only_stands_on_the_page(world):
     page = reverse("round_rules", args=[world.study.public_id, world.round.public_id])
     text = sign_in(world.researcher).get(page).text
     assert str(world.raters[0]) in text
-    assert "The last 5 answers are all the same." in text
+    assert "100 %" in text
 
 
 def test_times_that_no_page_told_are_those_between_serving_and_submission(world):
@@ -184,7 +181,7 @@ def test_times_that_no_page_told_are_those_between_serving_and_submission(world)
     world.kind.Sheet.objects.update(active_seconds=2)
     world.submit(world.take())
     assert world.place().is_stopped
-    assert "Median time of the last 5 answers: 2.0 s, below 3.0 s." in actions(world)[0].reason
+    assert "Fast answers: 2.0 s (last 5 answers, threshold 3.0 s)." in actions(world)[0].reason
 
 
 def steps_again(world, version):
@@ -209,7 +206,8 @@ def test_the_steps_are_asked_again_and_then_a_new_window_begins(world, version):
     alike(world, 5)
     assert world.ask().reason == "steps"
     [event] = actions(world)
-    assert (event.verb, event.details["round"]) == ("qualification_to_repeat", world.round.name)
+    assert event.verb == "qualification_to_repeat"
+    assert event.reason.startswith(f"{world.round.name}: One value: 100 %")
     steps_again(world, version)
     alike(world, 3)
     assert world.ask().reason != "steps"

@@ -206,7 +206,6 @@ def withdraw_qualification(
     actor: User | None,
     reason: str,
     can_repeat: bool = False,
-    facts: Mapping[str, Any] | None = None,
 ) -> Qualification | None:
     """End a person's qualification for this onboarding; None if it had ended before.
 
@@ -238,17 +237,11 @@ def withdraw_qualification(
         own.update(withdrawn_at=now, withdrawn_by=actor, withdrawal_reason=reason)
     places.update(prepared_for=None, prepared_until=None)
     verb = "qualification_to_repeat" if can_repeat else "qualification_withdrawn"
-    _record(stored, verb, actor, reason, facts)
+    _record(stored, verb, actor, reason)
     return stored
 
 
-def _record(
-    qualification: Qualification,
-    verb: str,
-    actor: User | None,
-    reason: str,
-    facts: Mapping[str, Any] | None = None,
-) -> None:
+def _record(qualification: Qualification, verb: str, actor: User | None, reason: str) -> None:
     version = qualification.version
     record(
         study=version.onboarding.study,
@@ -256,7 +249,6 @@ def _record(
         verb=verb,
         subject=f"{version}: {qualification.rater.pseudonym}",
         reason=reason,
-        **(facts or {}),
     )
 
 

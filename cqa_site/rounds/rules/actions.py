@@ -1,7 +1,6 @@
 """Rules of a round: who triggers them now, and what they do."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -16,7 +15,7 @@ from ..kind import kind_of
 from ..models import Place, Round
 from ..onboarding.actions import withdraw_qualification
 from ..onboarding.steps import CONSENT, SURVEY, is_prepared, valid_qualification
-from .measures import AGREEMENT, RecentAnswer, RuleFinding, answers_needed, find
+from .measures import AGREEMENT, MOST_WINDOW, RecentAnswer, RuleFinding, find
 
 
 class RuleAction(TextChoices):
@@ -61,54 +60,42 @@ def check_rules(round_: Any, place: Place) -> None:
 
     Takes the strongest action of the triggered rules; a warning only appears on the page.
     """
-    if place.is_decided_by_person or place.is_excluded or place.is_stopped:
+    is_decided = place.is_decided_by_person or place.is_excluded or place.is_stopped
+    if is_decided or not is_prepared(round_, place):
         return
-    if not is_prepared(round_, place):
-        return
-    place.round = round_
-    findings = {finding.action: finding for finding in _findings(round_, place)}
+    answers = _last_answers(round_, rater=place.rater_id).get(place.rater_id, [])
+    findings = {finding.action: finding for finding in find(round_.rules, _since(place, answers))}
     if finding := findings.get(RuleAction.PAUSE):
-        decide_rater(
-            place=place,
-            actor=None,
-            decision="pause",
-            reason=finding.sentence,
-            facts=finding.facts,
-        )
+        place.round, rule = round_, finding.measure.name
+        decide_rater(place=place, actor=None, decision="pause", reason=finding.sentence, rule=rule)
     elif finding := findings.get(RuleAction.RECHECK):
-        _ask_again(round_, place, finding)
-
-
-def _findings(round_: Any, place: Place) -> list[RuleFinding]:
-    answers = _last_answers(round_, rater=place.rater_id)
-    return find(round_.rules, _since(place, answers.get(place.rater_id, [])))
+        ask_again(round_, place, f"{round_.name}: {finding.sentence}")
 
 
 def _last_answers(round_: Any, **where: Any) -> dict[int, list[RecentAnswer]]:
-    needed = answers_needed(round_.rules)
-    return kind_of(round_).last_answers(
-        round_, needed, with_majority=AGREEMENT in round_.rules, **where
+    # Answers that others have not decided yet say nothing about agreement, so more are read.
+    with_majority = AGREEMENT in round_.rules
+    windows = (
+        [MOST_WINDOW] if with_majority else [rule["window"] for rule in round_.rules.values()]
     )
+    kind = kind_of(round_)
+    return kind.last_answers(round_, max(windows), with_majority=with_majority, **where)
 
 
 def _since(place: Place, answers: list[RecentAnswer]) -> list[RecentAnswer]:
     """Leave out answers before the steps were last passed, or before an action was taken back."""
-    times = [at for at in (place.prepared_at, place.rules_since) if at is not None]
-    start: datetime | None = max(times, default=None)
-    return answers if start is None else [answer for answer in answers if answer.at > start]
+    starts = [at for at in (place.prepared_at, place.rules_since) if at is not None]
+    return [answer for answer in answers if all(answer.at > start for start in starts)]
 
 
-def _ask_again(round_: Any, place: Place, finding: RuleFinding) -> None:
-    """Let a qualification expire; one that a person granted stands."""
+def ask_again(round_: Any, place: Place, reason: str) -> bool:
+    """Let a qualification expire, unless a person granted it; return whether it did."""
     held = valid_qualification(round_.onboarding, place.rater_id) if round_.onboarding_id else None
-    if held is not None and held.granted_by_id is None:
-        withdraw_qualification(
-            qualification=held,
-            actor=None,
-            reason=finding.sentence,
-            can_repeat=True,
-            facts=finding.facts | {"round": round_.name},
-        )
+    if held is None or held.granted_by_id is not None:
+        return False
+    return bool(
+        withdraw_qualification(qualification=held, actor=None, reason=reason, can_repeat=True)
+    )
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ class RulesForm(forms.Form):
         """Return the rules that are not off, as a round stores them."""
         return {
             measure.name: {
-                part: self.cleaned_data.get(f"{measure.name}_{part}", 0.0) for part in PARTS
+                part: self.cleaned_data.get(f"{measure.name}_{part}", measure.threshold)
+                for part in PARTS
             }
             for measure in self.measures
             if self.cleaned_data[f"{measure.name}_action"] != RuleAction.OFF
@@ -59,37 +60,20 @@ def values_of(round_: Any) -> dict[str, Any]:
     return usual | stored
 
 
-def _fields(measure: AnswerMeasure) -> Iterator[tuple[str, forms.Field]]:
-    yield (
-        "action",
-        forms.ChoiceField(
-            label=lazy("Action"), choices=RuleAction.choices, initial=RuleAction.OFF.value
-        ),
+for _measure in MEASURES.values():
+    RulesForm.base_fields[f"{_measure.name}_action"] = forms.ChoiceField(
+        label=lazy("Action"), choices=RuleAction.choices, initial=RuleAction.OFF.value
     )
-    yield (
-        "window",
-        forms.IntegerField(
-            label=lazy("Last answers"),
-            min_value=LEAST_WINDOW,
-            max_value=MOST_WINDOW,
-            initial=measure.window,
-        ),
+    RulesForm.base_fields[f"{_measure.name}_window"] = forms.IntegerField(
+        label=lazy("Last answers"),
+        min_value=LEAST_WINDOW,
+        max_value=MOST_WINDOW,
+        initial=_measure.window,
     )
-    if measure.limits:
-        least, most = measure.limits
-        yield (
-            "threshold",
-            forms.FloatField(
-                label=str(measure.threshold_title),
-                min_value=least,
-                max_value=most,
-                initial=measure.threshold,
-            ),
+    if _measure.limits:
+        RulesForm.base_fields[f"{_measure.name}_threshold"] = forms.FloatField(
+            label=str(_measure.threshold_title),
+            min_value=_measure.limits[0],
+            max_value=_measure.limits[1],
+            initial=_measure.threshold,
         )
-
-
-RulesForm.base_fields |= {
-    f"{measure.name}_{part}": field
-    for measure in MEASURES.values()
-    for part, field in _fields(measure)
-}

@@ -22,7 +22,7 @@ from tests.rounds.onboarding.made_steps import RIGHT, attach, make_version
 pytestmark = pytest.mark.django_db
 
 
-def rule(action, window, threshold=0.0):
+def rule(action, window, threshold=1.0):
     return {"action": action, "window": window, "threshold": threshold}
 
 
@@ -123,7 +123,7 @@ def test_a_rule_acts_after_a_block_and_no_other_rule_takes_it_back(desk):
     place = Place.objects.get(round=label_round)
     assert (place.is_stopped, place.stopped_by) == (True, "one_value")
     event = AuditEvent.objects.get(actor=None, verb="rater_paused")
-    assert (event.details["measure"], event.details["value"]) == ("one_value", 8)
+    assert event.reason == "One value: 100 % (last 8 answers, threshold 100 %)."
     # Control accuracy is no reason to let them go on.
     quality.check_rater(label_round=label_round, place=place)
     place.refresh_from_db()
