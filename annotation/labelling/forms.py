@@ -27,7 +27,7 @@ from annotation.labelling.models.rounds import Assignment, Guideline, Item, Labe
 from annotation.labelling.models.scales import ScaleNotValid, check_levels
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, Groups, RoundPlanForm, skip_share_field
-from cqa_site.rounds.onboarding.steps import exercises_wanted
+from cqa_site.rounds.onboarding.steps import can_repeat, exercises_wanted
 from cqa_site.web.pages import offer
 
 ROWS_OF_LEVELS = 10
@@ -221,6 +221,10 @@ class LabelRoundForm(RoundPlanForm):
             self.add_error(
                 "fallen_accuracy", _("Must be at least 0.05 less than the usual accuracy.")
             )
+        if data.get("on_fall") == LabelRound.OnFall.RECHECK and not can_repeat(
+            data.get("onboarding")
+        ):
+            self.add_error("on_fall", _("The round has no steps that people could pass again."))
         return data
 
     def plan(self) -> LabelPlan:

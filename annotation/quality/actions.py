@@ -13,6 +13,7 @@ from cqa_site.people.models import Rater, User
 from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import place_for
+from cqa_site.rounds.rules.actions import ask_again
 
 # Acting on quality: excluding and reinstating raters, changing control items.
 #
@@ -122,7 +123,9 @@ def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) ->
     if is_acted_on == bool(wanted):
         return
     reason = _describe(label_round, record)
-    if is_acted_on:
+    if wanted == LabelRound.OnFall.RECHECK:
+        ask_again(label_round, place, f"{label_round.name}: {reason}")
+    elif is_acted_on:
         reinstate_rater(label_round=label_round, rater=place.rater, reason=reason, actor=None)
     elif wanted == LabelRound.LowAccuracy.EXCLUDE:
         exclude_rater(label_round=label_round, rater=place.rater, reason=reason, actor=None)
@@ -138,8 +141,8 @@ def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
         label_round.min_control_accuracy
     ):
         return label_round.low_accuracy
-    pauses = label_round.on_fall == LabelRound.OnFall.PAUSE
-    return LabelRound.OnFall.PAUSE if pauses and record.fall_in(label_round) else ""
+    acts = label_round.on_fall != LabelRound.OnFall.WARN
+    return label_round.on_fall if acts and record.fall_in(label_round) else ""
 
 
 def _describe(label_round: LabelRound, record: ControlRecord) -> str:

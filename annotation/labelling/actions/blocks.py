@@ -425,7 +425,7 @@ class LabelRoundKind(Blocks):
         for follow in self.after_block:
             follow(label_round=label_round, place=place)
         if label_round.rules:
-            place.refresh_from_db(fields=["is_stopped", "excluded_at", "is_decided_by_person"])
+            place.refresh_from_db(fields=["is_stopped", "excluded_at", "prepared_for"])
             check_rules(label_round, place)
 
     def check_removal(self, round_: LabelRound) -> None:

@@ -68,6 +68,7 @@ class LabelRound(Round):
         """Action when an annotator's control accuracy falls while they work."""
 
         WARN = "warn", _("Show a warning to researchers")
+        RECHECK = "recheck", _("Ask for the steps before work again")
         PAUSE = "pause", _("Stop serving items until a researcher decides")
 
     class Aggregator(models.TextChoices):
@@ -98,7 +99,7 @@ class LabelRound(Round):
     usual_accuracy = models.FloatField(_("usual control accuracy"), default=0.92)
     fallen_accuracy = models.FloatField(_("control accuracy after a fall"), default=0.78)
     on_fall = models.CharField(
-        _("action on a fall"), max_length=5, choices=OnFall, default=OnFall.WARN
+        _("action on a fall"), max_length=8, choices=OnFall, default=OnFall.WARN
     )
     share_cap = models.FloatField(
         _("maximum share of items per annotator"),

@@ -68,11 +68,15 @@ def drift_curves(label_round: LabelRound, people: Sequence[AnnotatorQuality]) ->
     """Return the curve of everybody with a control answer, highest sums first."""
     chart = chart_of_round(label_round)
     curves = [
-        DriftCurve(person, chart.sums(person.controls.answers))
-        for person in people
-        if person.controls.n
+        DriftCurve(person, _sums(chart, person.controls)) for person in people if person.controls.n
     ]
     return sorted(curves, key=lambda curve: (-curve.highest, curve.annotator.rater.pseudonym))
+
+
+def _sums(chart: AccuracyChart, record: ControlRecord) -> list[int]:
+    """Return the sums, which begin anew where the steps were passed again."""
+    before, after = record.answers[: record.start], record.answers[record.start :]
+    return [*chart.sums(before), *chart.sums(after)]
 
 
 def drift_power(chart: AccuracyChart) -> dict[str, str]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db.models import Count
+from django.db.models import Count, F
 
 from annotation.consensus.reports import VOTERS, counted_rows, counted_votes, vote_table
 from annotation.figures.reports.snapshots import marker
@@ -45,9 +45,13 @@ TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
 
 @dataclass(frozen=True)
 class ControlRecord:
-    """Answers on control items in the order served: whether each equals the known label."""
+    """Answers on control items in the order served: whether each equals the known label.
+
+    The chart leaves out the first ``start`` of them, after which the steps were passed again.
+    """
 
     answers: tuple[bool, ...] = ()
+    start: int = 0
 
     @property
     def right(self) -> int:
@@ -83,7 +87,10 @@ class ControlRecord:
         """Return where the round's chart signals a fall in accuracy; None if it does not."""
         from cqa_site.stats.drift import find_fall
 
-        return find_fall(chart_of_round(label_round), self.answers)
+        fall = find_fall(chart_of_round(label_round), self.answers[self.start :])
+        if fall is None:
+            return None
+        return replace(fall, signal=fall.signal + self.start, start=fall.start + self.start)
 
 
 def chart_of_round(label_round: LabelRound) -> AccuracyChart:
@@ -194,7 +201,29 @@ def control_records(label_round: LabelRound, **where: object) -> dict[int, Contr
     answers: dict[int, list[bool]] = defaultdict(list)
     for rater, label, known in rows:
         answers[rater].append(label == known)
-    return {rater: ControlRecord(tuple(rights)) for rater, rights in answers.items()}
+    starts = starts_of(label_round, **where)
+    return {
+        rater: ControlRecord(tuple(rights), starts.get(rater, 0))
+        for rater, rights in answers.items()
+    }
+
+
+def starts_of(label_round: LabelRound, **where: object) -> dict[int, int]:
+    """Count control answers from before the steps were last passed, by rater.
+
+    Only in rounds where a fall asks for the steps again; elsewhere the chart counts all.
+    """
+    if label_round.on_fall != LabelRound.OnFall.RECHECK:
+        return {}
+    before = label_round.assignments.filter(
+        state=Assignment.State.ANSWERED,
+        item__control_label__isnull=False,
+        item__is_retired=False,
+        rater__places__round=label_round,
+        answered_at__lte=F("rater__places__prepared_at"),
+        **where,
+    )
+    return dict(before.order_by().values_list("rater").annotate(Count("pk")))
 
 
 def facts_of(votes: pd.DataFrame) -> list[Facts]:
@@ -221,8 +250,14 @@ def annotators(label_round: LabelRound, facts: list[Facts]) -> list[AnnotatorQua
     """Return the raters in the order of the facts, by their current state and thresholds."""
     raters = Rater.objects.filter(study=label_round.study_id).in_bulk()
     places = {place.rater_id: place for place in label_round.places.all()}
+    starts = starts_of(label_round)
+    charted = [
+        replace(fact, controls=replace(fact.controls, start=starts.get(fact.rater, 0)))
+        for fact in facts
+    ]
     return [
-        _annotator(label_round, fact, raters[fact.rater], places.get(fact.rater)) for fact in facts
+        _annotator(label_round, fact, raters[fact.rater], places.get(fact.rater))
+        for fact in charted
     ]
 
 

@@ -217,6 +217,12 @@ def _current(steps: Sequence[Step], position: int, tried: list[StepResult]) -> S
     return StepProgress(steps, position, "", len(failed), retry_at)
 
 
+def can_repeat(version: OnboardingVersion | None) -> bool:
+    """Whether a version has steps that somebody could pass again."""
+    steps = version.steps if version else ()
+    return any(step["kind"] not in (CONSENT, SURVEY) for step in steps)
+
+
 def exercises_wanted(version: OnboardingVersion | None) -> int:
     """Return how many items with known answers the steps of a version need."""
     steps = version.steps if version else ()

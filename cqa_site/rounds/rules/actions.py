@@ -14,7 +14,7 @@ from ..access import decide_rater
 from ..kind import kind_of
 from ..models import Place, Round
 from ..onboarding.actions import withdraw_qualification
-from ..onboarding.steps import CONSENT, SURVEY, is_prepared, valid_qualification
+from ..onboarding.steps import can_repeat, is_prepared, valid_qualification
 from .measures import AGREEMENT, MOST_WINDOW, RecentAnswer, RuleFinding, find
 
 
@@ -30,8 +30,7 @@ class RuleAction(TextChoices):
 def actions_of(round_: Any) -> list[RuleAction]:
     """Return the actions that rules of the round can have."""
     actions = [RuleAction.OFF, RuleAction.WARN]
-    steps = round_.onboarding.steps if round_.onboarding_id else ()
-    if any(step["kind"] not in (CONSENT, SURVEY) for step in steps):
+    if can_repeat(round_.onboarding):
         actions.append(RuleAction.RECHECK)
     # Assigned work goes to nobody else, and no page decides about its people.
     return actions if kind_of(round_).is_assigned else [*actions, RuleAction.PAUSE]

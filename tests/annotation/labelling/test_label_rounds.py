@@ -11,6 +11,7 @@ from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
 from tests.cast import LEVELS, make_arguments, make_guideline, make_label_round, make_study
 from tests.lengths import first
+from tests.rounds.onboarding.made_steps import NONE, make_version
 
 pytestmark = pytest.mark.django_db
 SETTINGS = {
@@ -127,3 +128,16 @@ def test_a_key_that_the_scale_does_not_hold_keeps_the_label_round_a_draft(study,
     label_round.refresh_from_db()
     with pytest.raises(RoundNotReady, match="scale"):
         open_round(round_=label_round, actor=researcher)
+
+
+def test_a_fall_asks_for_the_steps_again_only_where_there_are_some(study, client, researcher):
+    asked = SETTINGS | {"on_fall": "recheck"}
+    reply = client.post(url("label_round_new", study), asked)
+    assert reply.status_code == 422
+    assert "no steps that people could pass again" in reply.text
+    consent = make_version(study, researcher, **NONE | {"name": "Consent", "consent": "Agree?"})
+    reply = client.post(url("label_round_new", study), asked | {"onboarding": consent.public_id})
+    assert reply.status_code == 422
+    version = make_version(study, researcher)
+    client.post(url("label_round_new", study), asked | {"onboarding": version.public_id})
+    assert LabelRound.objects.get().on_fall == "recheck"

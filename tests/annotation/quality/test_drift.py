@@ -2,14 +2,17 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.labelling.models.rounds import Assignment
 from annotation.quality import actions as quality
 from annotation.quality.reports.controls import quality_of
 from annotation.quality.reports.drift import drift_chart, drift_curves, drift_table
 from cqa_site.people.models import AuditEvent
-from cqa_site.rounds.models import Place
-from tests.annotation.voting import imported, make_raters
-from tests.cast import sign_in
+from cqa_site.rounds.models import Place, Qualification
+from tests.annotation.voting import imported, make_raters, vote
+from tests.cast import make_label_round, sign_in
+from tests.rounds.onboarding.made_steps import make_version
 
 pytestmark = pytest.mark.django_db
 
@@ -82,3 +85,42 @@ def test_the_page_names_who_fell_and_its_files_open(label_round, researcher):
         )
     listed = client.get(reverse("quality", args=ids), {"show": "fall"}).content.decode()
     assert listed.count("Fall signalled</span>") == 1
+
+
+def test_a_fall_asks_for_the_steps_again_and_the_chart_begins_anew(label_round, researcher):
+    version = make_version(label_round.study, researcher)
+    label_round.on_fall = "recheck"
+    label_round.onboarding = version
+    label_round.save()
+    falling = label_round.places.select_related("rater").order_by("rater").last()
+    Assignment.objects.update(answered_at=timezone.now())
+    held = Qualification.objects.create(version=version, rater=falling.rater)
+    Place.objects.filter(pk=falling.pk).update(prepared_for=version)
+    quality.check_rater(label_round=label_round, place=falling)
+    held.refresh_from_db()
+    falling.refresh_from_db()
+    assert (falling.is_stopped, falling.prepared_for) == (False, None)
+    assert held.expires_at <= timezone.now()
+    [event] = AuditEvent.objects.filter(verb="qualification_to_repeat", actor=None)
+    assert "fall was signalled at control answer 20" in event.reason
+    # The steps were passed again: nothing of before signals anything.
+    Qualification.objects.create(version=version, rater=falling.rater)
+    Place.objects.filter(pk=falling.pk).update(prepared_at=timezone.now(), prepared_for=version)
+    falling.refresh_from_db()
+    quality.check_rater(label_round=label_round, place=falling)
+    assert AuditEvent.objects.filter(verb="qualification_to_repeat").count() == 1
+    [curve, _steady] = sorted(
+        drift_curves(label_round, quality_of(label_round)[0]), key=lambda curve: -curve.highest
+    )
+    assert (curve.highest, curve.signal) == (24, None)
+    # Four more wrong answers are the next signal.
+    extra = make_label_round(label_round.study, ordinary=4, controls=0, name="Other")
+    for item in extra.items.all():
+        item.round, item.control_label = label_round, 3
+        item.external_id = f"more-{item.pk}"
+        item.save()
+        vote(item, falling.rater, 0, answered_at=timezone.now())
+    [fallen] = [person for person in quality_of(label_round)[0] if person.fall]
+    assert (fallen.rater, fallen.fall.signal, fallen.fall.start) == (falling.rater, 24, 21)
+    quality.check_rater(label_round=label_round, place=falling)
+    assert AuditEvent.objects.filter(verb="qualification_to_repeat").count() == 2
