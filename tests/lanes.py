@@ -72,6 +72,7 @@ DIALECT = (
     "rounds/test_crowd_race.py",
     "rounds/test_deciding.py",
     "rounds/test_integrity.py",
+    "rounds/test_rules.py",
     "rounds/test_saving.py",
     "rounds/test_serving.py",
     "runs/test_database_options.py",

@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='labelround',
             name='on_fall',
-            field=models.CharField(choices=[('warn', 'Show a warning to researchers'), ('recheck', 'Ask for the steps before work again'), ('pause', 'Stop serving items until a researcher decides')], default='warn', max_length=8, verbose_name='action on a fall'),
+            field=models.CharField(choices=[('warn', 'Show a warning to researchers'), ('recheck', 'Ask the person to repeat the steps'), ('pause', 'Stop serving items until a researcher decides')], default='warn', max_length=8, verbose_name='action on a fall'),
         ),
     ]

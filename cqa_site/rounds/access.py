@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet, UUIDField
+from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -232,15 +232,14 @@ def count_examples(round_: Round) -> int:
 
 
 def held_back(study: Study) -> QuerySet[Place]:
-    """Return members' enrolments in open rounds whose practice result awaits a decision.
+    """Return members' enrolments in open rounds whose practice or pause awaits a decision.
 
     Whoever came by a crowd link goes back to the platform, and waits for nobody.
     """
     places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
     members = places.filter(rater__user__participant__isnull=True)
-    return members.filter(
-        score__isnull=False, is_passed=False, is_decided_by_person=False, excluded_at=None
-    )
+    failed = Q(score__isnull=False, is_passed=False, is_decided_by_person=False)
+    return members.filter(failed | Q(is_stopped=True), excluded_at=None)
 
 
 def held_at_steps(study: Study, most: int) -> list[Place]:

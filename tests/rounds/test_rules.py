@@ -113,6 +113,8 @@ def test_answers_that_are_all_the_same_pause_until_a_person_decides(world):
     place = world.place()
     assert (place.is_stopped, place.stopped_by) == (True, "one_value")
     assert world.ask().reason == "stopped"
+    overview = sign_in(world.researcher).get(reverse("study", args=[world.study.public_id])).text
+    assert f"{world.raters[0]} cannot continue" in overview
     [event] = actions(world)
     assert event.reason == "One value: 100 % (last 5 answers, threshold 100 %)."
     decide(world, "reinstate")
@@ -254,7 +256,7 @@ def test_every_kind_offers_what_it_knows(name, db):
     assert refused.count("has-error") == 1
     assert client.post(page, sent).status_code == 302
     world.round.refresh_from_db()
-    assert list(world.round.rules) == known
+    assert sorted(world.round.rules) == sorted(known)
     assert world.round.rules["fast"] == form
     assert 'value="7"' in client.get(page).text
     link = reverse(world.kind.audit.round, args=[world.study.public_id, world.round.public_id])

@@ -68,7 +68,7 @@ class LabelRound(Round):
         """Action when an annotator's control accuracy falls while they work."""
 
         WARN = "warn", _("Show a warning to researchers")
-        RECHECK = "recheck", _("Ask for the steps before work again")
+        RECHECK = "recheck", _("Ask the person to repeat the steps")
         PAUSE = "pause", _("Stop serving items until a researcher decides")
 
     class Aggregator(models.TextChoices):

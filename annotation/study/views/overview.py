@@ -111,19 +111,20 @@ def _runs(study: Study) -> Iterator[TaskCard]:
 
 
 def _people(study: Study) -> Iterator[TaskCard]:
-    """Yield people whose practice agreed too little with the key, by round."""
+    """Yield people whose practice agreed too little with the key, or who are paused, by round."""
     places = held_back(study).select_related("round", "rater").order_by("round", "pk")
     for round_, group in groupby(places[:LISTED], key=lambda place: place.round):
-        names = [str(place.rater) for place in group]
+        names, kind = [str(place.rater) for place in group], kind_of(round_)
+        page = "quality" if kind.excludes_by_rule else kind.audit.round
         yield TaskCard(
             _("%(people)s cannot continue: %(name)s")
             % {"people": ", ".join(names), "name": round_.name},
             _(
-                "Their practice answers agreed too little with the key. Let them in or keep them "
-                "out."
+                "Their practice answers agreed too little with the key, or a rule paused them. "
+                "Let them in or keep them out."
             ),
             _("Decide"),
-            reverse(kind_of(round_).audit.round, args=[study.public_id, round_.public_id]),
+            reverse(page, args=[study.public_id, round_.public_id]),
         )
 
 

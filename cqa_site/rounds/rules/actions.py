@@ -24,7 +24,7 @@ class RuleAction(TextChoices):
     OFF = "off", lazy("Off")
     WARN = "warn", lazy("Show a warning on this page")
     RECHECK = "recheck", lazy("Ask the person to repeat the steps")
-    PAUSE = "pause", lazy("Stop serving items until a researcher decides")
+    PAUSE = "pause", lazy("Pause until a researcher decides")
 
 
 def actions_of(round_: Any) -> list[RuleAction]:

@@ -12,9 +12,7 @@ from cqa_site.web.pages import offer
 from ..kind import kind_of
 from ..progress import HASTY_SHARE
 from .actions import RuleAction, actions_of
-from .measures import FAST, LEAST_WINDOW, MEASURES, MOST_WINDOW, AnswerMeasure
-
-PARTS = ("action", "window", "threshold")
+from .measures import FAST, LEAST_WINDOW, MEASURES, MOST_WINDOW, PARTS, AnswerMeasure
 
 
 class RulesForm(forms.Form):
@@ -32,7 +30,7 @@ class RulesForm(forms.Form):
     def rows(self) -> Iterator[tuple[AnswerMeasure, list[BoundField]]]:
         """Yield each measure with its fields."""
         for measure in self.measures:
-            names = [f"{measure.name}_{part}" for part in PARTS]
+            names = [f"{measure.name}_{part}" for part in ("action", *PARTS[:-1])]
             yield measure, [self[name] for name in names if name in self.fields]
 
     def rules(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as lazy
 FAST, ONE_VALUE, SKIPS = "fast", "one_value", "skips"
 FLAGGED, AGREEMENT = "flagged", "agreement"
 LEAST_WINDOW, MOST_WINDOW = 5, 100
+PARTS = ("window", "threshold", "action")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ MEASURES = {
         AnswerMeasure(
             FAST,
             lazy("Fast answers"),
-            lazy("Median active time of the last answers, skips included."),
+            lazy("The median active time of the last answers and skips is below the threshold."),
             window=20,
             threshold=3,
             # An answer of unknown length is no sign of haste.
@@ -74,12 +75,12 @@ MEASURES = {
             ),
             is_met=lambda value, n, threshold: value < threshold,
             limits=(0.1, 600),
-            threshold_title=lazy("Seconds below"),
+            threshold_title=lazy("Threshold (seconds)"),
         ),
         AnswerMeasure(
             ONE_VALUE,
             lazy("One value"),
-            lazy("The last answers are all the same, none of them skipped."),
+            lazy("The last answers are all the same, and none is a skip."),
             window=30,
             threshold=1,
             read=lambda last: mean(
@@ -96,27 +97,28 @@ MEASURES = {
         ),
         AnswerMeasure(
             FLAGGED,
-            lazy("Share of flagged"),
-            lazy("Share of the last answers that the person flagged."),
+            lazy("Flagged answers"),
+            lazy("The person flagged at least the threshold's share of the last answers."),
             window=20,
             threshold=0.5,
             read=lambda last: mean(answer.is_flagged for answer in last),
             limits=(0.01, 1),
-            threshold_title=lazy("Share from (0 to 1)"),
+            threshold_title=lazy("Threshold (share, 0 to 1)"),
         ),
         AnswerMeasure(
             AGREEMENT,
             lazy("Agreement with the majority"),
             lazy(
-                "Share of the last answers that equal the majority of others, where at least two "
-                "others have one. Control items are left out."
+                "The 95 % interval of the share of answers that equal the majority of others is "
+                "below the threshold. At least two others must have answered; control items are "
+                "left out."
             ),
             window=30,
             threshold=0.5,
             read=lambda last: mean(bool(answer.agrees) for answer in last),
             is_met=_is_surely_below,
             limits=(0.01, 1),
-            threshold_title=lazy("Whole 95 % interval below (0 to 1)"),
+            threshold_title=lazy("Threshold (share, 0 to 1)"),
         ),
     )
 }
@@ -152,11 +154,14 @@ def find(rules: dict[str, Any], answers: Sequence[RecentAnswer]) -> list[RuleFin
     """Return the rules that the answers meet, newest answer first."""
     findings = []
     decided = [answer for answer in answers if answer.agrees is not None]
-    for name, rule in rules.items():
-        measure, window, threshold = MEASURES[name], rule["window"], rule["threshold"]
+    # PostgreSQL stores names in an order of its own.
+    for name, measure in MEASURES.items():
+        if name not in rules:
+            continue
+        window, threshold, action = (rules[name][part] for part in PARTS)
         last = (decided if name == AGREEMENT else answers)[:window]
         if len(last) == window and measure.is_met(value := measure.read(last), window, threshold):
-            findings.append(RuleFinding(measure, rule["action"], value, window, threshold))
+            findings.append(RuleFinding(measure, action, value, window, threshold))
     return findings
 
 

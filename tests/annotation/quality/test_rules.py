@@ -93,8 +93,8 @@ def test_flags_times_and_values(crowd):
     rules = {"flagged": rule("warn", 20, 0.9), "fast": rule("warn", 20, 1.0)}
     set_rules(label_round, **rules, one_value=rule("warn", 20))
     assert found(label_round) == [
-        (raters[0], "flagged"),
         (raters[0], "one_value"),
+        (raters[0], "flagged"),
         (raters[1], "fast"),
         (raters[1], "one_value"),
         (raters[2], "one_value"),
