@@ -19,7 +19,7 @@ PARTS = ("window", "threshold", "action")
 
 @dataclass(frozen=True)
 class RecentAnswer:
-    """One answer of a person; ``seconds`` and ``agrees`` are None where nobody can tell.
+    """One answer of a person; ``seconds`` and ``agrees`` are None where unknown.
 
     ``agrees`` is whether most others gave the same answer.
     """
@@ -126,7 +126,7 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """A rule that somebody meets now, with the value over the last ``n`` answers."""
+    """A rule that somebody triggers now, with the value over the last ``n`` answers."""
 
     measure: AnswerMeasure
     action: str
