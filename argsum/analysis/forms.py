@@ -1,8 +1,8 @@
 """Forms of key point analysis: new analysis, filters, and edits."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
@@ -214,8 +214,15 @@ class PointForm(forms.Form):
 
 
 class AnalysisRunForm(RunPlanForm):
-    """A run of a language model for one analysis that is done; one reply per request."""
+    """A run of a language model for one analysis that is done; one reply per request.
 
+    A subclass names what makes its target, the fields that go into it, and the field that counts
+    the entries of a reply with the tokens of one.
+    """
+
+    target_of: ClassVar[Callable[..., dict[str, Any]]]
+    sizes: ClassVar[tuple[str, ...]]
+    entries: ClassVar[tuple[str, int] | None] = None
     analysis: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Analysis"), queryset=None, empty_label=None, widget=forms.HiddenInput
     )
@@ -241,10 +248,18 @@ class AnalysisRunForm(RunPlanForm):
             self.complain("replicates", gettext("Only one reply per request is possible."))
         return data
 
-    def at_least(self, tokens: int) -> int | None:
-        """Return a number of tokens if the chosen limit is below it; else None."""
-        limit = self.cleaned_data.get("max_tokens")
-        return tokens if limit and limit < tokens else None
+    @property
+    def tokens_wanted(self) -> int | None:
+        """A sufficient token limit if the chosen one is tight; else None."""
+        name, tokens = self.entries or ("words", 0)
+        wanted, limit = self.cleaned_data[name] * tokens, self.cleaned_data.get("max_tokens")
+        return wanted if limit and limit < wanted else None
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """Target of the run, as stored in its spec."""
+        sizes = {name: self.cleaned_data[name] for name in self.sizes}
+        return self.target_of(self.cleaned_data["analysis"], **sizes)
 
 
 class PointWritingForm(AnalysisRunForm):
@@ -252,6 +267,8 @@ class PointWritingForm(AnalysisRunForm):
 
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
+    target_of = staticmethod(target_of)
+    sizes = ("words", "most_statements")
 
     words = forms.IntegerField(
         label=_("Maximum words per key point"), initial=WORDS, min_value=3, max_value=60
@@ -271,14 +288,6 @@ class PointWritingForm(AnalysisRunForm):
             "is requested once more with twice as many tokens."
         ),
     )
-
-    @property
-    def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
-        data = self.cleaned_data
-        return target_of(
-            data["analysis"], words=data["words"], most_statements=data["most_statements"]
-        )
 
 
 class GroupForm(forms.Form):

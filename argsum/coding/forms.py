@@ -22,6 +22,9 @@ class PointProposalForm(AnalysisRunForm):
     kind = proposal.KIND
     prompt_kinds = tuple(PROPOSAL_PROMPTS)
     advanced = ("words", *AnalysisRunForm.advanced)
+    target_of = staticmethod(proposal.target_of)
+    sizes = ("requests", "points", "themes", "words")
+    entries = ("points", POINT_TOKENS)
 
     requests = forms.IntegerField(
         label=_("Maximum samples"),
@@ -62,22 +65,9 @@ class PointProposalForm(AnalysisRunForm):
     )
 
     @property
-    def tokens_wanted(self) -> int | None:
-        """A sufficient token limit if the chosen one is tight; else None."""
-        return self.at_least(POINT_TOKENS * self.cleaned_data["points"])
-
-    @property
     def target(self) -> dict[str, Any]:
         """Target of the run, as stored in its spec."""
-        data = self.cleaned_data
-        return proposal.target_of(
-            data["analysis"],
-            requests=data["requests"],
-            sample=data["statements"],
-            points=data["points"],
-            themes=data["themes"],
-            words=data["words"],
-        )
+        return super().target | {"sample": self.cleaned_data["statements"]}
 
 
 class PointAssignmentForm(AnalysisRunForm):
@@ -85,6 +75,9 @@ class PointAssignmentForm(AnalysisRunForm):
 
     kind = assignment.KIND
     prompt_kinds = tuple(ASSIGNMENT_PROMPTS)
+    target_of = staticmethod(assignment.target_of)
+    sizes = ("batch_size", "most_codes")
+    entries = ("batch_size", STATEMENT_TOKENS)
 
     batch_size = forms.IntegerField(
         label=_("Statements per request"),
@@ -121,16 +114,3 @@ class PointAssignmentForm(AnalysisRunForm):
                 text = gettext("At most %d key points are possible. Hide or merge some.")
                 self.add_error(None, text % assignment.MOST_POINTS)
         return data
-
-    @property
-    def tokens_wanted(self) -> int | None:
-        """A sufficient token limit if the chosen one is tight; else None."""
-        return self.at_least(STATEMENT_TOKENS * self.cleaned_data["batch_size"])
-
-    @property
-    def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
-        data = self.cleaned_data
-        return assignment.target_of(
-            data["analysis"], batch_size=data["batch_size"], most_codes=data["most_codes"]
-        )

@@ -266,7 +266,17 @@ class CellViews(StudyViews):
         return Response(CellDetailSerializer(payload).data)
 
 
-class CellArgumentViews(StudyViews):
+class CellPartViews(StudyViews):
+    """Base of the views of one cell, which the address names."""
+
+    def cell(self) -> Cell:
+        """The cell of the address; raises 404 if it is not of this study."""
+        cells = Cell.objects.filter(dataset__study=self.study).select_related("dataset__study")
+        cell: Cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
+        return cell
+
+
+class CellArgumentViews(CellPartViews):
     """Arguments of one cell."""
 
     queryset = CellArgument.objects.none()
@@ -275,10 +285,8 @@ class CellArgumentViews(StudyViews):
 
     def rows(self) -> QuerySet[CellArgument]:
         """By position; raises 404 if the cell is not of this study."""
-        cells = Cell.objects.filter(dataset__study=self.study)
-        cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
-        return with_comments(arguments_of(cell)).prefetch_related(
+        return with_comments(arguments_of(self.cell())).prefetch_related(
             Prefetch("matches", queryset=labels, to_attr="labels")
         )
 
@@ -345,7 +353,7 @@ class CommentFilter(filters.FilterSet):
         return having(rows, column, value) if column else rows
 
 
-class CellCommentViews(StudyViews):
+class CellCommentViews(CellPartViews):
     """Comments of one cell."""
 
     queryset = Comment.objects.none()
@@ -354,8 +362,6 @@ class CellCommentViews(StudyViews):
 
     def rows(self) -> QuerySet[Comment]:
         """By position; raises 404 if the cell is not of this study."""
-        cells = Cell.objects.filter(dataset__study=self.study)
-        cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         links: Any = CommentStatement.objects.select_related("argument").order_by("position")
         prefetch = Prefetch("statements", queryset=links, to_attr="said")
-        return comments_of(cell).prefetch_related(prefetch)
+        return comments_of(self.cell()).prefetch_related(prefetch)

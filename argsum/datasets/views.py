@@ -163,9 +163,7 @@ def _sent(
 @require_safe
 def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """Show one topic and stance: its key points and its arguments, kept or left out."""
-    row = get_object_or_404(
-        Cell.objects.select_related("dataset").filter(dataset__study=study), public_id=cell_id
-    )
+    row = cell_or_404(study, cell_id)
     key_points = list(key_points_of(row))
     form = CellFilterForm(request.GET, cell=row, key_points=key_points)
     chosen = form.cleaned_data if form.is_valid() else {}
@@ -193,32 +191,11 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
     return render(request, "argsum/datasets/cell.html", context)
 
 
-def _recipe_form(dataset: Dataset) -> type[RecipeForm] | type[StatementRecipeForm]:
-    return StatementRecipeForm if is_of_comments(dataset) else RecipeForm
-
-
-def _found(study: Study, dataset_id: uuid.UUID) -> Dataset:
-    return get_object_or_404(datasets_of(study), public_id=dataset_id)
-
-
-_ONE = "key-points/datasets/<uuid:dataset_id>/"
-urlpatterns = [
-    path("key-points/datasets/", datasets, name="datasets"),
-    path(_ONE, dataset, name="dataset"),
-    path(_ONE + "recipe/", dataset_recipe, name="dataset_recipe"),
-    path(_ONE + "delete/", dataset_delete, name="dataset_delete"),
-    path(_ONE + "export/", dataset_export, name="dataset_export"),
-    path(_ONE + "comments/", comments_export, name="comments_export"),
-    path("key-points/cells/<uuid:cell_id>/", cell, name="cell"),
-]
-
-
 @study_page(*RESEARCHERS)
 @require_safe
 def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """List the comments of a cell by page, filtered by text and column."""
-    cells = Cell.objects.select_related("dataset").filter(dataset__study=study)
-    cell = get_object_or_404(cells, public_id=cell_id)
+    cell = cell_or_404(study, cell_id)
     form = CommentFilterForm(request.GET, attributes=attributes_of(cell.dataset))
     chosen = form.cleaned_data if form.is_valid() else {}
     rows = comments_of(
@@ -240,9 +217,19 @@ def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> Ht
     return render(request, "argsum/datasets/comments.html", context)
 
 
-urlpatterns += [
-    path("key-points/cells/<uuid:cell_id>/comments/", cell_comments, name="cell_comments"),
-]
+def _recipe_form(dataset: Dataset) -> type[RecipeForm] | type[StatementRecipeForm]:
+    return StatementRecipeForm if is_of_comments(dataset) else RecipeForm
+
+
+def cell_or_404(study: Study, cell_id: uuid.UUID) -> Cell:
+    """Return a cell of the study with its dataset."""
+    cells = Cell.objects.select_related("dataset__study").filter(dataset__study=study)
+    return get_object_or_404(cells, public_id=cell_id)
+
+
+def _found(study: Study, dataset_id: uuid.UUID) -> Dataset:
+    return get_object_or_404(datasets_of(study), public_id=dataset_id)
+
 
 LONGEST = 120
 
@@ -281,3 +268,16 @@ def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> Chose
 def state_of(*parts: object) -> str:
     """Return a short hash of the shown data; browsers cache charts by it."""
     return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+_ONE = "key-points/datasets/<uuid:dataset_id>/"
+urlpatterns = [
+    path("key-points/datasets/", datasets, name="datasets"),
+    path(_ONE, dataset, name="dataset"),
+    path(_ONE + "recipe/", dataset_recipe, name="dataset_recipe"),
+    path(_ONE + "delete/", dataset_delete, name="dataset_delete"),
+    path(_ONE + "export/", dataset_export, name="dataset_export"),
+    path(_ONE + "comments/", comments_export, name="comments_export"),
+    path("key-points/cells/<uuid:cell_id>/", cell, name="cell"),
+    path("key-points/cells/<uuid:cell_id>/comments/", cell_comments, name="cell_comments"),
+]

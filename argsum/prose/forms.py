@@ -1,7 +1,5 @@
 """The form of a run in which a language model summarizes an analysis in prose."""
 
-from typing import Any
-
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +18,9 @@ class ProseForm(AnalysisRunForm):
 
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
+    target_of = staticmethod(target_of)
+    sizes = ("paragraphs", "sentences", "words", "statements")
+    entries = ("sentences", TOKENS)
 
     paragraphs = forms.IntegerField(
         label=_("Maximum paragraphs"),
@@ -49,15 +50,3 @@ class ProseForm(AnalysisRunForm):
             "reply is requested once more with twice as many tokens."
         ),
     )
-
-    @property
-    def tokens_wanted(self) -> int | None:
-        """A sufficient token limit if the chosen one is tight; else None."""
-        return self.at_least(TOKENS * self.cleaned_data["sentences"])
-
-    @property
-    def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
-        data = self.cleaned_data
-        sizes = ("paragraphs", "sentences", "words", "statements")
-        return target_of(data["analysis"], **{name: data[name] for name in sizes})

@@ -326,7 +326,7 @@ def start_analysis(
         created_by=actor,
         **fields,
     )
-    record(study=study, actor=actor, verb="analysis_started", subject=subject_of(analysis))
+    record_work(analysis, actor, "analysis_started")
     enqueue_for(analysis, MAKE, actor)
     return analysis
 
@@ -367,12 +367,7 @@ def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
     ended = cancel(_jobs(analysis))
     if not changed and not ended:
         raise AnalysisRefused(_("This analysis is not in progress."))
-    record(
-        study=analysis.study,
-        actor=actor,
-        verb="analysis_cancelled",
-        subject=subject_of(analysis),
-    )
+    record_work(analysis, actor, "analysis_cancelled")
     analysis.refresh_from_db(fields=["state"])
 
 
@@ -393,9 +388,7 @@ def resume_analysis(*, analysis: Analysis, actor: User) -> None:
             % analysis.get_state_display().lower()
         )
     analysis.state, analysis.error = State.WAITING, ""
-    record(
-        study=analysis.study, actor=actor, verb="analysis_resumed", subject=subject_of(analysis)
-    )
+    record_work(analysis, actor, "analysis_resumed")
     enqueue_for(analysis, MAKE, actor)
 
 
@@ -404,13 +397,16 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     """Delete an analysis with its key points and edits; raises AnalysisRefused while active."""
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
-    if run := _run_of(analysis):
+    runs = Run.objects.filter(
+        study=analysis.study_id,
+        spec__target__analysis=str(analysis.public_id),
+        state__in=[*Run.ACTIVE, Run.State.DRAFT],
+    )
+    if run := runs.first():
         raise AnalysisRefused(
             _("Stop run #%d first: a language model works on this analysis.") % run.number
         )
-    record(
-        study=analysis.study, actor=actor, verb="analysis_deleted", subject=subject_of(analysis)
-    )
+    record_work(analysis, actor, "analysis_deleted")
     try:
         analysis.delete()
     except ProtectedError:
@@ -442,24 +438,15 @@ def writing_now(analysis: Analysis) -> Run | None:
     return next((run for run in runs if run.is_active or run.state == Run.State.DRAFT), None)
 
 
-def _run_of(analysis: Analysis) -> Run | None:
-    """Return an active run of any kind that is about an analysis, or None."""
-    runs = Run.objects.filter(
-        study=analysis.study_id,
-        spec__target__analysis=str(analysis.public_id),
-        state__in=[*Run.ACTIVE, Run.State.DRAFT],
-    )
-    return runs.first()
-
-
 def statements_of(cell: Cell) -> Any:
     """Return the included statements of a cell, in order."""
     return CellArgument.objects.filter(cell=cell, left_out="").order_by("position")
 
 
-def subject_of(analysis: Analysis) -> str:
-    """Return the name of an analysis in the log."""
-    return f"#{analysis.number} {analysis.name}"
+def record_work(analysis: Analysis, actor: User | None, verb: str, **facts: Any) -> None:
+    """Write what somebody does with an analysis to the log."""
+    subject = f"#{analysis.number} {analysis.name}"
+    record(study=analysis.study, actor=actor, verb=verb, subject=subject, **facts)
 
 
 def _jobs(analysis: Analysis) -> Any:

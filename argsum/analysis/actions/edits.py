@@ -12,11 +12,10 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
-from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.models import Run
 
-from .analyses import count_points, subject_of
+from .analyses import count_points, record_work
 from .placing import (
     Move,
     PlacementRow,
@@ -98,13 +97,15 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
             raise EditRefused(_("This analysis does not have that key point."))
         if row.revision > seen:
             raise EditConflict(_told(analysis, row))
-        if row.state not in FoundPoint.ALIVE:
-            raise EditRefused(
-                _("“%(text)s” is %(state)s.")
-                % {"text": row.text, "state": row.get_state_display().lower()}
-            )
+        _require_state(row, FoundPoint.ALIVE)
         live_points.append(row)
     return live_points
+
+
+def _require_state(row: FoundPoint, states: Collection[str]) -> None:
+    if row.state not in states:
+        about = {"text": row.text, "state": row.get_state_display().lower()}
+        raise EditRefused(_("“%(text)s” is %(state)s.") % about)
 
 
 def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
@@ -180,15 +181,9 @@ def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> Po
         **sides,
     )
     Analysis.objects.filter(pk=analysis.pk).update(revision=analysis.revision)
-    record(
-        study=analysis.study,
-        actor=actor,
-        verb="key_points_edited",
-        subject=subject_of(analysis),
-        edit=edit.verb,
-        key_point=edit.point.text[:200] if edit.point else "",
-        revision=analysis.revision,
-    )
+    point = edit.point.text[:200] if edit.point else ""
+    facts = {"edit": edit.verb, "key_point": point, "revision": analysis.revision}
+    record_work(analysis, actor, "key_points_edited", **facts)
     return change
 
 
@@ -229,9 +224,8 @@ def _require_untouched(analysis: Analysis, change: PointChange) -> None:
     for pk, fields in wanted.items():
         if any(getattr(rows[int(pk)], name) != value for name, value in fields.items()):
             raise EditRefused(_LATER)
-    rows_added = [PlacementRow(*stored) for stored in change.after.get("added", [])]
     groups: dict[tuple[int | None, bool], list[int]] = {}
-    for stored in rows_added:
+    for stored in (PlacementRow(*row) for row in change.after.get("added", [])):
         groups.setdefault((stored.point, stored.is_by_hand), []).append(stored.statement)
     own = [*change.after.get("placed", []), *groups_of(groups)]
     if any(count_at(analysis, point, keys, hand=hand) != len(keys) for point, hand, keys in own):
@@ -333,11 +327,7 @@ def set_state(
     with editing(analysis) as held:
         rows = alive(held, points, seen)
         for row in rows:
-            if row.state not in begins:
-                raise EditRefused(
-                    _("“%(text)s” is %(state)s.")
-                    % {"text": row.text, "state": row.get_state_display().lower()}
-                )
+            _require_state(row, begins)
         moves = _moves(held, rows, None) if ends == State.REMOVED else []
         fields = {row.pk: {"state": ends} for row in rows}
         return store(held, Edit(verb, rows[0], fields, moves=moves), actor)

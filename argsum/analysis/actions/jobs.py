@@ -18,9 +18,8 @@ from argsum.datasets.methods.statements import language_of
 from argsum.datasets.models import CellArgument, CommentStatement
 from argsum.scorers.actions.models import ScorerRefused
 from cqa_site.judging.embedding import EmbeddingsUnavailable
-from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.runs.jobs import JobContext, JobRefused, StaleWorker, enqueue, refusing
+from cqa_site.runs.jobs import JobContext, StaleWorker, enqueue, refusing
 from cqa_site.runs.ledger.gates import insert_like
 from cqa_site.runs.models import Job
 
@@ -34,8 +33,8 @@ from .analyses import (
     count_analysis,
     count_points,
     enqueue_for,
+    record_work,
     statements_of,
-    subject_of,
 )
 from .edits import Edit, EditRefused, alive, editing, keep, new_point, require_at, store
 from .placing import Move
@@ -52,15 +51,8 @@ SHARE = 5 * PIECE
 def ask_for_help(analysis: Analysis, statements: int) -> None:
     """Queue the last shares of statements first, far from the share the analysis itself reads."""
     for start in reversed(range(SHARE, statements, SHARE)):
-        key = f"{analysis.public_id}:{start}"
-        enqueue(
-            study=analysis.study,
-            kind=JOB,
-            key=key,
-            actor=analysis.created_by,
-            analysis=analysis.pk,
-            start=start,
-        )
+        about = {"key": f"{analysis.public_id}:{start}", "analysis": analysis.pk, "start": start}
+        enqueue(study=analysis.study, kind=JOB, actor=analysis.created_by, **about)
 
 
 def read_share(work: JobContext) -> None:
@@ -173,7 +165,7 @@ def _fail(analysis: Analysis, message: str) -> None:
     )
 
 
-PointState = FoundPoint.State
+PointState, Verb = FoundPoint.State, PointChange.Verb
 # Statements that say what a key point is about, and the fewest that are proposed as a new one.
 BEHIND = 100
 FEWEST = 2
@@ -214,9 +206,7 @@ def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
         raise AnalysisRefused(_("The analysis is not finished yet."))
     if not new_statements(analysis) and not new_comments(analysis):
         raise AnalysisRefused(_("There are no new comments."))
-    record(
-        study=analysis.study, actor=actor, verb="comments_placing", subject=subject_of(analysis)
-    )
+    record_work(analysis, actor, "comments_placing")
     return enqueue_for(analysis, PLACE, actor)
 
 
@@ -228,14 +218,12 @@ def place_statements(work: JobContext) -> None:
     analysis = analysis_of(work)
     if analysis.state != Analysis.State.DONE:
         return
-    try:
+    with refusing((*REFUSED, EditRefused), in_words=in_words):
         fitted = _fit(analysis, work)
         with editing(analysis) as held:
             # Editing locks the analysis before anything else, too.
             work.finish()
             _store_placements(held, fitted, work.job.created_by)
-    except (*REFUSED, EditRefused) as problem:
-        raise JobRefused(in_words(problem)) from None
 
 
 def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
@@ -321,7 +309,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     analysis.save(update_fields=counts)
     Analysis.objects.filter(pk=analysis.pk).update(placed_at=Now())
     after = {"comments": comments, "proposed": len(proposals)}
-    keep(analysis, Edit(PointChange.Verb.PLACED), actor, number=len(fitted.keys), after=after)
+    keep(analysis, Edit(Verb.PLACED), actor, number=len(fitted.keys), after=after)
 
 
 def _where_now(analysis: Analysis) -> dict[int, int | None]:
@@ -335,7 +323,6 @@ def _where_now(analysis: Analysis) -> dict[int, int | None]:
     return targets
 
 
-FoundPointState, Verb = FoundPoint.State, PointChange.Verb
 FEWEST_STATEMENTS = 4
 
 
@@ -357,13 +344,11 @@ def split_by_itself(work: JobContext) -> None:
     """
     analysis = analysis_of(work)
     point = FoundPoint.objects.get(analysis=analysis, pk=work.payload["point"])
-    try:
+    with refusing((*REFUSED, EditRefused), in_words=in_words):
         parts = _parts(analysis, point, work)
         with editing(analysis) as held:
             work.finish()
             _store_parts(held, point, parts, work.payload["seen"], work.job.created_by)
-    except (*REFUSED, EditRefused) as problem:
-        raise JobRefused(in_words(problem)) from None
 
 
 def _parts(analysis: Analysis, point: FoundPoint, work: JobContext) -> list[tuple[str, list[int]]]:
@@ -400,6 +385,6 @@ def _store_parts(
     for text, keys in parts:
         require_at(analysis, row, keys)
         part = new_point(analysis, text, row.theme)
-        fields[part.pk] = {"state": FoundPointState.SHOWN}
+        fields[part.pk] = {"state": PointState.SHOWN}
         moves.append(Move(row.pk, part.pk, False, keys))
     store(analysis, Edit(Verb.SPLIT, row, fields, moves=moves), actor)

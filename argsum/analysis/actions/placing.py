@@ -15,6 +15,7 @@ from argsum.analysis.models import Analysis, Placement
 PIECE = 2_000
 # Key point, by hand or not, statements; by primary key. Edits are stored as such groups.
 Group = tuple[int | None, bool, Sequence[int]]
+Places = dict[tuple[int | None, bool], list[int]]
 
 
 class Move(NamedTuple):
@@ -40,12 +41,8 @@ class PlacementRow(NamedTuple):
 class Changes:
     """Effects of moves: previous and new places of statements, and placements deleted."""
 
-    before: dict[tuple[int | None, bool], list[int]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
-    after: dict[tuple[int | None, bool], list[int]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    before: Places = field(default_factory=lambda: defaultdict(list))
+    after: Places = field(default_factory=lambda: defaultdict(list))
     dropped: list[PlacementRow] = field(default_factory=list)
 
     def arrived(self, target: int | None) -> set[int]:

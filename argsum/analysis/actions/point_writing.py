@@ -1,23 +1,25 @@
 """Runs in which a language model writes key points, and the check of its texts."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Model, QuerySet, Window
-from django.db.models.functions import RowNumber
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
 from argsum.analysis.reports.analyses import AnalysisCallKey
 from argsum.analysis.reports.mentions import BEST_FIRST
+from argsum.analysis.reports.points import ranked_statements
 from argsum.datasets.models import Cell, CellArgument
 from argsum.writing.actions.prompts import SIDES, fenced_arguments
 from argsum.writing.methods import one_schema, read_one
 from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.judging.prompts import (
+    Neutral,
     PromptLayout,
     PromptParts,
     fence_records,
@@ -30,7 +32,7 @@ from cqa_site.judging.reply_parsing import ReplyNotUsable
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.runs import RunRefused, ask_more
 from cqa_site.runs.integrity import check_rows
-from cqa_site.runs.jobs import JobContext, JobRefused
+from cqa_site.runs.jobs import JobContext, refusing
 from cqa_site.runs.kinds import (
     CallRequest,
     EndedCall,
@@ -76,16 +78,31 @@ def write_request(
 ) -> CallRequest:
     """Return one request about the statements behind a key point, with texts refused earlier."""
     neutrals = [neutralise(text) for text in statements]
-    values = {
+    values = about_cell(cell) | {
         "words": str(target["words"]),
-        "topic": quote(neutralise(cell.topic).text),
-        "stance": SIDES[Cell.Stance(cell.stance)],
         "arguments": fenced_arguments(neutrals),
         "refused": _refused_texts(refused),
     }
-    parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
+    return call_request(prompt, PROMPTS, values, one_schema(), neutrals)
+
+
+def about_cell(cell: Cell) -> dict[str, str]:
+    """Return what every prompt is told about a topic."""
+    topic = quote(neutralise(cell.topic).text)
+    return {"topic": topic, "stance": SIDES[Cell.Stance(cell.stance)]}
+
+
+def call_request(
+    prompt: PromptVersion,
+    kinds: Mapping[str, PromptKind],
+    values: Mapping[str, str],
+    schema: Mapping[str, Any],
+    neutrals: Sequence[Neutral],
+) -> CallRequest:
+    """Return a request with the flags of all texts that it shows."""
+    parts = PromptParts(prompt.system, prompt.user, kinds[prompt.kind].layout)
     flags = tuple(name for neutral in neutrals for name in neutral.flags.names)
-    return CallRequest(tuple(render(parts, values)), one_schema(), flags)
+    return CallRequest(tuple(render(parts, values)), schema, flags)
 
 
 def _refused_texts(pairs: Sequence[Refused]) -> str:
@@ -142,20 +159,16 @@ class PointWritingKind:
 
     def begin(self, run: Run) -> None:
         """Link the run to its analysis; raises RunRefused if nothing can be written now."""
-        analyses = Analysis.objects.select_for_update(of=("self",)).select_related(
-            "writing", "coding"
-        )
-        analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
-        refuse_unfit(analysis, run)
-        Analysis.objects.filter(pk=analysis.pk).update(writing=run)
+        begin_run(run, "writing")
 
     def subjects(self, run: Run) -> list[Subject]:
         """Return key points, most comments first, each with its best statements."""
         analysis = run.study.analyses.get(public_id=run.spec["target"]["analysis"])
         points = list(writable_points(analysis).values_list("pk", "revision"))
-        best = _best(analysis, [pk for pk, _seen in points], run.spec["target"])
+        most = run.spec["target"]["most_statements"]
+        best = ranked_statements(analysis, [pk for pk, _seen in points], most)
         return [
-            AnalysisCallKey(pk, 1, seen, tuple(best[pk])).subject
+            AnalysisCallKey(pk, 1, seen, tuple(key for key, _text in best[pk])).subject
             for pk, seen in points
             if pk in best
         ]
@@ -209,11 +222,7 @@ class PointWritingKind:
 
     def values(self, run: Run) -> dict[str, int]:
         """Return the number of key points by number of words."""
-        counts: dict[int, int] = {}
-        for text in self.texts(run):
-            size = len(text.split())
-            counts[size] = counts.get(size, 0) + 1
-        return {str(size): counts[size] for size in sorted(counts)}
+        return by_size(len(text.split()) for text in self.texts(run))
 
     def texts(self, run: Run) -> Sequence[str]:
         """Return the texts written so far."""
@@ -230,27 +239,33 @@ class PointWritingKind:
         return check_rows(run, run.written_points.all(), "written key point", is_as_said)
 
 
-def refuse_unfit(analysis: Analysis, run: Run) -> None:
-    """Raise `RunRefused` if no language model can write for the analysis now."""
+def by_size(sizes: Iterable[int]) -> dict[str, int]:
+    """Return how often each size occurs, the smallest first."""
+    return {str(size): number for size, number in sorted(Counter(sizes).items())}
+
+
+def begin_run(run: Run, field: str) -> None:
+    """Link a run to its analysis; raises RunRefused if no language model can work for it now."""
+    analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing", "coding")
+    analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
+    text = _("Run #%d still works for this analysis.")
+    refuse_unfit(analysis, run, writing_now(analysis), text)
+    Analysis.objects.filter(pk=analysis.pk).update(**{field: run})
+
+
+def refuse_unfit(analysis: Analysis, run: Run, earlier: Run | None, text: str) -> None:
+    """Raise `RunRefused` if no language model can work for the analysis now.
+
+    ``text`` is about the ``earlier`` run, if one is active.
+    """
     if analysis.state != Analysis.State.DONE:
         raise RunRefused(_("The analysis is not finished yet."))
     if run.spec["replicates"] != 1:
         raise RunRefused(_("Only one reply per request is possible."))
-    if earlier := writing_now(analysis):
-        raise RunRefused(_("Run #%d still works for this analysis.") % earlier.number)
+    if earlier:
+        raise RunRefused(text % earlier.number)
     if is_at_work(analysis):
         raise RunRefused(_("This analysis is still being updated. Wait until it is finished."))
-
-
-def _best(analysis: Analysis, points: Sequence[int], target: dict[str, Any]) -> dict[int, list]:
-    """Map each key point to its statements, best first; those placed by hand come first."""
-    place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
-    rows = Placement.objects.filter(analysis=analysis, point__in=points).annotate(place=place)
-    rows = rows.filter(place__lte=target["most_statements"]).order_by("point", "place")
-    best: dict[int, list[int]] = {}
-    for point, argument in rows.values_list("point", "argument"):
-        best.setdefault(point, []).append(argument)
-    return best
 
 
 def _refused(run: Run, keys: Sequence[AnalysisCallKey]) -> dict[int, dict[int, Refused]]:
@@ -281,15 +296,20 @@ def _row(run: Run, reply: EndedCall, there: set[int]) -> WrittenPoint:
     )
 
 
-def _shown_points(study: Study) -> QuerySet[FoundPoint]:
+def shown_points(study: Study) -> QuerySet[FoundPoint]:
     """Return the shown key points that have statements."""
     rows = FoundPoint.objects.filter(analysis__study=study, state=State.SHOWN, statements__gt=0)
-    return rows.order_by("analysis", "position")
+    return rows.select_related("analysis").order_by("analysis", "position")
 
 
-def _draft(study: Study, version: PromptVersion, point: Model) -> tuple[Run, list[Model]]:
-    target = {"analysis": "", "words": WORDS, "most_statements": STATEMENTS}
-    return Run(study=study, kind=KIND, prompt=version, spec={"target": target, "seed": 1}), [point]
+def draft_of(kind: str, target_of: Callable[[Any], dict[str, Any]]) -> Callable[..., Any]:
+    """Return what makes a run that is not stored, to try a prompt on one row."""
+
+    def draft(study: Study, version: PromptVersion, row: Any) -> tuple[Run, list[Any]]:
+        spec = {"target": target_of(row), "seed": 1}
+        return Run(study=study, kind=kind, prompt=version, spec=spec), [row]
+
+    return draft
 
 
 def _tried(points: Sequence[Any]) -> tuple[int, ...]:
@@ -298,7 +318,8 @@ def _tried(points: Sequence[Any]) -> tuple[int, ...]:
     return AnalysisCallKey(points[0].pk, 1, 0, tuple(keys)).subject.ids
 
 
-POINT_WRITING = PreviewTargets(lazy("Key point"), _shown_points, _draft, _tried)
+_DRAFT = draft_of(KIND, lambda point: target_of(point.analysis))
+POINT_WRITING = PreviewTargets(lazy("Key point"), shown_points, _DRAFT, _tried)
 
 # A text fits if it matches the statements behind its own key point better, on average, than those
 # behind any other one. One that does not is asked for again, with what was refused and why. Edits
@@ -314,11 +335,9 @@ def check_written(work: JobContext) -> None:
     if analysis.writing_id is None:
         return
     run = Run.objects.select_related("endpoint", "prompt", "study").get(pk=analysis.writing_id)
-    try:
+    with refusing((*REFUSED, EditRefused, RunRefused), in_words=in_words):
         while not _is_over(run, work):
             _check(analysis, run, work)
-    except (*REFUSED, EditRefused, RunRefused) as problem:
-        raise JobRefused(in_words(problem)) from None
 
 
 def _is_over(run: Run, work: JobContext) -> bool:

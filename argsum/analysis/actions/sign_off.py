@@ -5,10 +5,9 @@ from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, SignOff
 from argsum.analysis.reports.sign_offs import digest_of, shown_points, sign_off_of
-from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from .analyses import subject_of
+from .analyses import record_work
 from .edits import EditConflict, EditRefused, editing
 
 
@@ -47,13 +46,6 @@ def sign_off(*, analysis: Analysis, actor: User, seen: int) -> SignOff:
         signed = SignOff.objects.create(
             analysis=held, digest=digest_of(points), points=points, revision=seen, actor=actor
         )
-        record(
-            study=held.study,
-            actor=actor,
-            verb="key_points_signed_off",
-            subject=subject_of(held),
-            key_points=len(points),
-            digest=signed.digest,
-            revision=seen,
-        )
+        facts = {"key_points": len(points), "digest": signed.digest, "revision": seen}
+        record_work(held, actor, "key_points_signed_off", **facts)
     return signed

@@ -239,7 +239,7 @@ class AnalysisViews(StudyViews):
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Forget an analysis with its key points and edits; the comments stay."""
         with conflict_on(AnalysisRefused):
-            delete_analysis(analysis=self._row(public_id), actor=request.user)
+            delete_analysis(analysis=self.find_row(public_id), actor=request.user)
         return Response(status=204)
 
     @extend_schema(request=NothingInput, responses=AnalysisDetailSerializer)
@@ -260,18 +260,14 @@ class AnalysisViews(StudyViews):
     def _steer(
         self, public_id: uuid.UUID, action: Callable[..., object], status: int = 200
     ) -> Response:
-        row = self._row(public_id)
+        row = self.find_row(public_id)
         self.read(NothingInput)
         with conflict_on(AnalysisRefused):
             action(analysis=row, actor=self.request.user)
         return self._one(public_id, status)
 
-    def _row(self, public_id: uuid.UUID) -> Analysis:
-        analysis: Analysis = self.find_row(public_id)
-        return analysis
-
     def _one(self, public_id: uuid.UUID, status: int = 200) -> Response:
-        return Response(AnalysisDetailSerializer(self._row(public_id)).data, status=status)
+        return Response(AnalysisDetailSerializer(self.find_row(public_id)).data, status=status)
 
     @staticmethod
     def _key(field: Any, wanted: uuid.UUID | None) -> Any:

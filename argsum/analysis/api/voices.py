@@ -12,8 +12,9 @@ from rest_framework.response import Response
 
 from argsum.analysis.actions.voices import GroupRefused, ask_to_group, change_group
 from argsum.analysis.reports.voices import groups_of
-from argsum.datasets.models import Cell, Comment, NearDuplicate, NearDuplicateGroup
-from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
+from argsum.datasets.api import CellPartViews
+from argsum.datasets.models import Comment, NearDuplicate, NearDuplicateGroup
+from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, public_id
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import conflict_on
 
@@ -50,17 +51,7 @@ class NearDuplicateInput(Input):
     comment = serializers.UUIDField(required=False, allow_null=True)
 
 
-class DuplicatesOfCell(StudyViews):
-    """Base of the views of one cell, which the address names."""
-
-    def cell(self) -> Cell:
-        """The cell of the address; raises 404 if it is not of this study."""
-        cells = Cell.objects.filter(dataset__study=self.study).select_related("dataset__study")
-        cell: Cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
-        return cell
-
-
-class NearDuplicateGroupViews(DuplicatesOfCell):
+class NearDuplicateGroupViews(CellPartViews):
     """Groups of near-duplicates of a cell."""
 
     queryset = NearDuplicateGroup.objects.none()
@@ -94,7 +85,7 @@ class NearDuplicateGroupViews(DuplicatesOfCell):
         return self.shown(self.find_row(public_id))
 
 
-class NearDuplicateViews(DuplicatesOfCell):
+class NearDuplicateViews(CellPartViews):
     """Comments of one group."""
 
     queryset = NearDuplicate.objects.none()

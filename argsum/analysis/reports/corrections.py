@@ -37,25 +37,17 @@ class CorrectionSource(Protocol):
         """
 
 
-_SOURCES: list[CorrectionSource] = []
-
-
-def correct_with(source: CorrectionSource) -> None:
-    """Register what corrects shares, once."""
-    if source not in _SOURCES:
-        _SOURCES.append(source)
+SOURCES: list[CorrectionSource] = []
 
 
 def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
     """Map key points to their corrected shares; only those with an interval are there."""
-    return {
-        point: share for source in _SOURCES for point, share in source.of_all(analysis).items()
-    }
+    return {point: share for source in SOURCES for point, share in source.of_all(analysis).items()}
 
 
 def corrections_by_part(
     analysis: Analysis, name: str, parts: Parts
 ) -> dict[tuple[int, str], CorrectedShare]:
     """Map key points and groups or periods to corrected shares; only those with an interval."""
-    corrected = (source.of_parts(analysis, name, parts) for source in _SOURCES)
+    corrected = (source.of_parts(analysis, name, parts) for source in SOURCES)
     return {at: share for shares in corrected for at, share in shares.items()}

@@ -43,16 +43,15 @@ if TYPE_CHECKING:
 LONGEST = 90
 
 
-def percents(share: Share | Bounded, decimals: int = 0) -> str:
-    """Return a share in percent."""
-    return "–" if share.value is None else f"{text_of(100 * share.value, decimals)} %"
+def percents(share: Share | Bounded) -> str:
+    return "–" if share.value is None else f"{text_of(100 * share.value, 0)} %"
 
 
-def points_of(difference: ShareDifference | None, decimals: int = 0) -> str:
+def points_of(difference: ShareDifference | None) -> str:
     """Return a signed difference in percentage points."""
     if difference is None:
         return "–"
-    text = text_of(100 * difference.value, decimals)
+    text = text_of(100 * difference.value, 0)
     return text if text.startswith("−") or not text.strip("0.") else f"+{text}"
 
 
@@ -79,14 +78,9 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
     known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
         return ""
-    bounds = [
-        bound
-        for difference in known
-        for bound in (difference.low, difference.high)
-        if bound is not None
-    ]
+    widest = max(abs(bound or 0) for row in known for bound in (row.low, row.high))
     text = _("The intervals are compatible with %(what)s of up to %(n)s percentage points.")
-    return text % {"what": what, "n": text_of(100 * max(abs(bound) for bound in bounds), 0)}
+    return text % {"what": what, "n": text_of(100 * widest, 0)}
 
 
 # What one chart holds: key points, and groups, for which there are signs.
@@ -324,16 +318,19 @@ def groups_recipe(comparison: GroupComparison) -> str:
         % {"noun": comparison.noun, "nouns": comparison.nouns},
         _("Small groups (fewer than %d comments) are shown but not tested.") % counting.LEAST,
     ]
-    if comparison.view == THEMES:
-        parts.append(str(THEMES_RECIPE))
-    if comparison.corrected:
-        parts.append(str(CORRECTED_RECIPE))
-    if comparison.analysis.has_bands:
-        parts.append(str(BANDS_RECIPE))
-    if comparison.unit == VOICES:
-        once = _("They count once in every group that has one of them.")
-        parts.append(f"{VOICES_RECIPE} {once}")
-    return "\n\n".join(parts)
+    once = _("They count once in every group that has one of them.")
+    return "\n\n".join([*parts, *further_recipes(comparison, once)])
+
+
+def further_recipes(figures: Any, once: str) -> list[str]:
+    """Return the paragraphs on what a comparison or trends count; ``once`` is about voices."""
+    recipes = {
+        THEMES_RECIPE: figures.view == THEMES,
+        CORRECTED_RECIPE: figures.corrected,
+        BANDS_RECIPE: figures.analysis.has_bands,
+        f"{VOICES_RECIPE} {once}": figures.unit == VOICES,
+    }
+    return [str(recipe) for recipe, applies in recipes.items() if applies]
 
 
 def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]) -> Figure:
@@ -436,6 +433,7 @@ def _widest(row: ComparedPoint) -> tuple[int, InGroup]:
 
 def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
     at, group = _widest(row)
+    other = next(tested for tested in comparison.tested if tested != comparison.groups[at])
     text = _(
         "largest difference in these data: %(point)s, %(one)s of %(group)s, %(other)s of "
         "%(rest)s (%(difference)s)."
@@ -445,15 +443,10 @@ def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
         "one": percents(group.share),
         "group": _named(comparison.groups[at].value),
         "other": percents(group.other) if group.other else "–",
-        "rest": _named(_other(comparison, at)) if comparison.is_pair else _("the others"),
+        "rest": _named(other.value) if comparison.is_pair else _("the others"),
         "difference": _("%(points)s points %(bounds)s")
         % {"points": points_of(group.difference), "bounds": bounds(group.difference)},
     }
-
-
-def _other(comparison: GroupComparison, at: int) -> str:
-    """Return the value of the second of two compared groups."""
-    return next(group.value for group in comparison.tested if group != comparison.groups[at])
 
 
 def _named(value: str) -> str:

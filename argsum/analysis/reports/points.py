@@ -1,12 +1,13 @@
 """Key points of an analysis with their counts, quotations and statements."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.utils.functional import cached_property
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
 from django.utils.translation import ngettext
 
 from argsum.analysis.methods.statements import different
@@ -15,7 +16,7 @@ from argsum.datasets.models import CellArgument, Comment, CommentStatement
 
 from .analyses import StatementSearch, writer_in_words
 from .counts import kept
-from .mentions import BEST_FIRST, NarrowedCounts, PointCounts
+from .mentions import BEST_FIRST, NarrowedCounts
 from .voices import COMMENTS, both_in_words, sure_of
 
 State = FoundPoint.State
@@ -43,8 +44,6 @@ class PointRow:
 
     point: FoundPoint
     statements: int
-    comments: int
-    voices: int
     counted: int
     sure: int
     mentions: str
@@ -60,7 +59,9 @@ class PointRow:
     @property
     def words(self) -> str:
         """Both counts in words; a template would take a millisecond for them."""
-        return " · ".join((self.mentions, statements_in_words(self.statements)))
+        number = self.statements
+        statements = ngettext("%s statement", "%s statements", number) % f"{number:,}"
+        return f"{self.mentions} · {statements}"
 
 
 @dataclass(frozen=True)
@@ -90,11 +91,6 @@ class Overview:
         return self.points.get(State.PROPOSED, 0)
 
 
-def statements_in_words(number: int) -> str:
-    """Return a number of statements in words."""
-    return ngettext("%s statement", "%s statements", number) % f"{number:,}"
-
-
 def overview_of(analysis: Analysis) -> Overview:
     """Return the overview, in two queries; one while nothing changes."""
     rows = analysis.points.order_by().values_list("state")
@@ -118,12 +114,8 @@ def points_of(analysis: Analysis, state: str, unit: str = COMMENTS) -> QuerySet[
 
 def choices_of(analysis: Analysis) -> list[FoundPoint]:
     """Return the key points that statements can be moved to."""
-    rows = (
-        points_of(analysis, State.SHOWN)
-        .select_related(None)
-        .only("public_id", "text", "analysis_id")
-    )
-    return list(rows[:MOST_POINTS])
+    rows = points_of(analysis, State.SHOWN).select_related(None)
+    return list(rows.only("public_id", "text", "analysis_id")[:MOST_POINTS])
 
 
 def narrowed_points(
@@ -151,29 +143,22 @@ def point_rows(
     quotes = quotes_of(points, narrow, counts) if has_quotes else {}
     rows = []
     for point in points:
-        own = counts.points[point.pk] if counts else stored_counts(point)
-        number = getattr(own, narrow.unit)
-        sure = sure_of(analysis, own, narrow.unit)
-        rows.append(
-            PointRow(
-                point=point,
-                statements=own.statements,
-                comments=own.comments,
-                voices=own.voices,
-                counted=number,
-                sure=sure,
-                mentions=both_in_words(analysis, own, narrow.unit),
-                share=100 * number / total if total else None,
-                sure_share=100 * sure / total if total else None,
-                quotes=quotes.get(point.pk, []),
-            )
-        )
+        own = counts.points[point.pk] if counts else point
+        figures = counted_figures(analysis, own, narrow.unit, total)
+        rows.append(PointRow(point, own.statements, **figures, quotes=quotes.get(point.pk, [])))
     return rows
 
 
-def stored_counts(point: FoundPoint) -> PointCounts:
-    """Return the counts that are stored with a key point."""
-    return PointCounts(*(getattr(point, part.name) for part in fields(PointCounts)))
+def counted_figures(analysis: Analysis, counts: Any, unit: str, total: int) -> dict[str, Any]:
+    """Return the fields that `PointRow` and `ThemeRow` share; ``counts`` may be a key point."""
+    counted, sure = int(getattr(counts, unit)), sure_of(analysis, counts, unit)
+    return {
+        "counted": counted,
+        "sure": sure,
+        "mentions": both_in_words(analysis, counts, unit),
+        "share": 100 * counted / total if total else None,
+        "sure_share": 100 * sure / total if total else None,
+    }
 
 
 def quotes_of(
@@ -181,7 +166,7 @@ def quotes_of(
 ) -> dict[int, list[Quote]]:
     """Map each key point to its first statements, without repeated wordings."""
     keys = [point.pk for point in points]
-    quoted = counts.best_of(keys, LOOKED_AT) if counts else _looked_up(keys)
+    quoted = counts.best_of(keys, LOOKED_AT) if counts else best_statements(keys, LOOKED_AT)
     read = [key for own in quoted.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=read).values_list("pk", "text"))
     for pk, own in quoted.items():
@@ -194,14 +179,27 @@ def quotes_of(
     }
 
 
-def _looked_up(points: Sequence[int]) -> dict[int, list[int]]:
+def best_statements(points: Sequence[int], most: int) -> dict[int, list[int]]:
     """Map key points to their best statements, one after the other from the index."""
     behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
     ordered = behind.order_by(*BEST_FIRST).values("argument")
-    names = {f"quoted_{place}": ordered[place : place + 1] for place in range(LOOKED_AT)}
+    names = {f"quoted_{place}": ordered[place : place + 1] for place in range(most)}
     rows = FoundPoint.objects.filter(pk__in=points).order_by()
     rows = rows.annotate(**{name: Subquery(placements) for name, placements in names.items()})
     return {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
+
+
+def ranked_statements(
+    analysis: Analysis, points: Sequence[int], most: int, which: Q | None = None
+) -> dict[int, list[tuple[int, str]]]:
+    """Map key points to their best statements and the texts; those placed by hand come first."""
+    place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
+    rows = Placement.objects.filter(which or Q(), analysis=analysis, point__in=points)
+    rows = rows.annotate(place=place).filter(place__lte=most).order_by("point", "place")
+    best: dict[int, list[tuple[int, str]]] = {}
+    for point, argument, text in rows.values_list("point", "argument", "argument__text"):
+        best.setdefault(point, []).append((argument, text))
+    return best
 
 
 def said_counts(statements: Sequence[int], narrow: StatementSearch) -> dict[int, int]:
@@ -255,19 +253,6 @@ class StatementRow:
         ]
 
 
-class KnownPaginator(Paginator):
-    """Paginator over rows with a stored count, so that it needs no count query."""
-
-    def __init__(self, rows: QuerySet, per_page: int, number: int) -> None:
-        super().__init__(rows, per_page)
-        self.number = number
-
-    @cached_property
-    def count(self) -> int:
-        """Stored count."""
-        return self.number
-
-
 def statement_keys(
     analysis: Analysis, point: FoundPoint | None, narrow: StatementSearch
 ) -> list[int]:
@@ -290,7 +275,10 @@ def statement_page(
         page = Paginator(keys, PER_PAGE).get_page(number)
         return page, _placements(analysis, point, list(page))
     every = Placement.objects.filter(analysis=analysis, point=point).order_by(*BEST_FIRST)
-    page = KnownPaginator(every, PER_PAGE, known).get_page(number)
+    paginator = Paginator(every, PER_PAGE)
+    # Instead of its query.
+    vars(paginator)["count"] = known
+    page = paginator.get_page(number)
     # The index alone says which they are; with their texts, those of all pages before were read.
     begin = PER_PAGE * (page.number - 1)
     own = every[begin : begin + PER_PAGE].values_list("argument", flat=True)

@@ -8,15 +8,9 @@ from cqa_site.people.models import User
 
 # Open rounds about an analysis in which a person answers or could, each with ``has_answers``.
 BlindingSource = Callable[[Analysis, User], Sequence[Any]]
-_SOURCES: list[BlindingSource] = []
-
-
-def blind_with(source: BlindingSource) -> None:
-    """Register rounds whose people must not see placements, once."""
-    if source not in _SOURCES:
-        _SOURCES.append(source)
+SOURCES: list[BlindingSource] = []
 
 
 def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
     """Return the open rounds because of which the person cannot see the analysis yet."""
-    return [round_ for source in _SOURCES for round_ in source(analysis, user)]
+    return [round_ for source in SOURCES for round_ in source(analysis, user)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models import Count, QuerySet
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -22,8 +22,8 @@ from .corrections import CorrectedShare, corrections_of
 from .counts import POINTS, CommentCounts, kept
 from .encoders import encoder_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
-from .mentions import BEST_FIRST, theme_counts
-from .points import overview_of
+from .mentions import theme_counts
+from .points import best_statements, overview_of
 from .sign_offs import sign_off_in_words, sign_off_of
 from .summaries import PrintedSummary, summary_of
 from .themes import MOST_RARE, said_by_few
@@ -226,12 +226,7 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
     """
     if not most:
         return {}
-    behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
-    best = behind.order_by(*BEST_FIRST).values("argument")
-    names = [f"best_{place}" for place in range(CANDIDATES)]
-    rows = FoundPoint.objects.filter(pk__in=[point.pk for point in points]).order_by()
-    rows = rows.annotate(**{name: Subquery(best[at : at + 1]) for at, name in enumerate(names)})
-    candidates = {pk: [key for key in own if key] for pk, *own in rows.values_list("pk", *names)}
+    candidates = best_statements([point.pk for point in points], CANDIDATES)
     wanted = [key for own in candidates.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
     quotations = {pk: [texts[key] for key in own] for pk, own in candidates.items()}
@@ -252,10 +247,10 @@ def caveats(
     analysis: Analysis,
     *,
     is_edited: bool,
-    is_written: bool = False,
-    is_audited: bool = False,
-    is_proposed: bool = False,
-    is_coded: bool = False,
+    is_written: bool,
+    is_audited: bool,
+    is_proposed: bool,
+    is_coded: bool,
 ) -> list[str]:
     """Return the limitations that readers must know before using the figures."""
     notes = [
@@ -337,6 +332,7 @@ def _facts(
     reasons = dict(CellArgument.LeftOut.choices)
     first, last = analysis.facets.get("first"), analysis.facets.get("last")
     scorer, quality = analysis.match_scorer, analysis.quality_scorer
+    encoder = encoder_of(analysis)
     facts = [
         (_("Topic"), analysis.cell.topic),
         (_("Dataset"), analysis.cell.dataset.name),
@@ -348,7 +344,7 @@ def _facts(
         (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
         (_("Placed at a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),
-        (_("Encoder"), _encoder(analysis)),
+        (_("Encoder"), f"{encoder.title}. {encoder.why}" if encoder.title else ""),
         (_("Quality scorer"), _scorer(quality) if quality else ""),
         (_("Grouping cut-off"), f"{analysis.cutoff:g}" if analysis.cutoff is not None else ""),
         (_("Sign-off"), sign_off_in_words(sign_off_of(analysis))),
@@ -375,12 +371,6 @@ def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str,
     return list(counted[: MOST_SOURCES + 1]), sorted(left.annotate(n=Count("pk")))
 
 
-def _encoder(analysis: Analysis) -> str:
-    """Return the encoder and the reason for it; empty where the match scorer has its own."""
-    encoder = encoder_of(analysis)
-    return f"{encoder.title}. {encoder.why}" if encoder.title else ""
-
-
 def _scorer(scorer: Any) -> str:
     return f"{scorer.name} ({scorer.base_model})" if scorer.base_model else str(scorer.name)
 
@@ -392,19 +382,14 @@ def _some(rows: QuerySet[Placement], most: int) -> list[str]:
     return [_short(texts[at]) for at in different(texts, most)]
 
 
+_NOT_BY_HAND = ("undone", "placed", "written", "proposed", "coded")
+
+
 def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
     """Count edits by person and kind, without undone ones; also return the number undone."""
     rows = analysis.changes.exclude(actor=None).order_by()
     undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
-    changes = rows.filter(undone_by=None).exclude(
-        verb__in=[
-            PointChange.Verb.UNDONE,
-            PointChange.Verb.PLACED,
-            PointChange.Verb.WRITTEN,
-            PointChange.Verb.PROPOSED,
-            PointChange.Verb.CODED,
-        ]
-    )
+    changes = rows.filter(undone_by=None).exclude(verb__in=_NOT_BY_HAND)
     grouped = changes.values_list("actor__name", "actor__email", "verb").annotate(n=Count("pk"))
     people: dict[str, list[tuple[str, int]]] = {}
     words = dict(PointChange.Verb.choices)

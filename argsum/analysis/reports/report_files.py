@@ -184,13 +184,10 @@ def _point_parts(
 
 def _rest(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Unmatched statements"))]
-    text = _("%(k)s of %(n)s statements (%(share)s).")
-    values = {
-        "k": f"{report.rest.k:,}",
-        "n": f"{report.rest.n:,}",
-        "share": percents(report.rest),
-    }
-    parts.append(ReportPart("text", text % values))
+    rest = report.rest
+    values = {"k": f"{rest.k:,}", "n": f"{rest.n:,}", "share": percents(rest)}
+    text = _("%(k)s of %(n)s statements (%(share)s).") % values
+    parts.append(ReportPart("text", text))
     if report.of_the_rest:
         parts.append(ReportPart("quotations", quotations=report.of_the_rest))
     return parts
@@ -446,17 +443,9 @@ def words_of(cell: Any) -> str:
     return text_of(cell)
 
 
-def _heading(document: Document, part: ReportPart) -> None:
-    document.add_heading(plain(part.text), 1)
-
-
 def _point(document: Document, part: ReportPart) -> None:
     document.add_heading(plain(part.text), part.level - 1)
     _small(document, part.note)
-
-
-def _text(document: Document, part: ReportPart) -> None:
-    document.add_paragraph(plain(part.text))
 
 
 def _finding(document: Document, part: ReportPart) -> None:
@@ -464,11 +453,10 @@ def _finding(document: Document, part: ReportPart) -> None:
 
 
 def _facts(document: Document, part: ReportPart) -> None:
-    rows = [(name, text) for name, text in part.facts]
-    if not rows:
+    if not part.facts:
         return
     table = document.add_table(rows=0, cols=2)
-    for row in rows:
+    for row in part.facts:
         for cell, text in zip(table.add_row().cells, row, strict=True):
             cell.text = plain(text)
 
@@ -525,11 +513,11 @@ def _small(document: Document, text: str) -> None:
     document.add_paragraph().add_run(plain(text)).font.size = Pt(SMALL)
 
 
-WRITERS = {
-    "heading": _heading,
+WRITERS: dict[str, Callable[[Document, ReportPart], object]] = {
+    "heading": lambda document, part: document.add_heading(plain(part.text), 1),
     "theme": _point,
     "point": _point,
-    "text": _text,
+    "text": lambda document, part: document.add_paragraph(plain(part.text)),
     "finding": _finding,
     "facts": _facts,
     "quotations": _quotations,

@@ -75,18 +75,12 @@ class PrintedSummary:
 
 
 Summaries = Callable[[Analysis], PrintedSummary | None]
-_SOURCES: list[Summaries] = []
-
-
-def summarize_with(source: Summaries) -> None:
-    """Register what summarizes an analysis, once."""
-    if source not in _SOURCES:
-        _SOURCES.append(source)
+SOURCES: list[Summaries] = []
 
 
 def summary_of(analysis: Analysis) -> PrintedSummary | None:
     """Return the newest summary of an analysis with at least one printed sentence, or None."""
-    return next(filter(None, (source(analysis) for source in _SOURCES)), None)
+    return next(filter(None, (source(analysis) for source in SOURCES)), None)
 
 
 def notes_of(summary: PrintedSummary) -> list[str]:

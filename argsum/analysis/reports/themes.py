@@ -10,8 +10,8 @@ from argsum.analysis.models import Analysis, FoundPoint
 
 from .analyses import StatementSearch
 from .mentions import NarrowedCounts, PointCounts, theme_counts
-from .points import PointRow, narrowed_points, point_rows, points_of
-from .voices import COMMENTS, both_in_words, sure_of
+from .points import PointRow, counted_figures, narrowed_points, point_rows, points_of
+from .voices import COMMENTS, sure_of
 
 State = FoundPoint.State
 # Key points that a theme shows on the page of all themes, and rare ones that the page lists.
@@ -45,9 +45,9 @@ class ThemeRow:
     share: float | None
     sure_share: float | None
     points: Sequence[PointRow]
-    rare: int = 0
-    more: int = 0
-    is_open: bool = False
+    rare: int
+    more: int
+    is_open: bool
 
     @property
     def number(self) -> int:
@@ -109,17 +109,16 @@ def themes_of(
         nested.setdefault(row.point.theme, []).append(row)
     figures = counts.themes if counts else theme_counts(analysis)
     themes = [
-        _row(
-            analysis,
+        ThemeRow(
             name,
-            figures.get(name, PointCounts()),
-            own=[row for row in mine if row.point.pk not in rare],
-            rare=sum(row.point.pk in rare for row in mine),
-            total=total,
-            unit=narrow.unit,
+            **counted_figures(analysis, figures.get(name, PointCounts()), narrow.unit, total),
+            points=own[:MOST_NESTED],
+            rare=len(mine) - len(own),
+            more=max(0, len(own) - MOST_NESTED),
             is_open=name in opened,
         )
         for name, mine in nested.items()
+        for own in [[row for row in mine if row.point.pk not in rare]]
     ]
     # What has no theme stands last.
     themes.sort(key=lambda theme: (not theme.name, -theme.counted, theme.name))
@@ -142,29 +141,3 @@ def said_by_few(
         and (point.statements > 1 or sure_of(analysis, point, unit))
     ]
     return sorted(few, key=lambda point: (-(point.distinctness or 0.0), point.position))
-
-
-def _row(
-    analysis: Analysis,
-    name: str,
-    counts: PointCounts,
-    *,
-    own: Sequence[PointRow],
-    rare: int,
-    total: int,
-    unit: str,
-    is_open: bool,
-) -> ThemeRow:
-    counted, sure = int(getattr(counts, unit)), sure_of(analysis, counts, unit)
-    return ThemeRow(
-        name=name,
-        counted=counted,
-        sure=sure,
-        mentions=both_in_words(analysis, counts, unit),
-        share=100 * counted / total if total else None,
-        sure_share=100 * sure / total if total else None,
-        points=own[:MOST_NESTED],
-        rare=rare,
-        more=max(0, len(own) - MOST_NESTED),
-        is_open=is_open,
-    )

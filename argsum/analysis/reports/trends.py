@@ -23,12 +23,11 @@ from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, one_line
 
 from .corrections import CorrectedShare, corrections_by_part
-from .counts import LEAST, POINTS, THEMES, CommentCounts, CountedTheme, NamedView, kept
+from .counts import LEAST, POINTS, CommentCounts, CountedTheme, NamedView, kept
 from .groups import (
-    CORRECTED_RECIPE,
-    THEMES_RECIPE,
     audited_columns,
     bounds,
+    further_recipes,
     named_columns,
     p_value,
     percents,
@@ -37,10 +36,9 @@ from .groups import (
     within_intervals,
 )
 from .share_charts import as_row, runs, trends_chart
-from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
+from .voices import COMMENTS, VOICES, counted_in_words
 
 if TYPE_CHECKING:
-    from argsum.analysis.methods.prevalence import Share
     from argsum.analysis.methods.trends import Trend
 
 # Key points of a chart; rows of the table that has all of them.
@@ -283,15 +281,8 @@ def trends_recipe(trend: PointTrends) -> str:
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
-    if trend.view == THEMES:
-        parts.append(str(THEMES_RECIPE))
-    if trend.corrected:
-        parts.append(str(CORRECTED_RECIPE))
-    if trend.analysis.has_bands:
-        parts.append(str(BANDS_RECIPE))
-    if trend.unit == VOICES:
-        parts.append(f"{VOICES_RECIPE} {_('They count at the date of the first.')}")
-    return "\n\n".join(parts)
+    once = _("They count at the date of the first.")
+    return "\n\n".join([*parts, *further_recipes(trend, once)])
 
 
 def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
@@ -352,17 +343,16 @@ def _periods_shown(trend: PointTrends, chosen: Sequence[PointTrend]) -> PageTabl
         [
             named(start, trend.period),
             f"{size:,}" + ("*" if 0 < size < LEAST else ""),
-            *(_of_period(row.found.shares[at]) for row in chosen),
+            *(
+                WithInterval(percents(share), bounds(share)) if share.n else "–"
+                for share in (row.found.shares[at] for row in chosen)
+            ),
         ]
         for at, (start, size) in enumerate(zip(trend.starts, trend.sizes, strict=True))
     ]
     unit = _("voices") if trend.unit == VOICES else _("comments")
     columns = [str(WORDS[trend.period]), unit, *(row.point.text for row in chosen)]
     return PageTable(columns, rows, [False, *(True for _column in columns[1:])])
-
-
-def _of_period(share: Share) -> Any:
-    return WithInterval(percents(share), bounds(share)) if share.n else "–"
 
 
 def _distance(row: PointTrend) -> float:

@@ -56,7 +56,7 @@ from argsum.analysis.reports.analyses import (
     writing_of,
 )
 from argsum.analysis.reports.encoders import encoder_of
-from argsum.analysis.reports.mentions import NarrowedCounts, narrowed_counts
+from argsum.analysis.reports.mentions import NarrowedCounts, PointCounts, narrowed_counts
 from argsum.analysis.reports.points import (
     narrowed_points,
     overview_of,
@@ -179,25 +179,20 @@ def analysis_state(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     return response
 
 
-@study_page(*RESEARCHERS)
-@require_POST
-def analysis_cancel(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Cancel an analysis."""
-    return _steer(request, study, analysis_id, cancel_analysis)
+def steering(action: Callable[..., object]) -> Callable[..., HttpResponseBase]:
+    """Return the view that cancels an analysis, restarts it, or places new comments."""
 
+    @study_page(*RESEARCHERS)
+    @require_POST
+    def steer(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
+        analysis = analysis_or_404(study, analysis_id)
+        try:
+            action(analysis=analysis, actor=request.user)
+        except AnalysisRefused as reason:
+            messages.error(request, str(reason))
+        return redirect("analysis", study.public_id, analysis.public_id)
 
-@study_page(*RESEARCHERS)
-@require_POST
-def analysis_resume(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Restart an analysis that stopped."""
-    return _steer(request, study, analysis_id, resume_analysis)
-
-
-@study_page(*RESEARCHERS)
-@require_POST
-def analysis_place(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Match new comments with the key points."""
-    return _steer(request, study, analysis_id, place_new_comments)
+    return steer
 
 
 @study_page(*RESEARCHERS)
@@ -238,17 +233,6 @@ def state_context(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _steer(
-    request: StudyRequest, study: Study, analysis_id: uuid.UUID, action: Callable[..., object]
-) -> HttpResponse:
-    analysis = analysis_or_404(study, analysis_id)
-    try:
-        action(analysis=analysis, actor=request.user)
-    except AnalysisRefused as reason:
-        messages.error(request, str(reason))
-    return redirect("analysis", study.public_id, analysis.public_id)
-
-
 BASE = "key-points/analyses"
 ONE = f"{BASE}/<uuid:analysis_id>"
 urlpatterns = [
@@ -258,9 +242,9 @@ urlpatterns = [
         "key-points/datasets/<uuid:dataset_id>/analyse/", analysis_dataset, name="analysis_dataset"
     ),
     path(f"{ONE}/state/", analysis_state, name="analysis_state"),
-    path(f"{ONE}/cancel/", analysis_cancel, name="analysis_cancel"),
-    path(f"{ONE}/resume/", analysis_resume, name="analysis_resume"),
-    path(f"{ONE}/place/", analysis_place, name="analysis_place"),
+    path(f"{ONE}/cancel/", steering(cancel_analysis), name="analysis_cancel"),
+    path(f"{ONE}/resume/", steering(resume_analysis), name="analysis_resume"),
+    path(f"{ONE}/place/", steering(place_new_comments), name="analysis_place"),
     path(f"{ONE}/delete/", analysis_delete, name="analysis_delete"),
 ]
 
@@ -299,13 +283,7 @@ def analysis_edit(request: StudyRequest, analysis: Analysis) -> HttpResponse:
             raise EditRefused(first_error(form))
         message, change = _edit(request, analysis, form.cleaned_data)
     except EditRefused as reason:
-        feedback = {
-            "problem": str(reason),
-            "typed": request.POST.get("text", ""),
-            "verb": request.POST.get("verb", ""),
-            "chosen": {*request.POST.getlist("point"), *request.POST.getlist("theme")},
-        }
-        return answer(request, analysis, **feedback)
+        return answer(request, analysis, **refusal_of(request, reason, "point", "theme"))
     return answer(request, analysis, said=message, change=change)
 
 
@@ -343,6 +321,16 @@ def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpRe
         messages.success(request, _("Done."))
     address = reverse("analysis", args=[study.public_id, analysis.public_id])
     return redirect(f"{address}?{request.GET.urlencode()}".rstrip("?"))
+
+
+def refusal_of(request: StudyRequest, reason: EditRefused, *names: str) -> dict[str, Any]:
+    """Return why an edit was refused, and what the person had typed and chosen by ``names``."""
+    return {
+        "problem": str(reason),
+        "typed": request.POST.get("text", ""),
+        "verb": request.POST.get("verb", ""),
+        "chosen": {value for name in names for value in request.POST.getlist(name)},
+    }
 
 
 def first_error(form: Any) -> str:
@@ -436,7 +424,7 @@ def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]
         "overview": overview,
         **lists(request, analysis, form, narrow, counts, total),
         "total": total,
-        "rest": _rest(counts) if counts else overview.rest,
+        "rest": counts.points.get(None, PointCounts()).statements if counts else overview.rest,
         "proposed": point_rows(analysis, proposed, **usual) if proposed else [],
         "hidden": hidden,
         "theme_names": themes,
@@ -482,10 +470,6 @@ def _listed_points(
     usual: dict[str, Any] = {"narrow": narrow, "counts": counts, "total": total}
     rows = point_rows(analysis, list(page), **usual)
     return {"page": page, "rows": rows, "theme": theme, "number": page.paginator.count}
-
-
-def _rest(counts: NarrowedCounts) -> int:
-    return counts.points[None].statements if None in counts.points else 0
 
 
 urlpatterns += [

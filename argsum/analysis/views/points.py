@@ -62,6 +62,7 @@ from .analyses import (
     first_error,
     moved_in_words,
     named_points,
+    refusal_of,
     state_context,
 )
 
@@ -105,10 +106,7 @@ def analysis_said(
     own = CellArgument.objects.filter(cell=analysis.cell_id)
     statement = get_object_or_404(own, public_id=statement_id)
     narrow = NarrowForm(request.GET, analysis=analysis).narrowing()
-    context = {
-        "comments": comments_saying(statement, narrow),
-        "most": COMMENTS_SHOWN,
-    }
+    context = {"comments": comments_saying(statement, narrow), "most": COMMENTS_SHOWN}
     return render(request, "argsum/analysis/_said.html", context)
 
 
@@ -123,9 +121,8 @@ def _shown(
     context = state_context(analysis)
     context |= {"point": point, "here": "" if point else "rest"} | feedback
     context |= _statements_context(request, analysis, point)
-    if request.htmx:
-        return render(request, "argsum/analysis/_statements.html", context, status=status)
-    return render(request, "argsum/analysis/point.html", context, status=status)
+    template = "_statements.html" if request.htmx else "point.html"
+    return render(request, f"argsum/analysis/{template}", context, status=status)
 
 
 def _statements_context(
@@ -148,9 +145,7 @@ def _statements_context(
         "writer": writer_in_words(point) if point else "",
         "mentions": both_in_words(analysis, point) if point else "",
         "theme_names": theme_names(analysis) if point else [],
-        "choices": [
-            choice for choice in choices_of(analysis) if point is None or choice.pk != point.pk
-        ],
+        "choices": [choice for choice in choices_of(analysis) if choice != point],
         "came_from": point.public_id if point else "rest",
         "here_url": reverse("found_point" if point else "analysis_rest", args=ids),
         "edit_url": reverse("found_point_edit" if point else "analysis_rest_edit", args=ids),
@@ -164,12 +159,7 @@ def _edited(request: StudyRequest, analysis: Analysis, point: FoundPoint | None)
             raise EditRefused(first_error(form))
         message, change = _edit(request, analysis, point, form.cleaned_data)
     except EditRefused as reason:
-        feedback = {
-            "problem": str(reason),
-            "typed": request.POST.get("text", ""),
-            "verb": request.POST.get("verb", ""),
-            "chosen": set(request.POST.getlist("statement")),
-        }
+        feedback = refusal_of(request, reason, "statement")
         return answer_of_point(request, analysis, point, **feedback)
     response = answer_of_point(request, analysis, point, said=message, change=change)
     if request.htmx and form.cleaned_data["verb"] == SPLIT_ALL:
@@ -242,20 +232,16 @@ def _chosen(
         narrow: StatementSearch = NarrowForm(request.GET, analysis=analysis).narrowing()
         return statement_keys(analysis, point, narrow)
     wanted = [id_from(text) for text in request.POST.getlist("statement")]
-    own = CellArgument.objects.filter(cell=analysis.cell_id)
-    keys = list(
-        own.filter(public_id__in=[public_id for public_id in wanted if public_id]).order_by("pk")
-    )
+    own = CellArgument.objects.filter(cell=analysis.cell_id, public_id__in=filter(None, wanted))
+    keys = list(own.order_by("pk").values_list("pk", flat=True))
     if len(keys) != len(set(wanted)):
         raise EditRefused(_("This analysis does not have that statement."))
-    return [key.pk for key in keys]
+    return keys
 
 
 def _point_address(request: StudyRequest, analysis: Analysis, point: FoundPoint | None) -> str:
-    sid, aid = analysis.study.public_id, analysis.public_id
-    address = reverse("analysis_rest", args=[sid, aid])
-    if point is not None:
-        address = reverse("found_point", args=[sid, aid, point.public_id])
+    ids = [analysis.study.public_id, analysis.public_id, *([point.public_id] if point else [])]
+    address = reverse("found_point" if point else "analysis_rest", args=ids)
     return f"{address}?{request.GET.urlencode()}".rstrip("?")
 
 

@@ -60,16 +60,16 @@ def analysis_groups(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
     """Compare groups of comments by one of their columns."""
     analysis = finished_or_404(study, analysis_id)
     context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "groups"}
+    template = "argsum/analysis/comparing/groups.html"
     if not _is_ready(request, analysis):
-        return render(
-            request, "argsum/analysis/comparing/groups.html", context | {"is_waiting": True}
-        )
+        return render(request, template, context | {"is_waiting": True})
     counts = _counts(request, analysis)
     column = groups.chosen_column(counts, request.GET.get("attribute", ""))
-    context |= {"counts": counts, "column": column, "barred": _barred(counts)}
+    barred = [(own.name, groups.why_barred(own)) for own in counts.barred]
+    context |= {"counts": counts, "column": column, "barred": barred}
     if column is not None:
         context |= _groups_context(request, analysis, counts, column)
-    return render(request, "argsum/analysis/comparing/groups.html", context)
+    return render(request, template, context)
 
 
 @study_page(*RESEARCHERS)
@@ -92,10 +92,9 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
     """Show how often key points are mentioned over time."""
     analysis = finished_or_404(study, analysis_id)
     context: dict[str, Any] = {"study": study, "analysis": analysis, "here": "trends"}
+    template = "argsum/analysis/comparing/trends.html"
     if not _is_ready(request, analysis):
-        return render(
-            request, "argsum/analysis/comparing/trends.html", context | {"is_waiting": True}
-        )
+        return render(request, template, context | {"is_waiting": True})
     selection = _trend_selection(request, analysis)
     context |= {"found": selection.found, "counts": selection.counts}
     if selection.found is not None:
@@ -106,7 +105,7 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
             "offered": selection.offered,
             "chosen": {row.key for row in selection.chosen},
         }
-    return render(request, "argsum/analysis/comparing/trends.html", context)
+    return render(request, template, context)
 
 
 @study_page(*RESEARCHERS)
@@ -213,10 +212,6 @@ def point_address(
     return f"{address}?{urlencode(query)}" if query else address
 
 
-def _barred(counts: CommentCounts) -> list[tuple[str, str]]:
-    return [(column.name, groups.why_barred(column)) for column in counts.barred]
-
-
 def _figure_files(view: str, analysis: Analysis, query: str) -> Files:
     return Files(
         view=view,
@@ -245,15 +240,14 @@ def analysis_report(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
         context = {"study": study, "analysis": analysis, "here": "report", "is_waiting": True}
         return render(request, "argsum/analysis/comparing/report.html", context)
     counts = _counts(request, analysis)
-    options = asked_for(request, counts)
-    report = report_of(analysis, counts, options)
+    report, parts = _report(request, analysis, counts)
     context = {
         "study": study,
         "analysis": analysis,
         "here": "report",
-        "asked": options,
+        "asked": report.asked,
         "counts": counts,
-        "parts": parts_of(report, partial(_chart_files, analysis, options)),
+        "parts": parts,
         "numbers": QUOTATIONS,
         "columns": [column.name for column in counts.comparable],
         "periods": [(period, trends.WORDS[period]) for period in periods_of(counts)],
@@ -293,8 +287,9 @@ def periods_of(counts: CommentCounts) -> list[str]:
     return countable(counts.first, counts.last) if counts.first and counts.last else []
 
 
-def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[ReportPart]]:
-    counts = _counts(request, analysis)
+def _report(
+    request: StudyRequest, analysis: Analysis, counts: CommentCounts
+) -> tuple[Report, list[ReportPart]]:
     options = asked_for(request, counts)
     report = report_of(analysis, counts, options)
     return report, parts_of(report, partial(_chart_files, analysis, options))
@@ -302,22 +297,18 @@ def _report(request: StudyRequest, analysis: Analysis) -> tuple[Report, list[Rep
 
 def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     """Return a self-contained HTML file, with styles and charts inside."""
-    report, parts = _report(request, analysis)
+    report, parts = _report(request, analysis, _counts(request, analysis))
     pictures = {id(part): _picture(part) for part in parts if part.kind == "chart"}
     context = {"report": report, "parts": [(part, pictures.get(id(part))) for part in parts]}
     content = render_to_string("argsum/analysis/comparing/report_file.html", context)
-    return as_file(content, name=_name(analysis, "html"), content_type=HTML)
+    return as_file(content, name=f"report-{analysis.number}.html", content_type=HTML)
 
 
 def _docx(request: StudyRequest, analysis: Analysis) -> HttpResponse:
     from argsum.analysis.reports.report_files import TYPE, docx_of
 
-    content = docx_of(*_report(request, analysis))
-    return as_file(content, name=_name(analysis, "docx"), content_type=TYPE)
-
-
-def _points(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    return table_file(points_table(analysis), "csv")
+    content = docx_of(*_report(request, analysis, _counts(request, analysis)))
+    return as_file(content, name=f"report-{analysis.number}.docx", content_type=TYPE)
 
 
 def _statements(request: StudyRequest, analysis: Analysis) -> HttpResponseBase:
@@ -329,7 +320,7 @@ def _statements(request: StudyRequest, analysis: Analysis) -> HttpResponseBase:
 WRITERS: dict[str, Callable[[StudyRequest, Analysis], HttpResponseBase]] = {
     "report.html": _html,
     "report.docx": _docx,
-    "key-points.csv": _points,
+    "key-points.csv": lambda _request, analysis: table_file(points_table(analysis), "csv"),
     "statements.csv": _statements,
 }
 
@@ -346,16 +337,7 @@ def _chart_files(analysis: Analysis, request: ReportRequest, figure: str) -> Fil
     """Return the URLs of the charts on the page."""
     choice = {"attribute": request.attribute} if figure == "groups" else {"period": request.period}
     query = urlencode(choice | {"count": request.unit, "view": request.view})
-    return Files(
-        view=f"analysis_{figure}_figure",
-        ids=(analysis.study.public_id, analysis.public_id),
-        query=query,
-        version=digest(analysis.pk, state_of(analysis), query),
-    )
-
-
-def _name(analysis: Analysis, ending: str) -> str:
-    return f"report-{analysis.number}.{ending}"
+    return _figure_files(f"analysis_{figure}_figure", analysis, query)
 
 
 urlpatterns += [

@@ -23,7 +23,8 @@ from argsum.analysis.reports.voices import (
     voices_of,
 )
 from argsum.datasets.methods.near_duplicates import LEAST_LENGTH, LEAST_SHARED
-from argsum.datasets.models import Cell, NearDuplicateGroup
+from argsum.datasets.models import NearDuplicateGroup
+from argsum.datasets.views import cell_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
@@ -101,12 +102,6 @@ def near_duplicate_group_change(
     else:
         messages.error(request, _("This group does not have that comment."))
     return redirect("near_duplicate_group", study.public_id, cell.public_id, group.public_id)
-
-
-def cell_or_404(study: Study, cell_id: uuid.UUID) -> Cell:
-    """Return a cell of the study with its dataset."""
-    cells = Cell.objects.select_related("dataset__study").filter(dataset__study=study)
-    return get_object_or_404(cells, public_id=cell_id)
 
 
 def _try(request: StudyRequest, action: Callable[[], object], done: str) -> None:

@@ -10,13 +10,13 @@ disagree about.
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Model
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import ScorerTools, statements_of
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
 from argsum.analysis.actions.placing import PIECE, PlacementRow, pieces
+from argsum.analysis.actions.point_writing import begin_run, draft_of
 from argsum.analysis.models import Analysis, Placement, PointChange
 from argsum.analysis.reports.sign_offs import digest_of, shown_points, sign_off_of
 from argsum.coding.methods.agreement import PointMatches, match_points
@@ -32,15 +32,14 @@ from argsum.coding.models import CodedStatement
 from argsum.coding.reports.keys import CodingKey
 from argsum.datasets.models import CellArgument
 from cqa_site.judging.prompts import neutralise
-from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
-from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning import MOST
 
 from .prompts import assign_request
-from .proposal import analyses_done, begin_run, queue_what_follows
+from .proposal import analyses_done, queue_what_follows
 
 KIND = "point_assignment"
 BATCH, MOST_BATCH, MOST_CODES, LARGEST_CODES = 10, 50, 3, 10
@@ -86,7 +85,7 @@ class PointAssignmentKind:
 
     def begin(self, run: Run) -> None:
         """Link the run to its analysis; raises RunRefused without a valid sign-off."""
-        begin_run(run)
+        begin_run(run, "coding")
         analysis = run.study.analyses.get(public_id=run.spec["target"]["analysis"])
         state = sign_off_of(analysis)
         signed = state.newest.digest if state.newest and state.is_valid else ""
@@ -163,7 +162,8 @@ class PointAssignmentKind:
         ended = run.calls.filter(state__in=(Call.State.DONE, Call.State.UNSCORED))
         for call in ended.select_related("reply").order_by("pk").iterator(500):
             own = rows.pop(call.pk, [])
-            if [fence for fence, _codes, _reason in own] != [call.fence] * _size(call):
+            size = len(CodingKey.of(call.subject_ids).statements)
+            if [fence for fence, _codes, _reason in own] != [call.fence] * size:
                 problems.append(f"call {call.pk} has not one result for each of its statements")
             elif call.state == Call.State.DONE and call.reply:
                 read = [_stored(reading) for reading in self.read(run, call, call.reply).value]
@@ -171,11 +171,8 @@ class PointAssignmentKind:
                     problems.append(f"what call {call.pk} stored is not what its reply says")
             elif any(codes for _fence, codes, _reason in own):
                 problems.append(f"call {call.pk} has codes and is unscored")
-        open_again = set(
-            run.calls.exclude(state__in=(Call.State.DONE, Call.State.UNSCORED)).values_list(
-                "pk", flat=True
-            )
-        )
+        others = run.calls.exclude(state__in=(Call.State.DONE, Call.State.UNSCORED))
+        open_again = set(others.values_list("pk", flat=True))
         problems += [f"call {pk} has a result of another fence" for pk in {*rows} - open_again]
         return problems
 
@@ -371,18 +368,9 @@ def _stored(reading: Any) -> tuple[list[str], str]:
     return [], str(reading)
 
 
-def _size(call: Call) -> int:
-    return len(CodingKey.of(call.subject_ids).statements)
-
-
-def _draft(study: Study, version: PromptVersion, analysis: Any) -> tuple[Run, list[Model]]:
-    spec = {"target": target_of(analysis), "seed": 1}
-    return Run(study=study, kind=KIND, prompt=version, spec=spec), [analysis]
-
-
 def _tried(analyses: Sequence[Any]) -> tuple[int, ...]:
     keys = _free_statements(analyses[0]).values_list("pk", flat=True)
     return CodingKey(1, tuple(keys[:BATCH])).ids
 
 
-ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, _draft, _tried)
+ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, target_of), _tried)

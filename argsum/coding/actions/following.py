@@ -15,7 +15,7 @@ from argsum.analysis.actions.edits import EditRefused
 from argsum.analysis.actions.jobs import REFUSED, in_words
 from argsum.analysis.models import Analysis
 from cqa_site.runs.actions.runs import RunRefused, ask_more
-from cqa_site.runs.jobs import JobContext, JobRefused
+from cqa_site.runs.jobs import JobContext, refusing
 from cqa_site.runs.kinds import Subject
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, Run
@@ -38,7 +38,7 @@ def follow_run(work: JobContext) -> None:
     run = Run.objects.select_related("endpoint", "prompt", "study").get(pk=analysis.coding_id)
     further, apply = STEPS[run.kind]
     applied = None
-    try:
+    with refusing((*REFUSED, EditRefused, RunRefused), in_words=in_words):
         while True:
             with transaction.atomic(), locked_gate(run.endpoint):
                 state = _state(run)
@@ -47,8 +47,6 @@ def follow_run(work: JobContext) -> None:
                     return
             apply(analysis, run, work)
             applied = state
-    except (*REFUSED, EditRefused, RunRefused) as problem:
-        raise JobRefused(in_words(problem)) from None
 
 
 def _state(run: Run) -> tuple[int, int] | None:

@@ -6,19 +6,16 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.analysis.actions.point_writing import about_cell, call_request
 from argsum.coding.methods.replies import codes_schema, points_schema
 from argsum.datasets.models import Cell
-from argsum.writing.actions.prompts import SIDES
 from argsum.writing.methods import code_of
 from cqa_site.judging.prompts import (
     Neutral,
     PromptLayout,
-    PromptParts,
     fence_records,
     fence_token,
     neutralise,
-    quote,
-    render,
 )
 from cqa_site.runs.kinds import CallRequest, PromptKind
 from cqa_site.runs.models import PromptVersion
@@ -74,13 +71,13 @@ def assign_request(
     records = [
         {"id": code_of(at), "statement": neutral.text} for at, neutral in enumerate(neutrals)
     ]
-    values = _common(cell) | {
+    values = about_cell(cell) | {
         "codebook": _codebook(target["codebook"]),
         "most": str(target["most_codes"]),
         "statements": _fenced(records, "statements", neutrals),
     }
     schema = codes_schema(len(statements), codes, target["most_codes"])
-    return _request(prompt, ASSIGNMENT_PROMPTS, values, schema, neutrals)
+    return call_request(prompt, ASSIGNMENT_PROMPTS, values, schema, neutrals)
 
 
 def _proposal_request(
@@ -92,7 +89,7 @@ def _proposal_request(
     neutrals: Sequence[Neutral],
 ) -> CallRequest:
     numbered = [{"id": number} | dict(record) for number, record in enumerate(records, start=1)]
-    values = _common(cell) | {
+    values = about_cell(cell) | {
         "words": str(target["words"]),
         "most": str(target["points"]),
         "themes": str(target["themes"]),
@@ -100,26 +97,7 @@ def _proposal_request(
         "material": _fenced(numbered, step, neutrals),
     }
     schema = points_schema(target["points"], target["words"], len(records))
-    return _request(prompt, PROPOSAL_PROMPTS, values, schema, neutrals)
-
-
-def _request(
-    prompt: PromptVersion,
-    kinds: Mapping[str, PromptKind],
-    values: Mapping[str, str],
-    schema: Mapping[str, Any],
-    neutrals: Sequence[Neutral],
-) -> CallRequest:
-    parts = PromptParts(prompt.system, prompt.user, kinds[prompt.kind].layout)
-    flags = tuple(name for neutral in neutrals for name in neutral.flags.names)
-    return CallRequest(tuple(render(parts, values)), schema, flags)
-
-
-def _common(cell: Cell) -> dict[str, str]:
-    return {
-        "topic": quote(neutralise(cell.topic).text),
-        "stance": SIDES[Cell.Stance(cell.stance)],
-    }
+    return call_request(prompt, PROPOSAL_PROMPTS, values, schema, neutrals)
 
 
 def _codebook(entries: Sequence[Mapping[str, str]]) -> str:

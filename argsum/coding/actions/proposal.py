@@ -9,13 +9,13 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Max, Model, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import FOLLOW, ScorerTools, enqueue_for
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
-from argsum.analysis.actions.point_writing import refuse_unfit
+from argsum.analysis.actions.point_writing import begin_run, by_size, draft_of
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.coding.methods.replies import READER_VERSION, ProposedPoints, read_points
 from argsum.coding.models import ProposedList
@@ -26,7 +26,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
-from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Reply, Run
 
 from .prompts import merge_request, read_request
 
@@ -79,7 +79,7 @@ class PointProposalKind:
 
     def begin(self, run: Run) -> None:
         """Link the run to its analysis; raises RunRefused if nothing can be proposed now."""
-        begin_run(run)
+        begin_run(run, "coding")
 
     def subjects(self, run: Run) -> list[Subject]:
         """Return random samples of the statements, of equal size but for one."""
@@ -155,10 +155,8 @@ class PointProposalKind:
 
     def values(self, run: Run) -> dict[str, int]:
         """Return the number of lists by number of key points."""
-        counts: dict[int, int] = {}
-        for entries in run.proposed_lists.filter(reason="").values_list("entries", flat=True):
-            counts[len(entries)] = counts.get(len(entries), 0) + 1
-        return {str(size): counts[size] for size in sorted(counts)}
+        rows = run.proposed_lists.filter(reason="").values_list("entries", flat=True)
+        return by_size(map(len, rows))
 
     def texts(self, run: Run) -> Sequence[str]:
         """Return the lists as texts, so that lists that are all alike are noticed."""
@@ -179,14 +177,6 @@ class PointProposalKind:
         return check_rows(run, run.proposed_lists.all(), "proposed list", is_as_said)
 
 
-def begin_run(run: Run) -> None:
-    """Link a run to its analysis; raises RunRefused if no language model can work for it now."""
-    analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing", "coding")
-    analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
-    refuse_unfit(analysis, run)
-    Analysis.objects.filter(pk=analysis.pk).update(coding=run)
-
-
 def queue_what_follows(run: Run) -> None:
     """Queue the job that follows a run whose requests are all over."""
     if run.calls.filter(state__in=Call.OPEN).exists():
@@ -205,7 +195,8 @@ def further_requests(run: Run) -> list[Subject]:
         If no reply was usable, or none of those that merge.
     """
     lists = _lists(run)
-    last = max((ListKey.of(ids).step for ids in _asked(run)), default=0)
+    asked_ids = run.calls.values_list("subject_ids", flat=True)
+    last = max((ListKey.of(ids).step for ids in asked_ids), default=0)
     if not lists or (last and not any(row.step == last for row in lists)):
         raise EditRefused(_("The model gave no usable list. Ask the unusable requests again."))
     if len(lists) == 1:
@@ -264,10 +255,6 @@ def _lists(run: Run) -> list[ProposedList]:
             left.append(row)
             known |= texts
     return left
-
-
-def _asked(run: Run) -> list[list[int]]:
-    return list(run.calls.values_list("subject_ids", flat=True))
 
 
 def _statements(analysis: Analysis) -> list[int]:
@@ -357,14 +344,9 @@ def analyses_done(study: Study) -> QuerySet[Analysis]:
     return study.analyses.filter(state=Analysis.State.DONE).order_by("-number")
 
 
-def _draft(study: Study, version: PromptVersion, analysis: Any) -> tuple[Run, list[Model]]:
-    spec = {"target": target_of(analysis), "seed": 1}
-    return Run(study=study, kind=KIND, prompt=version, spec=spec), [analysis]
-
-
 def _tried(analyses: Sequence[Any]) -> tuple[int, ...]:
     keys = _statements(analyses[0])[:SAMPLE]
     return ListKey(0, len(keys), tuple(keys)).ids
 
 
-PROPOSALS = PreviewTargets(lazy("Analysis"), analyses_done, _draft, _tried)
+PROPOSALS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, target_of), _tried)

@@ -19,7 +19,7 @@ from argsum.prose.methods.replies import FAULTS, FIGURE, has_new_number
 from argsum.prose.models import ProseParagraph, ProseSummary
 from argsum.prose.reports import ParagraphKey, best_attempts
 from cqa_site.runs.actions.runs import RunRefused, ask_more
-from cqa_site.runs.jobs import JobContext, JobRefused
+from cqa_site.runs.jobs import JobContext, refusing
 from cqa_site.runs.kinds import Subject
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Run
@@ -33,11 +33,9 @@ def check_sentences(work: JobContext) -> None:
     """Handle a job: check the sentences of a run. Nothing is printed of a cancelled run."""
     runs = Run.objects.select_related("endpoint", "prompt", "study", "prose_summary")
     run = runs.get(pk=work.payload["run"])
-    try:
+    with refusing((*REFUSED, RunRefused), in_words=in_words):
         while not _is_over(run, work):
             _check(run, work)
-    except (*REFUSED, RunRefused) as problem:
-        raise JobRefused(in_words(problem)) from None
 
 
 def _is_over(run: Run, work: JobContext) -> bool:

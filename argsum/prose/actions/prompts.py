@@ -4,28 +4,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from django.db.models import F, Q, Window
-from django.db.models.functions import RowNumber
 from django.utils.translation import gettext_lazy as lazy
 
+from argsum.analysis.actions.point_writing import about_cell, call_request
 from argsum.analysis.models import Analysis, FoundPoint, Placement
-from argsum.analysis.reports.mentions import BEST_FIRST, theme_counts
-from argsum.analysis.reports.points import points_of
+from argsum.analysis.reports.mentions import theme_counts
+from argsum.analysis.reports.points import points_of, ranked_statements
 from argsum.analysis.reports.voices import COMMENTS, sure_of
-from argsum.datasets.models import Cell, CellArgument
+from argsum.datasets.models import CellArgument
 from argsum.prose.methods.material import paragraphs_of, statements_for
 from argsum.prose.methods.replies import sentences_schema
 from argsum.prose.models import ProseParagraph
 from argsum.prose.reports import ParagraphKey, heading_of
-from argsum.writing.actions.prompts import SIDES
 from cqa_site.judging.prompts import (
     PromptLayout,
-    PromptParts,
     fence_records,
     fence_token,
     neutralise,
     quote,
-    render,
 )
 from cqa_site.runs.kinds import CallRequest, PromptKind
 from cqa_site.runs.models import PromptVersion
@@ -86,27 +82,22 @@ def write_request(
     refused: Sequence[Refused] = (),
 ) -> CallRequest:
     """Return one request about a theme, with sentences refused earlier."""
-    cell = statements[0].cell
     neutrals = [neutralise(statement.text) for statement in statements]
     shown = [{"id": at, "statement": text.text} for at, text in enumerate(neutrals, start=1)]
     wrong = [
         {"refused": neutralise(text).text, "reason": WRONG[verdict]} for text, verdict in refused
     ]
     heading = heading_of(points)
-    values = {
+    values = about_cell(statements[0].cell) | {
         "words": str(target["words"]),
         "sentences": str(target["sentences"]),
-        "topic": quote(neutralise(cell.topic).text),
-        "stance": SIDES[Cell.Stance(cell.stance)],
         "theme": quote(neutralise(heading).text) if heading else NONE,
         "points": _fenced("points", [_point_record(point) for point in points]),
         "statements": _fenced("statements", shown),
         "refused": "\n" + _fenced("refused", wrong) if wrong else NONE,
     }
-    parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)
-    flags = tuple(name for neutral in neutrals for name in neutral.flags.names)
     schema = sentences_schema(len(statements), target["sentences"])
-    return CallRequest(tuple(render(parts, values)), schema, flags)
+    return call_request(prompt, PROMPTS, values, schema, neutrals)
 
 
 def _fenced(name: str, records: Sequence[Mapping[str, Any]]) -> str:
@@ -129,24 +120,13 @@ def material_of(analysis: Analysis, target: Mapping[str, Any]) -> list[Paragraph
         for pk, theme, comments in shown.values_list("pk", "theme", "comments")
     ]
     groups = paragraphs_of(rows, target["paragraphs"])
-    best = _best(analysis, [point for group in groups for point in group], target["statements"])
+    named = [point for group in groups for point in group]
+    # Only sure ones where bands are known.
+    sure = Placement.SURE if analysis.has_bands else None
+    best = ranked_statements(analysis, named, target["statements"], sure)
     keys = []
     for group in groups:
         candidates = [best.get(point, []) for point in group]
         if statements := statements_for(candidates, target["statements"]):
             keys.append(ParagraphKey(1, tuple(group), tuple(statements)))
     return keys
-
-
-def _best(
-    analysis: Analysis, points: Sequence[int], most: int
-) -> dict[int, list[tuple[int, str]]]:
-    """Map key points to their best statements; only sure ones where bands are known."""
-    place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
-    sure = Placement.SURE if analysis.has_bands else Q()
-    rows = Placement.objects.filter(sure, analysis=analysis, point__in=points)
-    rows = rows.annotate(place=place).filter(place__lte=most).order_by("point", "place")
-    best: dict[int, list[tuple[int, str]]] = {}
-    for point, argument, text in rows.values_list("point", "argument", "argument__text"):
-        best.setdefault(point, []).append((argument, text))
-    return best

@@ -7,11 +7,15 @@ statements. Once all requests are over, a job checks every sentence; see `checki
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.actions.analyses import is_at_work
+from argsum.analysis.actions.point_writing import (
+    by_size,
+    draft_of,
+    refuse_unfit,
+    shown_points,
+)
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.datasets.models import CellArgument
@@ -19,17 +23,13 @@ from argsum.prose.methods.replies import READER_VERSION, read_sentences
 from argsum.prose.models import ProseParagraph, ProseSummary
 from argsum.prose.reports import ParagraphKey, heading_of
 from cqa_site.judging.extraction import ReplyNotUsable
-from cqa_site.people.models import Study
-from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.jobs import enqueue
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
-from cqa_site.runs.models import Call, Job, PromptVersion, Reply, Run
+from cqa_site.runs.models import Call, Job, Reply, Run
 
 from .prompts import (
-    SENTENCES,
     STATEMENTS,
-    WORDS,
     WRONG,
     Refused,
     material_of,
@@ -52,7 +52,8 @@ class AnalysisProseKind:
         """Link the run to its analysis; raises RunRefused if nothing can be written now."""
         analyses = Analysis.objects.select_for_update(of=("self",))
         analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
-        refuse_unfit(analysis, run)
+        text = _("Run #%d is still summarizing this analysis.")
+        refuse_unfit(analysis, run, summarizing_now(analysis), text)
         ProseSummary.objects.create(run=run, analysis=analysis, revision=analysis.revision)
 
     def subjects(self, run: Run) -> list[Subject]:
@@ -132,11 +133,8 @@ class AnalysisProseKind:
 
     def values(self, run: Run) -> dict[str, int]:
         """Return the number of paragraphs by number of sentences."""
-        counts: dict[int, int] = {}
-        for sentences in run.prose_paragraphs.filter(reason="").values_list("sentences"):
-            size = len(sentences[0])
-            counts[size] = counts.get(size, 0) + 1
-        return {str(size): counts[size] for size in sorted(counts)}
+        rows = run.prose_paragraphs.filter(reason="").values_list("sentences", flat=True)
+        return by_size(map(len, rows))
 
     def texts(self, run: Run) -> Sequence[str]:
         """Return the paragraphs written so far."""
@@ -154,18 +152,6 @@ class AnalysisProseKind:
             return bool(row.sentences == (value or []))
 
         return check_rows(run, run.prose_paragraphs.all(), "paragraph", is_as_said)
-
-
-def refuse_unfit(analysis: Analysis, run: Run) -> None:
-    """Raise `RunRefused` if no language model can summarize the analysis now."""
-    if analysis.state != Analysis.State.DONE:
-        raise RunRefused(_("The analysis is not finished yet."))
-    if run.spec["replicates"] != 1:
-        raise RunRefused(_("Only one reply per request is possible."))
-    if earlier := summarizing_now(analysis):
-        raise RunRefused(_("Run #%d is still summarizing this analysis.") % earlier.number)
-    if is_at_work(analysis):
-        raise RunRefused(_("This analysis is still being updated. Wait until it is finished."))
 
 
 def summarizing_now(analysis: Analysis) -> Run | None:
@@ -194,31 +180,15 @@ def _refused(run: Run, keys: Sequence[ParagraphKey]) -> dict[int, list[tuple[int
     return refused
 
 
-def _shown_points(study: Study) -> QuerySet[FoundPoint]:
-    """Return the shown key points that have statements."""
-    rows = FoundPoint.objects.filter(
-        analysis__study=study, state=FoundPoint.State.SHOWN, statements__gt=0
-    )
-    return rows.select_related("analysis").order_by("analysis", "position")
-
-
-def _draft(study: Study, version: PromptVersion, point: Model) -> tuple[Run, list[Model]]:
-    target = {"analysis": "", "sentences": SENTENCES, "words": WORDS}
-    return Run(study=study, kind=KIND, prompt=version, spec={"target": target, "seed": 1}), [point]
-
-
 def _tried(points: Sequence[Any]) -> tuple[int, ...]:
     """Return the paragraph on a key point that a run with the usual numbers asks for."""
     (point,) = points
     target = target_of(point.analysis, paragraphs=FoundPoint.objects.count())
     keys = material_of(point.analysis, target)
     own = (key for key in keys if point.pk in key.points)
-    return next(own, ParagraphKey(1, (point.pk,), tuple(_placed(point)))).subject.ids
+    rows = point.placements.order_by(*BEST_FIRST).values_list("argument", flat=True)
+    return next(own, ParagraphKey(1, (point.pk,), tuple(rows[:STATEMENTS]))).subject.ids
 
 
-def _placed(point: FoundPoint) -> list[int]:
-    rows = point.placements.order_by(*BEST_FIRST)
-    return list(rows.values_list("argument", flat=True)[:STATEMENTS])
-
-
-SUMMARIZING = PreviewTargets(lazy("Key point"), _shown_points, _draft, _tried)
+_DRAFT = draft_of(KIND, lambda point: target_of(point.analysis))
+SUMMARIZING = PreviewTargets(lazy("Key point"), shown_points, _DRAFT, _tried)

@@ -66,7 +66,7 @@ lab = built_once(Lab)
 def test_key_points_stand_by_comments_with_their_first_statements(lab):
     page = lab.get("analysis")
     rows = page.context["rows"]
-    assert [row.comments for row in rows] == sorted((row.comments for row in rows), reverse=True)
+    assert [row.counted for row in rows] == sorted((row.counted for row in rows), reverse=True)
     assert sum(row.statements for row in rows) == 9
     assert all(len(row.quotes) == 3 for row in rows)
     words = flat(page)
@@ -99,7 +99,7 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
         said = lab.cell.comments.filter(
             statements__argument__placements__point=row.point, attributes__town="Altdorf"
         )
-        assert row.comments == said.distinct().count()
+        assert row.counted == said.distinct().count()
     days = {"first": "2026-02-01", "last": "2026-02-28"}
     assert lab.get("analysis", days).context["total"] == 2
     nothing = lab.get("analysis", {"q": "xyz"})
