@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat, zip_longest
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -51,7 +52,11 @@ SHARE = 5 * PIECE
 def ask_for_help(analysis: Analysis, statements: int) -> None:
     """Queue the last shares of statements first, far from the share the analysis itself reads."""
     for start in reversed(range(SHARE, statements, SHARE)):
-        about = {"key": f"{analysis.public_id}:{start}", "analysis": analysis.pk, "start": start}
+        about: Any = {
+            "key": f"{analysis.public_id}:{start}",
+            "analysis": analysis.pk,
+            "start": start,
+        }
         enqueue(study=analysis.study, kind=JOB, actor=analysis.created_by, **about)
 
 

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cqa_site.stats.arrays import IntArray
-from cqa_site.stats.estimate import Bounded, check_confidence
+from cqa_site.stats.estimate import Bounded
 
 BEHIND, PERHAPS, ELSEWHERE = "behind", "perhaps", "elsewhere"
 BANDS = (BEHIND, PERHAPS, ELSEWHERE)
@@ -40,6 +40,7 @@ LEAST_ANSWERS, LEAST_IN_STRATUM = 10, 2
 # Fewer answers than this give a precision without an interval.
 LEAST_FOR_PRECISION = 5
 ROUNDING = 1e-9
+CONFIDENCE = 0.95
 # How a group's answers are divided among its bands.
 WEIGHTS = {BEHIND: 0.4, PERHAPS: 0.15, ELSEWHERE: 0.45}
 # Shares of pairs that make the point, where nothing is known yet: only plans use them.
@@ -160,21 +161,12 @@ def draw_elsewhere(
 Sample = Sequence[AnsweredStratum]
 
 
-def audited_precision(samples: Sequence[Sample], *, confidence: float = 0.95) -> AuditedShare:
+def audited_precision(samples: Sequence[Sample]) -> AuditedShare:
     """Return the share of pairs in one band whose comment makes the point.
 
-    Parameters
-    ----------
-    samples
-        Strata of this band, in each sample.
-    confidence
-        Nominal coverage.
-
-    Returns
-    -------
-    Without an interval below `LEAST_FOR_PRECISION` answers; undefined while some stratum has none.
+    ``samples`` are the strata of this band, in each sample. Without an interval below
+    `LEAST_FOR_PRECISION` answers; undefined while some stratum has none.
     """
-    check_confidence(confidence)
     parts = _weighted([samples[at] for at in _ready(samples)])
     answers, hits = _totals(parts)
     if not parts or any(not part.answers for part in parts):
@@ -182,13 +174,11 @@ def audited_precision(samples: Sequence[Sample], *, confidence: float = 0.95) ->
     value = _mean(parts)
     if answers < LEAST_FOR_PRECISION and not all(part.is_complete for part in parts):
         return AuditedShare(value=value, reason=TOO_FEW_BEHIND, answers=answers, hits=hits)
-    low, high = _narrower(parts, confidence)
+    low, high = _narrower(parts)
     return AuditedShare(value=value, low=low, high=high, answers=answers, hits=hits)
 
 
-def corrected_share(
-    samples: Sequence[Sample], *, comments: int = 0, confidence: float = 0.95
-) -> AuditedShare:
+def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedShare:
     """Return the share of comments that make a key point, whatever the machine counted.
 
     Parameters
@@ -198,8 +188,6 @@ def corrected_share(
     comments
         If the comments stand for more than themselves, their number: the interval then holds the
         share in what they were drawn from. By default it holds the share of these comments.
-    confidence
-        Nominal coverage.
 
     Returns
     -------
@@ -217,7 +205,6 @@ def corrected_share(
 
     `python -m benchmarks.verdicts --only audit` says how often both intervals hold the truth.
     """
-    check_confidence(confidence)
     parts = _weighted([samples[at] for at in _ready(samples, LEAST_IN_STRATUM)])
     answers, hits = _totals(parts)
     if not parts or any(not part.answers for part in parts):
@@ -227,24 +214,17 @@ def corrected_share(
     is_complete = all(part.is_complete for part in parts)
     if not is_complete and (answers < LEAST_ANSWERS or is_thin):
         return AuditedShare(value=value, reason=TOO_FEW_ANSWERS, answers=answers, hits=hits)
-    low, high = _narrower(parts, confidence, comments=comments)
+    low, high = _narrower(parts, comments)
     return AuditedShare(value=value, low=low, high=high, answers=answers, hits=hits)
 
 
-def audited_recall(
-    behind: Sequence[Sample], others: Sequence[Sample], *, confidence: float = 0.95
-) -> AuditedShare:
+def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> AuditedShare:
     """Return the share of pairs that make the point which the machine put behind it.
 
-    Parameters
-    ----------
-    behind, others
-        Strata of the first band, and all other strata, in each sample.
-    confidence
-        Nominal coverage; both parts are bounded at half the error (Bonferroni), because the
-        machine may miss much where it is seldom wrong, and the other way round.
+    ``behind`` are the strata of the first band, ``others`` all other strata, in each sample. Both
+    parts are bounded at half the error (Bonferroni), because the machine may miss much where it
+    is seldom wrong, and the other way round.
     """
-    check_confidence(confidence)
     whole = [[*own, *rest] for own, rest in zip(behind, others, strict=True)]
     ready = _ready(whole)
     whole = [whole[at] for at in ready]
@@ -261,7 +241,7 @@ def audited_recall(
     value = _mean(own_part) / total
     if answers < LEAST_ANSWERS:
         return AuditedShare(value=value, reason=TOO_FEW_ANSWERS, answers=answers, hits=hits)
-    level = (1 + confidence) / 2
+    level = (1 + CONFIDENCE) / 2
     found_low, found_high = _joined(own_part, level)
     missed_low, missed_high = _joined(rest_part, level)
     low = found_low / (found_low + missed_high) if found_low else 0.0
@@ -383,16 +363,15 @@ def _mean(parts: Sequence[_Part]) -> float:
     return sum(part.weight * part.rate for part in parts)
 
 
-def _narrower(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
+def _narrower(parts: Sequence[_Part], comments: int = 0) -> tuple[float, float]:
     """Return the narrower interval of two: by strata, and of the sample alone."""
-    intervals = [
-        _joined(parts, confidence, comments=comments),
-        _alone(parts, confidence, comments=comments),
-    ]
+    intervals = [_joined(parts, comments=comments), _alone(parts, comments)]
     return min(intervals, key=lambda interval: interval[1] - interval[0])
 
 
-def _joined(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
+def _joined(
+    parts: Sequence[_Part], confidence: float = CONFIDENCE, comments: int = 0
+) -> tuple[float, float]:
     """Join the intervals of all strata, and that of the comments if their number is given.
 
     The interval is widened to whole pairs. Without that it is too short where few are left: if 8
@@ -417,13 +396,13 @@ def _joined(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tup
     return max(low, 0.0), min(high, 1.0)
 
 
-def _alone(parts: Sequence[_Part], confidence: float, comments: int = 0) -> tuple[float, float]:
+def _alone(parts: Sequence[_Part], comments: int) -> tuple[float, float]:
     """Return the interval from the weighted answers alone, at their effective number (Kish)."""
     # Of one sample both are the same: samples that overlap tell less of what comments stand for.
     asked = sum(part.weight**2 / part.answers for part in parts)
     if comments:
         asked += 1 / comments - sum(part.weight**2 / part.pairs for part in parts)
-    return exact_interval(_mean(parts), 1 / asked, confidence)
+    return exact_interval(_mean(parts), 1 / asked, CONFIDENCE)
 
 
 def _effective(answers: float, pairs: int) -> float:

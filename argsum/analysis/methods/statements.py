@@ -119,13 +119,13 @@ def distinctness(vectors: Scores, ids: IntArray, k: int) -> list[float]:
     return margins
 
 
-def refined(vectors: Scores, ids: Sequence[int], *, rounds: int = ROUNDS) -> IntArray:
+def refined(vectors: Scores, ids: Sequence[int]) -> IntArray:
     """Move each grouped statement to the group that it matches best on average.
 
     As `argsum.systems.methods.cluster_refining.refine_clusters`, from vectors.
     """
     now = np.array(ids, dtype=np.int64)
-    for _round in range(rounds):
+    for _round in range(ROUNDS):
         if now.max(initial=UNCLUSTERED) < 1:
             break
         best = mean_scores(vectors, now).argmax(axis=1)

@@ -275,7 +275,7 @@ def statement_page(
         page = Paginator(keys, PER_PAGE).get_page(number)
         return page, _placements(analysis, point, list(page))
     every = Placement.objects.filter(analysis=analysis, point=point).order_by(*BEST_FIRST)
-    paginator = Paginator(every, PER_PAGE)
+    paginator: Any = Paginator(every, PER_PAGE)
     # Instead of its query.
     vars(paginator)["count"] = known
     page = paginator.get_page(number)

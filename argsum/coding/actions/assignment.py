@@ -52,17 +52,7 @@ MOST_POINTS = 200
 def target_of(
     analysis: Analysis, *, batch_size: int = BATCH, most_codes: int = MOST_CODES
 ) -> dict[str, Any]:
-    """Return the target of a run, as stored in its spec.
-
-    Parameters
-    ----------
-    analysis
-        Its signed-off key points become the codebook.
-    batch_size
-        The most statements in a request.
-    most_codes
-        The most codes of a statement.
-    """
+    """Return the target of a run, as stored in its spec; the codebook is what is signed off."""
     points = shown_points(analysis)
     return {
         "analysis": str(analysis.public_id),

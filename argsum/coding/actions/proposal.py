@@ -49,16 +49,9 @@ def target_of(
     themes: int = THEMES,
     words: int = WORDS,
 ) -> dict[str, Any]:
-    """Return the target of a run, as stored in its spec.
+    """Return the target of a run, as stored in its spec; all numbers are the most allowed.
 
-    Parameters
-    ----------
-    analysis
-        Its statements are read.
-    requests, sample
-        Maximum number of requests that read statements, and of statements in each.
-    points, themes, words
-        The most key points and themes, and the most words of a key point.
+    ``requests`` are those that read statements, ``sample`` of each; ``words`` are in a key point.
     """
     return {
         "analysis": str(analysis.public_id),

@@ -116,19 +116,10 @@ def read_comments(source: ImportSource) -> Iterator[Line]:
 
 
 def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
-    """Whether the first row of a file holds a comment.
+    """Whether the first row of a table or preview holds a comment.
 
-    Parameters
-    ----------
-    table : Table or Preview
-        The file.
-    options : mapping
-        ``first_row`` says it; otherwise the row itself shows it, for files of one column.
-
-    Raises
-    ------
-    ImportRefused
-        For another word, and for a table of several columns, which needs their names.
+    The option ``first_row`` says it; otherwise the row itself shows it, for files of one column.
+    Raises ImportRefused for another word, and for a table of several columns, which needs names.
     """
     word = str(options.get("first_row") or "").strip()
     if word not in ("", AS_COMMENT, AS_HEADER):

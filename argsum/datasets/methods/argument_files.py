@@ -48,12 +48,8 @@ def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) 
     """Read a file of argument and key point pairs; ``how`` is for `cqa_site.tabular.open_table`.
 
     Without a label column every row is a match, and a text that comes again is a repeat: each row
-    is then an argument that somebody gave, and its reason.
-
-    Raises
-    ------
-    UnreadableFile
-        If the file as a whole cannot be trusted; see `cqa_site.tabular`.
+    is then an argument that somebody gave, and its reason. Raises UnreadableFile if the file as a
+    whole cannot be trusted; see `cqa_site.tabular`.
     """
     needed = ("topic", "argument", "key_point", "stance")
     optional = ("label", "set", "quality", "arg_id", "key_point_id")

@@ -65,13 +65,9 @@ def is_parted(text: str) -> bool:
 def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
     """Return the day in a text; None if it has no date.
 
-    Parameters
-    ----------
-    text : str
-        ``2024-03-31`` with or without a time, ``20240331``, ``31.3.2024``, ``31/3/2024``,
-        ``3/31/2024``, ``31 March 2024``, ``Mar 31, 2024``.
-    order : Order
-        Of numbers between slashes or hyphens; month first where it is unknown.
+    Dates are ``2024-03-31`` with or without a time, ``20240331``, ``31.3.2024``, ``31/3/2024``,
+    ``3/31/2024``, ``31 March 2024``, ``Mar 31, 2024``. ``order`` is that of numbers between
+    slashes or hyphens; month first where it is unknown.
 
     Examples
     --------

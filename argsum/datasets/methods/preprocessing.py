@@ -30,19 +30,8 @@ def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
 
     Of each group the test part has half, rounded to the even number as published, but at least
     one; the dev part has the others. The draw depends on seed, group and texts alone, not on the
-    order of the arguments or on other groups.
-
-    Parameters
-    ----------
-    arguments
-        Group (such as topic, stance and key point) and text of each.
-    half
-        Part and seed.
-
-    Raises
-    ------
-    ValueError
-        For another part.
+    order of the arguments or on other groups. ``arguments`` are group (such as topic, stance and
+    key point) and text of each. Raises ValueError for another part.
 
     Examples
     --------
@@ -188,13 +177,7 @@ class PreprocessedCell:
 
 
 def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
-    """Return the chosen steps in standard order; ``unique`` is always included.
-
-    Raises
-    ------
-    ValueError
-        For a step that does not exist.
-    """
+    """Return the chosen steps in standard order, always with ``unique``; raises ValueError."""
     choices = {UNIQUE, *steps}
     unknown = sorted(choices.difference(ALL_STEPS))
     if unknown:
@@ -211,24 +194,13 @@ def first_failed(
 ) -> str:
     """Return the reason for leaving an argument out.
 
-    Parameters
-    ----------
-    text : str
-        The argument.
-    key_points : int or None
-        Reference key points that it is labelled as matching; undecided pairs count as no match.
-        None where its cell has no reference key points, so that the step does not apply.
-    steps : iterable of str
-        From `ALL_STEPS`; the half is not drawn for one argument alone.
-    is_again : bool
-        Whether its file has a match of it in one more row.
+    It is ``no_key_point``, ``key_points`` (several), ``rows`` (not exactly one with a match),
+    ``sentences`` (none or several), ``published`` (the same by the paper's rules),
+    ``nothing_said``, or "" if it is kept.
 
-    Returns
-    -------
-    str
-        ``no_key_point``, ``key_points`` (several), ``rows`` (not exactly one with a match),
-        ``sentences`` (none or several), ``published`` (the same by the paper's rules),
-        ``nothing_said``, or "" if it is kept.
+    ``key_points`` are reference key points that it is labelled as matching; undecided pairs count
+    as no match. None where its cell has no reference key points, so that the step does not apply.
+    ``is_again`` says that its file has a match of it in one more row.
 
     Examples
     --------
@@ -263,27 +235,12 @@ def prepare(
     groups: Sequence[str] = (),
     half: Half | None = None,
 ) -> PreprocessedCell:
-    """Preprocess the arguments of one cell.
+    """Preprocess the arguments of one cell, each text once.
 
-    Parameters
-    ----------
-    texts : sequence of str, shape (n,)
-        Arguments, each text once.
-    key_points : sequence of (int or None), shape (n,)
-        See `first_failed`.
-    steps : iterable of str
-        From `ALL_STEPS`.
-    repeats : int
-        Arguments that were read with a text that was there already.
-    again : collection of int
-        Positions of those with a match in one more row than they match key points.
-    groups, half
-        What `half_of` draws by, where the half belongs to the steps.
-
-    Raises
-    ------
-    ValueError
-        For an unknown step, and for sequences of different length.
+    ``key_points`` are as in `first_failed`, one for each text; ``repeats`` counts arguments that
+    were read with a text that was there already; ``again`` are positions of those with a match in
+    one more row than they match key points; ``groups`` and ``half`` are what `half_of` draws by,
+    where the half belongs to the steps. Raises ValueError for an unknown step.
     """
     chosen = checked_steps(steps)
     reasons = [
@@ -303,21 +260,10 @@ def prepare(
 def funnel(
     reasons: Mapping[str, int], *, steps: Iterable[str], repeats: int = 0
 ) -> dict[str, int]:
-    """Return the number of arguments left after each step.
+    """Return the number of arguments that were ``read``, and then left after each step.
 
-    Parameters
-    ----------
-    reasons : mapping
-        Number of different arguments by why they are left out; "" for those that are kept.
-    steps : iterable of str
-        From `ALL_STEPS`.
-    repeats : int
-        Arguments read a second time.
-
-    Returns
-    -------
-    dict
-        ``read`` and then each step of the recipe, in order.
+    ``reasons`` counts different arguments by why they are left out, "" for those that are kept;
+    ``repeats`` are arguments read a second time.
 
     Examples
     --------

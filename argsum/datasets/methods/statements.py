@@ -32,17 +32,7 @@ _SENTENCE_END = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences.
-
-    Parameters
-    ----------
-    text : str
-        Any text; outer white space does not count.
-
-    Returns
-    -------
-    list of str
-        In order, without outer white space; a lone full stop after a sentence is none.
+    """Split a text into sentences without outer white space; a lone full stop is none.
 
     Examples
     --------
@@ -195,18 +185,9 @@ NOTHING = frozenset(
 
 
 def statements(text: str) -> list[str]:
-    """Split a comment.
+    """Split a comment into statements with single spaces.
 
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    list of str
-        In order, each with single spaces; a text of nothing but marks is one statement, a blank
-        one none.
+    A text of nothing but marks is one statement, a blank one none.
 
     Examples
     --------
@@ -371,18 +352,10 @@ SAMPLE = 300
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """Guess the language of most texts.
+    """Guess the language of most texts; only the first `SAMPLE` are read.
 
-    Parameters
-    ----------
-    texts : iterable of str
-        A sample is enough; only the first `SAMPLE` are read.
-
-    Returns
-    -------
-    str
-        One of `WORDS` or `SCRIPTS`, or "" where it is none of them, or there is too little text
-        to say.
+    It is one of `WORDS` or `SCRIPTS`, or "" where it is none of them, or there is too little text
+    to say.
 
     Examples
     --------

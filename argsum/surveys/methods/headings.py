@@ -82,12 +82,7 @@ def tool_of(columns: Iterable[SurveyColumn]) -> SurveyTool:
 def survey_columns(headers: Sequence[str], titles: Mapping[str, str]) -> list[SurveyColumn]:
     """Return the question behind each column.
 
-    Parameters
-    ----------
-    headers : sequence of str
-        All headings, different from each other.
-    titles : mapping
-        What stands below a heading, or after its code, for the columns that have it.
+    ``headers`` are all different; ``titles`` are what stands below them, or after their code.
 
     Examples
     --------
