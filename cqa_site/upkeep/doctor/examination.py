@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from .findings import CheckState, Finding, unknown, wrong
+from .findings import CheckState, Finding, Result, unknown, wrong
 
 # What was found so long ago is not news.
 FRESH = 60.0
@@ -45,27 +45,9 @@ class Examination:
     # No answer in time is wrong, not merely unknown.
     must_answer: bool = False
 
-
-@dataclass(frozen=True)
-class Result:
-    """An examination and its finding."""
-
-    examination: Examination
-    finding: Finding
-
-    @property
-    def key(self) -> str:
-        """The key by which programs know the examination."""
-        return self.examination.key
-
-    @property
-    def family(self) -> str:
-        """The title of the examination's group."""
-        return str(self.examination.family.label)
-
-    @property
-    def name(self) -> str:
-        return str(self.examination.name)
+    def result(self, finding: Finding) -> Result:
+        """Return the examination with its finding."""
+        return Result(self.key, str(self.family.label), str(self.name), finding)
 
 
 EXAMINATIONS: dict[str, Examination] = {}
@@ -96,7 +78,7 @@ def examine(seconds: float) -> list[Result]:
             _RUNNING.pop(lane.keys, None)
     findings = {key: finding for lane in lanes for key, finding in lane.found.items()}
     return [
-        Result(examination, findings.get(examination.key) or _late(examination, seconds))
+        examination.result(findings.get(examination.key) or _late(examination, seconds))
         for examination in sorted(EXAMINATIONS.values(), key=_place)
     ]
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
 
 # What an examination found: a state, a sentence, and what to do about it.
 #
@@ -58,42 +57,33 @@ def unknown(says: str, remedy: str = "") -> Finding:
     return Finding(CheckState.UNKNOWN, says, remedy)
 
 
-class ReportedFinding(Protocol):
-    """An examination with its finding."""
+@dataclass(frozen=True)
+class Result:
+    """An examination with its finding, and the key by which programs know it."""
 
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def family(self) -> str: ...
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def finding(self) -> Finding: ...
+    key: str
+    family: str
+    name: str
+    finding: Finding
 
 
-def as_row(finding: ReportedFinding) -> dict[str, object]:
+def as_row(finding: Result) -> dict[str, object]:
     """Return one examination as JSON, under stable field names."""
-    return {
-        "key": finding.key,
-        "family": finding.family,
-        "name": finding.name,
-        **asdict(finding.finding),
-    }
+    row = asdict(finding)
+    flat: dict[str, object] = row | row.pop("finding")
+    return flat
 
 
-def grouped(results: Iterable[ReportedFinding], state: CheckState) -> list[tuple[str, Finding]]:
+def grouped(results: Iterable[Result], state: CheckState) -> list[tuple[str, Finding]]:
     """Return the distinct findings in a state, each titled with all its examinations."""
-    groups: dict[Finding, list[ReportedFinding]] = {}
+    groups: dict[Finding, list[Result]] = {}
     for result in results:
         if result.finding.state == state:
             groups.setdefault(result.finding, []).append(result)
     return [(_title(group), finding) for finding, group in groups.items()]
 
 
-def _title(group: list[ReportedFinding]) -> str:
+def _title(group: list[Result]) -> str:
     if len(group) == 1:
         return f"{group[0].family}: {group[0].name}"
     return ", ".join(finding.name for finding in group)
@@ -116,9 +106,7 @@ INDENT = 9
 Paint = Callable[[str, CheckState], str]
 
 
-def in_lines(
-    results: Iterable[ReportedFinding], paint: Paint, *, in_full: bool = False
-) -> list[str]:
+def in_lines(results: Iterable[Result], paint: Paint, *, in_full: bool = False) -> list[str]:
     """Format findings: faults first, then warnings, then unexamined ones, then the rest."""
     results = list(results)
     lines: list[str] = []
@@ -140,7 +128,7 @@ def _trouble(title: str, finding: Finding, paint: Paint) -> list[str]:
     return lines + ([f"{' ' * INDENT}  {finding.command}"] if finding.command else [])
 
 
-def _well(results: list[ReportedFinding], paint: Paint, in_full: bool) -> Iterable[str]:
+def _well(results: list[Result], paint: Paint, in_full: bool) -> Iterable[str]:
     well = [result for result in results if result.finding.state == CheckState.WELL]
     families = dict.fromkeys(finding.family for finding in well)
     width = max(map(len, families), default=0) + 2
@@ -170,7 +158,7 @@ def _wrapped(text: str) -> list[str]:
     )
 
 
-def _count(results: list[ReportedFinding]) -> str:
+def _count(results: list[Result]) -> str:
     counts = {
         state: sum(result.finding.state == state for result in results) for state in CheckState
     }
@@ -194,22 +182,12 @@ EXTRA = "requirements-watching.txt"
 AGAIN = "Correct it in the environment or in .env, then run the doctor again."
 
 
-@dataclass(frozen=True)
-class FirstLook:
-    """The finding of the first look, in the form of an examination."""
-
-    finding: Finding
-    key: str = "settings.start"
-    family: str = "Settings"
-    name: str = "Start"
-
-
 def look_first(arguments: list[str]) -> None:
     """Exit with 1 and the reason if nothing can be examined; else return."""
     finding = why_not()
     if finding is None:
         return
-    looked = FirstLook(finding)
+    looked = Result("settings.start", "Settings", "Start", finding)
     if "--json" in arguments:
         print(json.dumps([as_row(looked)], indent=2))  # noqa: T201
     else:

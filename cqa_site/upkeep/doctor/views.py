@@ -11,8 +11,8 @@ from django.views.decorators.http import require_safe
 from cqa_site.people.access import PersonRequest, administrator_page
 
 from . import examinations  # noqa: F401  they register themselves
-from .examination import Result, examine
-from .findings import CheckState, grouped
+from .examination import examine
+from .findings import CheckState, Result, grouped
 
 # A page waits no longer; the command does.
 SECONDS = 1.5

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from cqa_site.upkeep.doctor.examination import Examination, Family, Result, examine
+from cqa_site.upkeep.doctor.examination import Family, examine
 from cqa_site.upkeep.doctor.examinations import web
-from cqa_site.upkeep.doctor.findings import CheckState, Finding, as_row, in_lines
+from cqa_site.upkeep.doctor.findings import CheckState, Result, as_row, in_lines
 
 SECONDS = 10.0
 
@@ -34,12 +34,8 @@ class Command(BaseCommand):
         else:
             in_full = options["verbosity"] > 1
             self.stdout.write("\n".join(in_lines(results, self._paint, in_full=in_full)))
-        bad = (
-            {CheckState.WRONG, CheckState.LOOK, CheckState.UNKNOWN}
-            if options["strict"]
-            else {CheckState.WRONG}
-        )
-        if any(result.finding.state in bad for result in results):
+        good = {CheckState.WELL} if options["strict"] else set(CheckState) - {CheckState.WRONG}
+        if any(result.finding.state not in good for result in results):
             sys.exit(1)
 
     def _paint(self, text: str, state: CheckState) -> str:
@@ -55,11 +51,9 @@ def _asked_for(options: dict[str, Any]) -> list[Result]:
     """Run the examinations that need an explicit request."""
     results = []
     if options["url"]:
-        results.append(_result(Family.WEB, "Address", web.look_at_address(options["url"])))
+        finding = web.look_at_address(options["url"])
+        results.append(Result("web.address", str(Family.WEB.label), "Address", finding))
     if options["send_mail"]:
-        results.append(_result(Family.MAIL, "Message", web.send_to(options["send_mail"])))
+        finding = web.send_to(options["send_mail"])
+        results.append(Result("mail.message", str(Family.MAIL.label), "Message", finding))
     return results
-
-
-def _result(family: Family, name: str, finding: Finding) -> Result:
-    return Result(Examination(f"{family}.{name.lower()}", family, name, lambda: finding), finding)
