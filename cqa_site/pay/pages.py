@@ -8,16 +8,15 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import Count, Max
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from cqa_site.files.actions.recognition import copied
-from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
-from cqa_site.people.models import Study
+from cqa_site.people.access import StudyRequest
 from cqa_site.results.figures import figure_file
-from cqa_site.rounds.crowd.participants import crowd_rounds, links_of
+from cqa_site.rounds.crowd.participants import link_page, round_head
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, set_pay
 from cqa_site.rounds.crowd.payments import (
     confirm_payments,
@@ -28,8 +27,7 @@ from cqa_site.rounds.crowd.payments import (
     take_back,
 )
 from cqa_site.rounds.crowd.submissions import differences, reclaim_items, store_submissions
-from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import ParticipantLink, Round
+from cqa_site.rounds.models import ParticipantLink
 from cqa_site.tabular import UnreadableFile
 from cqa_site.web.pages import as_file
 
@@ -42,46 +40,34 @@ from .tables import pay_figures
 SHOWN = 500
 
 
-@study_page(*RESEARCHERS)
-def crowd_pay(
-    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
-) -> HttpResponse:
+@link_page
+def crowd_pay(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     """Show what people earned through a link; a POST stores what the link pays."""
-    round_, link = link_or_404(study, any_round_id, link_id)
     form = PayTermsForm(request.POST or None, link=link)
     if request.method == "POST" and form.is_valid():
         set_pay(link=link, actor=request.user, values=form.values())
         messages.success(request, _("Pay saved."))
-        return redirect("crowd_pay", study.public_id, any_round_id, link_id)
-    summary = PaySummary(link, earnings_of(round_, link=link))
-    context = page_context(round_, link) | {"form": form, "summary": summary}
-    context["cards"] = pay_figures(summary, (study.public_id, any_round_id, link_id))
+        return redirect("crowd_pay", *_ids(link))
+    summary = PaySummary(link, earnings_of(link.round, link=link))
+    context = round_head(link.round) | {"link": link, "form": form, "summary": summary}
+    context["cards"] = pay_figures(summary, _ids(link))
     status = 422 if form.errors else 200
     return render(request, "rounds/crowd/pay.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
+@link_page
 def crowd_pay_figure(
-    request: StudyRequest,
-    study: Study,
-    any_round_id: uuid.UUID,
-    link_id: uuid.UUID,
-    figure: str,
-    format: str,
+    request: StudyRequest, link: ParticipantLink, figure: str, format: str
 ) -> HttpResponse:
     """Return a table of the pay as CSV, LaTeX or Markdown."""
-    round_, link = link_or_404(study, any_round_id, link_id)
-    summary = PaySummary(link, earnings_of(round_, link=link))
-    figures = pay_figures(summary, (study.public_id, any_round_id, link_id))
+    summary = PaySummary(link, earnings_of(link.round, link=link))
+    figures = pay_figures(summary, _ids(link))
     return figure_file(request, figures, figure, format)
 
 
-@study_page(*RESEARCHERS)
-def crowd_submissions(
-    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
-) -> HttpResponse:
+@link_page
+def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     """Compare the platform's list with the site, and list payments; a POST takes its export."""
-    round_, link = link_or_404(study, any_round_id, link_id)
     form = SubmissionsForm(request.POST or None, request.FILES or None)
     problems: list[Any] = []
     if request.method == "POST" and form.is_valid():
@@ -91,7 +77,8 @@ def crowd_submissions(
     status = 422 if form.errors or problems else 200
     due = due_payments(link)
     rows, states = differences(link), payment_states(link)
-    context = page_context(round_, link) | {
+    context = round_head(link.round) | {
+        "link": link,
         "form": form,
         "problems": problems[:SHOWN],
         "problem_count": len(problems),
@@ -124,13 +111,10 @@ def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> l
     return problems
 
 
-@study_page(*RESEARCHERS)
+@link_page
 @require_POST
-def crowd_money(
-    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID, act: str
-) -> HttpResponse:
+def crowd_money(request: StudyRequest, link: ParticipantLink, act: str) -> HttpResponse:
     """Carry out one of `ACTS`, the buttons of the page."""
-    _round, link = link_or_404(study, any_round_id, link_id)
     if act not in ACTS:
         raise Http404
     return ACTS[act](request, link) or _back(link)
@@ -200,23 +184,8 @@ ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | None]] 
 
 
 def _back(link: ParticipantLink) -> HttpResponse:
-    ids = [link.study.public_id, link.round.public_id, link.public_id]
-    return redirect("crowd_submissions", *ids)
+    return redirect("crowd_submissions", *_ids(link))
 
 
-def link_or_404(
-    study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
-) -> tuple[Round, ParticipantLink]:
-    """Return a round of the study and a link into it."""
-    round_ = get_object_or_404(crowd_rounds(study), public_id=any_round_id)
-    link = get_object_or_404(links_of(round_), public_id=link_id)
-    link.study, link.round = study, round_
-    return round_, link
-
-
-def page_context(round_: Round, link: ParticipantLink) -> dict[str, Any]:
-    """Return what the head of a link's pages needs."""
-    kind = kind_of(round_)
-    own = kind.own(round_)
-    names = {"study": round_.study, "round": own, "kind": kind, "link": link}
-    return names | {"home_name": kind.rounds_page}
+def _ids(link: ParticipantLink) -> tuple[uuid.UUID, ...]:
+    return link.study.public_id, link.round.public_id, link.public_id

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import (
@@ -73,15 +74,14 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
     """Check link and ids; redirect to a clean address."""
     link = find_link(secret)
     if link is None:
-        return _unknown_link(request)
+        return _closed(request, "unknown")
     try:
         ids = entry_ids(request, link)
-    except EntryRefused:
-        return _unproven(request, link)
-    except KeysUnavailable:
-        return _keys_unavailable(request, link)
+    except (EntryRefused, KeysUnavailable) as refusal:
+        return _closed(request, type(refusal), at=link.platform)
     if ids is None:
-        return _bad_ids(request, link)
+        names = (link.participant_param, link.study_param, link.session_param)
+        return _closed(request, "no_ids", at=", ".join(filter(None, names)))
     if request.user.is_authenticated:
         return _signed_in(request, link, ids)
     request.session[SESSION_KEY] = [secret, *astuple(ids)]
@@ -91,14 +91,17 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
 def join_start(request: HttpRequest) -> HttpResponse:
     """Describe the task; a POST signs the participant in and opens the round."""
     if SESSION_KEY not in request.session:
-        return _no_entry(request)
+        # A participant, or somebody who was away too long.
+        if getattr(request.user, "is_participant", False) or browser_secret(request):
+            return redirect("participation_back")
+        return _closed(request, "no_entry")
     secret, *ids = request.session[SESSION_KEY]
     link = find_link(secret)
     if link is None:
-        return _unknown_link(request)
+        return _closed(request, "unknown")
     platform_ids = PlatformIds(*ids)
     if link.entry == link.Entry.SIGNED and not platform_ids.is_verified:
-        return _unproven(request, link)
+        return _closed(request, EntryRefused, at=link.platform)
     if request.user.is_authenticated:
         return _signed_in(request, link, platform_ids)
     browser = browser_secret(request)
@@ -112,8 +115,8 @@ def join_start(request: HttpRequest) -> HttpResponse:
         browser = browser or new_secret()
         participant = take_part(link=link, ids=platform_ids, browser=browser)
     except actions.PlaceTaken:
-        return _place_taken(request, link)
-    except REFUSALS as refusal:
+        return _closed(request, actions.PlaceTaken, at=link.platform)
+    except tuple(REFUSALS) as refusal:
         return _refused(request, link, refusal)
     request.session.pop(SESSION_KEY, None)
     login(request, participant.user, backend=BACKEND)  # gives the session a new key
@@ -146,14 +149,7 @@ def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) ->
         browser = browser_secret(request) or new_secret()
         hold_place(participant=participant, browser=browser)
         return keep_browser_secret(_to_work(participant), browser)
-    return closed_door(
-        request,
-        status=409,
-        title=_("You are signed in as someone else"),
-        text=_("This browser is signed in as: %s.") % request.user,
-        advice=_("Sign out, then open the platform's link again."),
-        sign_out=True,
-    )
+    return _closed(request, "signed_in", at=str(request.user))
 
 
 def _to_work(participant: Participant) -> HttpResponse:
@@ -162,88 +158,81 @@ def _to_work(participant: Participant) -> HttpResponse:
     return redirect(work_address(participant))
 
 
-def _unknown_link(request: HttpRequest) -> HttpResponse:
-    return closed_door(
-        request,
-        status=404,
-        title=_("This link does not exist"),
-        text=_("It may be incomplete. Open the study on the platform again."),
-    )
-
-
-def _no_entry(request: HttpRequest) -> HttpResponse:
-    """Answer a browser without the link in its session: a participant, or one away too long."""
-    if getattr(request.user, "is_participant", False) or browser_secret(request):
-        return redirect("participation_back")
-    return closed_door(
-        request,
-        status=404,
-        title=_("Open the study from its platform"),
-        text=_(
+# Why nobody comes in: status, title, text and advice; ``at`` in them is the platform, or as said.
+DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
+    "unknown": (
+        404,
+        lazy("This link does not exist"),
+        lazy("It may be incomplete. Open the study on the platform again."),
+        "",
+    ),
+    "no_entry": (
+        404,
+        lazy("Open the study from its platform"),
+        lazy(
             "This page only works through the platform's link, which this browser does not have."
         ),
-        advice=_("Go to the study on the platform and open it again: its link leads here."),
-    )
-
-
-def _bad_ids(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
-    names = [link.participant_param, link.study_param, link.session_param]
-    return closed_door(
-        request,
-        status=400,
-        title=_("The link has no participant ID"),
-        text=_("The platform must fill in these values: %s.")
-        % ", ".join(name for name in names if name),
-        advice=_("Open the study on the platform again. Previews and copied links may not work."),
-    )
-
-
-def _unproven(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
-    return closed_door(
-        request,
-        status=403,
-        title=_("The platform's signature is missing or not valid"),
-        text=_("This study only accepts people who come from %s itself. Nothing was stored.")
-        % link.platform,
-        advice=_(
-            "Open the study on the platform again. Old, copied and changed links do not work."
-        ),
-    )
-
-
-def _keys_unavailable(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
-    return closed_door(
-        request,
-        status=503,
-        title=_("The platform's signature cannot be checked at the moment"),
-        text=_("This site could not reach %s. Nothing was stored.") % link.platform,
-        advice=_("Wait a minute, then open the study on the platform again."),
-    )
-
-
-def _place_taken(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
-    return closed_door(
-        request,
-        status=409,
-        title=_("This session belongs to another browser"),
-        text=_(
+        lazy("Go to the study on the platform and open it again: its link leads here."),
+    ),
+    # The names of the parameters.
+    "no_ids": (
+        400,
+        lazy("The link has no participant ID"),
+        lazy("The platform must fill in these values: %(at)s."),
+        lazy("Open the study on the platform again. Previews and copied links may not work."),
+    ),
+    # The person.
+    "signed_in": (
+        409,
+        lazy("You are signed in as someone else"),
+        lazy("This browser is signed in as: %(at)s."),
+        lazy("Sign out, then open the platform's link again."),
+    ),
+    EntryRefused: (
+        403,
+        lazy("The platform's signature is missing or not valid"),
+        lazy("This study only accepts people who come from %(at)s itself. Nothing was stored."),
+        lazy("Open the study on the platform again. Old, copied and changed links do not work."),
+    ),
+    KeysUnavailable: (
+        503,
+        lazy("The platform's signature cannot be checked at the moment"),
+        lazy("This site could not reach %(at)s. Nothing was stored."),
+        lazy("Wait a minute, then open the study on the platform again."),
+    ),
+    actions.PlaceTaken: (
+        409,
+        lazy("This session belongs to another browser"),
+        lazy(
             "Someone started with this ID in another browser. Their work cannot be seen "
             "or changed from here."
         ),
-        advice=_(
+        lazy(
             "If it was you, open the study in that browser. If you no longer have it, write to "
-            "the researchers on %s: they can release your session."
-        )
-        % link.platform,
+            "the researchers on %(at)s: they can release your session."
+        ),
+    ),
+}
+
+
+def _closed(request: HttpRequest, why: Any, *, at: str = "") -> HttpResponse:
+    status, title, text, advice = DOORS[why]
+    return closed_door(
+        request,
+        status=status,
+        title=title,
+        text=text % {"at": at},
+        advice=advice % {"at": at},
+        sign_out=why == "signed_in",
     )
 
 
-REFUSALS = (
-    actions.LinkClosed,
-    actions.LinkFull,
-    actions.TookPartElsewhere,
-    actions.ParticipationEnded,
-)
+REFUSALS = {
+    actions.LinkClosed: lazy("The study no longer takes new participants."),
+    actions.LinkFull: lazy("All places in the study are taken."),
+    actions.TookPartElsewhere: lazy("You have already taken part in this study."),
+    actions.ParticipationEnded: lazy("The researchers ended your participation."),
+}
 
 
 def _nothing_left(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
@@ -265,18 +254,12 @@ def _no_room(request: HttpRequest, link: ParticipantLink, **words: str) -> HttpR
 
 
 def _refused(request: HttpRequest, link: ParticipantLink, refusal: Exception) -> HttpResponse:
-    texts = {
-        actions.LinkClosed: _("The study no longer takes new participants."),
-        actions.LinkFull: _("All places in the study are taken."),
-        actions.TookPartElsewhere: _("You have already taken part in this study."),
-        actions.ParticipationEnded: _("The researchers ended your participation."),
-    }
     is_full = isinstance(refusal, actions.LinkFull)
     return _no_room(
         request,
         link,
         title=_("The study is full") if is_full else _("You cannot take part"),
-        text=texts[type(refusal)],
+        text=str(REFUSALS[type(refusal)]),
         code=link.no_work_code if is_full else "",
     )
 
@@ -397,15 +380,12 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     )
 
 
-@study_page(*RESEARCHERS)
+@actions.link_page
 @require_POST
-def crowd_link_close(
-    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
-) -> HttpResponse:
-    link = get_object_or_404(actions.links_of(_round(study, any_round_id)), public_id=link_id)
+def crowd_link_close(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     actions.close_link(link=link, actor=request.user)
     messages.success(request, _("Link closed. People who have joined can finish."))
-    return redirect("crowd_links", study.public_id, any_round_id)
+    return redirect("crowd_links", link.study.public_id, link.round.public_id)
 
 
 @study_page(*RESEARCHERS)
@@ -446,15 +426,10 @@ def _person(study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID) -> Part
 def _links_page(
     request: StudyRequest, round_: Round, most: int, status: int = 200, **context: object
 ) -> HttpResponse:
-    kind = kind_of(round_)
-    own = kind.own(round_)
     page = Paginator(actions.participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
     links = list(actions.links_of(round_)[:SHOWN_LINKS])
     fixed = {
-        "study": round_.study,
-        "round": own,
-        "kind": kind,
-        "home_name": kind.rounds_page,
+        **actions.round_head(round_),
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,
@@ -462,6 +437,6 @@ def _links_page(
         "presets": PRESETS,
         "is_preset": request.GET.get("platform", "") in PRESETS,
         "page": page,
-        "paces": paces_of(own),
+        "paces": paces_of(round_),
     }
     return render(request, "rounds/crowd/links.html", fixed | context, status=status)

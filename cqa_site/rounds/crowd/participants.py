@@ -1,19 +1,29 @@
 """Crowd links, participants, and the browsers that hold their places."""
 
+import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from cqa_site.people.access import memberships_of, record
+from cqa_site.people.access import (
+    RESEARCHERS,
+    StudyRequest,
+    memberships_of,
+    record,
+    study_page,
+)
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import Membership, Rater, Role, Study, User, hash_secret, new_secret
-from cqa_site.rounds.kind import TaskKind, kinds
+from cqa_site.rounds.kind import TaskKind, kind_of, kinds
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 
 # Which browser a crowd participant's place belongs to.
@@ -187,6 +197,33 @@ def links_of(round_: Round) -> QuerySet[ParticipantLink]:
     """Return links into a round, newest first, each with the count of people who ``joined``."""
     links = ParticipantLink.objects.filter(round=round_.pk).select_related("study")
     return links.annotate(joined=Count("participants")).order_by("-created_at", "-pk")
+
+
+def link_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """Decorate ``view(request, link, …)`` for researchers: find the round and a link into it."""
+
+    @study_page(*RESEARCHERS)
+    @wraps(view)
+    def page(
+        request: StudyRequest,
+        study: Study,
+        any_round_id: uuid.UUID,
+        link_id: uuid.UUID,
+        **more: Any,
+    ) -> HttpResponse:
+        round_ = get_object_or_404(crowd_rounds(study), public_id=any_round_id)
+        link = get_object_or_404(links_of(round_), public_id=link_id)
+        link.study, link.round = study, round_
+        return view(request, link, **more)
+
+    return page
+
+
+def round_head(round_: Round) -> dict[str, Any]:
+    """Return what the head of a page about the crowd of a round needs."""
+    kind = kind_of(round_)
+    names = {"study": round_.study, "round": kind.own(round_), "kind": kind}
+    return names | {"home_name": kind.rounds_page}
 
 
 def participants_of(round_: Round) -> QuerySet[Participant]:

@@ -12,19 +12,19 @@ from datetime import UTC, datetime
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
-from cqa_site.people.models import Study, User
+from cqa_site.people.access import StudyRequest, record
+from cqa_site.people.models import User
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
 from ..forms import PlatformConnectionForm
-from .participants import crowd_rounds, end_participation, links_of
+from .participants import end_participation, link_page
 from .participation import place_of
 from .tokens import PLATFORM_ID
 
@@ -156,13 +156,9 @@ def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
     return HttpResponse(status=204)
 
 
-@study_page(*RESEARCHERS)
+@link_page
 @require_POST
-def crowd_link_connect(
-    request: StudyRequest, study: Study, any_round_id: uuid.UUID, link_id: uuid.UUID
-) -> HttpResponse:
-    round_ = get_object_or_404(crowd_rounds(study), public_id=any_round_id)
-    link = get_object_or_404(links_of(round_), public_id=link_id)
+def crowd_link_connect(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     form = PlatformConnectionForm(request.POST)
     if form.is_valid():
         connect_link(link=link, actor=request.user, **form.cleaned_data)
@@ -170,7 +166,7 @@ def crowd_link_connect(
     else:
         for field, errors in form.errors.items():
             messages.error(request, f"{form.fields[field].label}: {' '.join(map(str, errors))}")
-    return redirect("crowd_links", study.public_id, any_round_id)
+    return redirect("crowd_links", link.study.public_id, link.round.public_id)
 
 
 def _is_signed(request: HttpRequest, link: ParticipantLink) -> bool:
