@@ -41,10 +41,6 @@ def _money(amount: Any) -> float | None:
     return None if amount is None else float(amount)
 
 
-def _median(summary: PaySummary) -> list[PaySummary]:
-    return [summary] if summary.rated else []
-
-
 def _people_columns(summary: PaySummary) -> list[Column]:
     """Return the columns of people, with the minutes in each step that took anybody time."""
     used = {step for earning in summary.earnings for step in earning.seconds}
@@ -80,7 +76,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Currency"), "link.currency"),
             TextColumn(lazy("Remark"), "median.reason"),
         ),
-        _median,
+        lambda summary: [summary] if summary.rated else [],
         lazy("No completed participation has a reward and a stored time yet."),
     ),
     "people": FigureTable(

@@ -64,19 +64,6 @@ class Rater(models.Model):
         return f"R-{self.public_id.hex[:6]}"
 
 
-__all__ = [
-    "ApiToken",
-    "AuditEvent",
-    "GroupRole",
-    "Invitation",
-    "Membership",
-    "Rater",
-    "Role",
-    "Study",
-    "User",
-    "hash_secret",
-    "new_secret",
-]
 INVITATION_LIFETIME = timedelta(days=14)
 
 

@@ -28,7 +28,6 @@ from .onboarding.steps import (
     QUALIFICATION,
     WITHDRAWN,
     ExampleAttempt,
-    StepProgress,
     add_qualification,
     example_attempt,
     is_prepared,
@@ -261,12 +260,9 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
         place
         for place in rows[:most]
         if not is_prepared(place.round, place)
-        and _needs_decision(step_progress(place.round, place))
+        and (progress := step_progress(place.round, place)).is_over
+        and progress.end != WITHDRAWN
     ]
-
-
-def _needs_decision(progress: StepProgress) -> bool:
-    return progress.is_over and progress.end != WITHDRAWN
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.core.validators import MinValueValidator
 from django.db import transaction
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import QueryDict
@@ -491,7 +492,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
         self.fields["study_param"].required = self.fields["session_param"].required = False
         vars(self.fields["required_items"]).update(min_value=1)
         for name in ("required_items", "max_participants"):
-            self.fields[name].validators.append(_positive)
+            self.fields[name].validators.append(MinValueValidator(1, lazy("At least 1.")))
 
     def clean_required_items(self) -> int:
         """Reject a number above the items one person can get, because nobody could finish it."""
@@ -537,8 +538,3 @@ def usual_items(most_items: int) -> int:
     """Return the default number of items a link requires."""
     usual: int = ParticipantLink._meta.get_field("required_items").default
     return min(usual, most_items) or usual
-
-
-def _positive(value: int) -> None:
-    if value < 1:
-        raise forms.ValidationError(lazy("At least 1."))

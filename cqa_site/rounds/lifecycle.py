@@ -153,7 +153,11 @@ def find_violations() -> Iterator[str]:
     for kind in kinds():
         yield from kind.check_work()
         yield from kind.check()
-    yield from _links_into_other_studies()
+    strays = ParticipantLink.objects.exclude(study=F("round__study"))
+    for pk in strays.values_list("pk", flat=True):
+        yield f"crowd link {pk} leads into a round of another study"
+    for pk in misdirected().values_list("pk", flat=True):
+        yield f"crowd payment {pk} names another submission than the one it was earned under"
 
 
 def sheet_violations(kind: SheetKind) -> Iterator[str]:
@@ -161,15 +165,6 @@ def sheet_violations(kind: SheetKind) -> Iterator[str]:
     yield from _slots_without_their_sheet(kind)
     yield from _sheets_without_their_slot(kind)
     yield from _sheets_unlike_their_history(kind)
-
-
-def _links_into_other_studies() -> Iterator[str]:
-    for pk in ParticipantLink.objects.exclude(study=F("round__study")).values_list(
-        "pk", flat=True
-    ):
-        yield f"crowd link {pk} leads into a round of another study"
-    for pk in misdirected().values_list("pk", flat=True):
-        yield f"crowd payment {pk} names another submission than the one it was earned under"
 
 
 def _slots_without_their_sheet(kind: SheetKind) -> Iterator[str]:

@@ -318,7 +318,11 @@ def waiting_for(membership: Membership) -> list[TaskCard]:
     ):
         count = counts.get(round_.pk, 0)
         is_held = round_.pk in places and places[round_.pk].is_held_back
-        if participant is not None and (is_held or _is_over(participant, count)):
+        if participant is not None and (
+            is_held
+            or count >= participant.link.required_items
+            or participant.outcome != Participant.Outcome.RUNNING
+        ):
             waiting.append(_ended(round_, participant))
             continue
         is_done = round_.pk in done
@@ -392,8 +396,3 @@ def _ended(round_: Round, participant: Participant) -> TaskCard:
         button=_("Show your completion code"),
         url=reverse("participation_end"),
     )
-
-
-def _is_over(participant: Participant, done: int) -> bool:
-    is_running = participant.outcome == Participant.Outcome.RUNNING
-    return not is_running or done >= participant.link.required_items

@@ -245,11 +245,8 @@ class AskFirst(Middleware):
             return self.get_response(request)
         if has_passed(request, request.user) or not needs_second_step(request.user):
             return self.get_response(request)
-        return self.get_response(request) if _is_open(request) else redirect("mfa_index")
-
-
-def _is_open(request: HttpRequest) -> bool:
-    return resolve(request.path_info).url_name in OPEN_BEFORE
+        is_open = resolve(request.path_info).url_name in OPEN_BEFORE
+        return self.get_response(request) if is_open else redirect("mfa_index")
 
 
 # Passkeys and one-time codes: how the account library keeps and checks them here.

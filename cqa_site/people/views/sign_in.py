@@ -84,18 +84,14 @@ def fresh(view: View) -> View:
     @own
     @wraps(view)
     def page(request: PersonRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if _is_fresh(request):
+        # The library asks people who have a password or a second step.
+        asks = get_adapter().get_reauthentication_methods(request.user)
+        if asks or is_recent(request.session.get(SHOWN_KEY, 0)):
             return view(request, *args, **kwargs)
         where = request.path if request.method == "GET" else reverse("mfa_index")
         return redirect(f"{reverse('provider_once_more')}?{urlencode({'next': where})}")
 
     return page
-
-
-def _is_fresh(request: PersonRequest) -> bool:
-    if get_adapter().get_reauthentication_methods(request.user):
-        return True  # the library asks
-    return is_recent(request.session.get(SHOWN_KEY, 0))
 
 
 class SignIn(LoginView):

@@ -269,7 +269,7 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
         _require_room(link)
         if own:
             raise TookPartElsewhere
-    elif not _counts(here):
+    elif not memberships_of(here.user).filter(study=here.study).exists():
         raise ParticipationEnded
     elif ids.is_verified and here.is_verified and ids.session != here.session_id:
         raise TookPartElsewhere
@@ -337,10 +337,6 @@ def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
         link__platform=link.platform, participant_id=ids.participant, **scope
     )
     return list(places.order_by("pk"))
-
-
-def _counts(known: Participant) -> bool:
-    return memberships_of(known.user).filter(study=known.study).exists()
 
 
 def _make_participant(link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:

@@ -161,19 +161,15 @@ class PaySummary:
     def by_step(self) -> list[StepPay]:
         """Return the steps that took time or ended a participation; the items come last."""
         rows = []
+        over = [row for row in self.earnings if row.participant.outcome != ENDED.RUNNING]
         for step in (START, *KINDS, WORK):
             times = [earning.seconds[step] for earning in self.earnings if step in earning.seconds]
-            ended = [earning for earning in self.earnings if _ended_in(earning, step)]
+            ended = [earning for earning in over if earning.last_step == step]
             earned = sum((earning.total or Decimal() for earning in ended), Decimal())
             if times or ended:
                 minutes = float(np.median(times)) / 60 if times else None
                 rows.append(StepPay(step, len(times), minutes, len(ended), earned))
         return rows
-
-
-def _ended_in(earning: Earning, step: str) -> bool:
-    is_running = earning.participant.outcome == ENDED.RUNNING
-    return not is_running and earning.last_step == step
 
 
 def earnings_of(round_: Round, **where: Any) -> list[Earning]:

@@ -1,6 +1,6 @@
 """The platform's list of submissions, and how it differs from what the site knows."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -168,15 +168,11 @@ def reclaim_items(*, link: ParticipantLink, actor: User) -> int:
     The items they hold go to other people, and their work stays.
     """
     ended = [row for row in differences(link) if row.problem == "ended_there" and row.person]
-    seen = _seen(link, (row.submission for row in ended))
+    listed = link.submissions.filter(submission__in=[row.submission for row in ended])
+    seen = {row.submission: (row.status, row.seen_at) for row in listed}
     count = 0
     for row in ended:
         if row.person:
             row.person.link.round = link.round
             count += apply_status(row.person, *seen[row.submission], actor=actor)
     return count
-
-
-def _seen(link: ParticipantLink, submissions: Iterable[str]) -> dict[str, tuple[str, datetime]]:
-    rows = link.submissions.filter(submission__in=list(submissions))
-    return {row.submission: (row.status, row.seen_at) for row in rows}

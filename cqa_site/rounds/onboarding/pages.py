@@ -17,7 +17,7 @@ from cqa_site.people.models import Study
 from ..access import WORKERS, opened_round, own_rater, participant_of
 from ..crowd.participants import end_participation
 from ..crowd.participation import finish_participation
-from ..kind import Exercise, kind_of
+from ..kind import kind_of
 from ..models import Participant, Place, Round, StepResult, SurveyResponse
 from ..queue import place_for
 from .actions import (
@@ -140,7 +140,7 @@ def _answers(
         choice = request.POST.get("then")
         return {"agrees": choice == "agree"} if choice in ("agree", "decline") else None
     if step["kind"] in EXERCISES:
-        exercise = _exercise(round_, place, progress)
+        exercise = next(iter(exercises_left(round_, place.rater_id, progress)), None)
         label = request.POST.get("label", "")
         is_known = exercise is not None and label in dict(exercise.choices)
         return {"item": request.POST.get("item", ""), "label": label} if is_known else None
@@ -151,10 +151,6 @@ def _form(step: Any, place: Place, data: Any = None, **more: Any) -> QuestionsFo
     if step["kind"] not in (SCREENING, READING):
         return None
     return QuestionsForm(step["questions"], data, rater=place.rater_id, **more)
-
-
-def _exercise(round_: Any, place: Place, progress: StepProgress) -> Exercise | None:
-    return next(iter(exercises_left(round_, place.rater_id, progress)), None)
 
 
 def _draft_key(round_: Any, kind: str) -> str:

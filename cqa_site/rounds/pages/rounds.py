@@ -97,7 +97,9 @@ class RoundPages:
     template: str = "rounds/round.html"
     # The part of that page that asks again while the round is open.
     far: str = "rounds/_far.html"
-    listed: Callable[[Any, Any], QuerySet[Any]] = lambda request, round_: _drawn(round_)
+    listed: Callable[[Any, Any], QuerySet[Any]] = lambda request, round_: items_of(round_).filter(
+        key_points__isnull=True
+    )
     more: Callable[[Any], dict[str, Any]] = lambda round_: {}
 
     @property
@@ -174,7 +176,9 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
             # Looked up where the template shows them.
             "raters": SimpleLazyObject(lambda: progress_of(row)),
             "paces": SimpleLazyObject(lambda: paces_of(row)),
-            "examples": SimpleLazyObject(lambda: list(_examples(row))),
+            "examples": SimpleLazyObject(
+                lambda: list(items_of(row).filter(key_points__isnull=False))
+            ),
             "page": SimpleLazyObject(lambda: _page(request, face.listed(request, row))),
             "drawn": face.drawn(row),
             **face.more(row),
@@ -236,14 +240,6 @@ def round_in(face: RoundPages, study: Study, round_id: uuid.UUID) -> Any:
 
 def _page(request: HttpRequest, rows: QuerySet[Any]) -> Page[Any]:
     return Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
-
-
-def _examples(row: Any) -> QuerySet[Any]:
-    return items_of(row).filter(key_points__isnull=False)
-
-
-def _drawn(row: Any) -> QuerySet[Any]:
-    return items_of(row).filter(key_points__isnull=True)
 
 
 def to_round(row: Any) -> HttpResponse:

@@ -181,10 +181,6 @@ def _float(value: float) -> float | str:
     return number if math.isfinite(number) else str(number)
 
 
-def _bytes(value: bytes | memoryview) -> str:
-    return base64.b64encode(value).decode()
-
-
 def _utc(value: datetime) -> str:
     moment = value.astimezone(UTC) if value.tzinfo else value
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
@@ -205,7 +201,7 @@ EVERYWHERE: dict[str, Convert] = {
     "float": _float,
     "time": _utc,
     "date": date.isoformat,
-    "bytes": _bytes,
+    "bytes": lambda value: base64.b64encode(value).decode(),
 }
 READERS: dict[str, dict[str, Convert]] = {
     "sqlite": EVERYWHERE | {"boolean": bool, "uuid": lambda text: str(uuid.UUID(text))},

@@ -79,7 +79,9 @@ def examine(seconds: float) -> list[Result]:
     findings = {key: finding for lane in lanes for key, finding in lane.found.items()}
     return [
         examination.result(findings.get(examination.key) or _late(examination, seconds))
-        for examination in sorted(EXAMINATIONS.values(), key=_place)
+        for examination in sorted(
+            EXAMINATIONS.values(), key=lambda row: list(Family).index(row.family)
+        )
     ]
 
 
@@ -168,10 +170,6 @@ def _turns() -> list[tuple[str, ...]]:
     asking.sort(key=lambda key: not EXAMINATIONS[key].must_answer)
     turns = [(key,) for key, examination in EXAMINATIONS.items() if not examination.asks_database]
     return [tuple(asking), *turns] if asking else list(turns)
-
-
-def _place(examination: Examination) -> int:
-    return list(Family).index(examination.family)
 
 
 def _late(examination: Examination, seconds: float) -> Finding:

@@ -80,13 +80,15 @@ def grouped(results: Iterable[Result], state: CheckState) -> list[tuple[str, Fin
     for result in results:
         if result.finding.state == state:
             groups.setdefault(result.finding, []).append(result)
-    return [(_title(group), finding) for finding, group in groups.items()]
-
-
-def _title(group: list[Result]) -> str:
-    if len(group) == 1:
-        return f"{group[0].family}: {group[0].name}"
-    return ", ".join(finding.name for finding in group)
+    return [
+        (
+            ", ".join(row.name for row in rows)
+            if rows[1:]
+            else f"{rows[0].family}: {rows[0].name}",
+            finding,
+        )
+        for finding, rows in groups.items()
+    ]
 
 
 def python(arguments: str) -> str:
@@ -191,7 +193,7 @@ def look_first(arguments: list[str]) -> None:
     if "--json" in arguments:
         print(json.dumps([as_row(looked)], indent=2))  # noqa: T201
     else:
-        print(*in_lines([looked], _plain), sep="\n")  # noqa: T201
+        print(*in_lines([looked], lambda text, _state: text), sep="\n")  # noqa: T201
     sys.exit(1)
 
 
@@ -205,7 +207,9 @@ def why_not() -> Finding | None:
     except ModuleNotFoundError as problem:
         return _not_installed(problem.name or "")
     except ImproperlyConfigured as problem:
-        return _refused(str(problem))
+        # With a command that generates a value, if the settings name one.
+        says, _from, command = str(problem).partition(", for example from: ")
+        return wrong(f"The site refuses to start: {says.rstrip('.')}.", AGAIN, command)
     except OSError as problem:
         place = problem.filename or "a file"
         says = f"The site cannot start: {place} cannot be used ({problem.strerror})."
@@ -228,12 +232,6 @@ def _not_installed(module: str) -> Finding:
     )
 
 
-def _refused(words: str) -> Finding:
-    """Return the settings' own error, with a command that generates a value, if given."""
-    says, _from, command = words.partition(", for example from: ")
-    return wrong(f"The site refuses to start: {says.rstrip('.')}.", AGAIN, command)
-
-
 def _unreadable(problem: Exception) -> Finding:
     """Name the unreadable setting, but not its value, which may be a password."""
     lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
@@ -243,7 +241,3 @@ def _unreadable(problem: Exception) -> Finding:
     kind = type(problem).__name__
     says = f"The site cannot start: the code fails to load ({kind})."
     return wrong(says, "To see the message of Python, run:", python("manage.py check"))
-
-
-def _plain(text: str, _state: CheckState) -> str:
-    return text

@@ -49,7 +49,8 @@ def share(folder: Path) -> None:
     for other in others:
         # A neighbour that starts at the same time may be taking it away already.
         with suppress(FileNotFoundError):
-            if other.name in over or time.time() - _last_change(other) > LEFT_BEHIND:
+            changed = max(path.stat().st_mtime for path in (other, *other.glob("*")))
+            if other.name in over or time.time() - changed > LEFT_BEHIND:
                 shutil.rmtree(other, ignore_errors=True)
 
 
@@ -129,7 +130,3 @@ def _reserve_room() -> None:
             super()._init_value(key)  # type: ignore[no-untyped-call]
 
     values.MmapedDict = Reserved  # type: ignore[misc]
-
-
-def _last_change(folder: Path) -> float:
-    return max((path.stat().st_mtime for path in (folder, *folder.glob("*"))), default=0.0)

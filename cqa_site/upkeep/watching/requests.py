@@ -82,12 +82,10 @@ def _tell(request: HttpRequest, status: int, seconds: float) -> None:
     count_request(route_of(request), method, status, seconds)
     fields = {"method": method, "status": status, "milliseconds": round(1000 * seconds, 1)}
     log.info("request", extra={"fields": fields})
-    if status in REFUSED or (status == 404 and _names_an_object(request)):
+    match = request.resolver_match
+    names_a_row = match is not None and bool(match.kwargs)
+    if status in REFUSED or (status == 404 and names_a_row):
         security("refused", status=status)
-
-
-def _names_an_object(request: HttpRequest) -> bool:
-    return request.resolver_match is not None and bool(request.resolver_match.kwargs)
 
 
 EVENTS: dict[str, Signal] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.db import DatabaseCache
-from django.core.checks import CheckMessage, run_checks
+from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.translation import gettext as _
@@ -260,12 +260,9 @@ def checks() -> Finding:
     messages.sort(key=lambda message: -message.level)
     say = wrong if messages[0].is_serious() else look
     command = manage("check --deploy" if settings.PRODUCTION else "check")
-    first, *others = map(_in_one_line, messages)
+    lines = (f"{' '.join(str(row.msg).split())} ({row.id})" for row in messages)
+    first, *others = lines
     return say(first, _("To see all of them in full, run:"), command, tuple(others))
-
-
-def _in_one_line(message: CheckMessage) -> str:
-    return f"{' '.join(str(message.msg).split())} ({message.id})"
 
 
 NEW_KEY = "-c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"

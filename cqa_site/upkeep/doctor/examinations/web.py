@@ -144,7 +144,10 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
         return wrong(says, remedy)
     leads_to = urlsplit(answer.getheader("Location") or "")
     if 300 <= status < 400 and (leads_to.scheme, leads_to.hostname) == ("https", host):
-        return _leads_to_itself(host) if parts.scheme == "https" else _encrypt(host)
+        if parts.scheme == "https":
+            return _leads_to_itself(host)
+        says = _("http redirects to https, as it should. To check https itself, run:")
+        return well(f"{says} {manage(f'doctor --url https://{host}/')}")
     if status != 200 or not _is_ours(body):
         says = _("%(host)s responds with %(status)d, but not the way this site does.")
         remedy = _("Have the proxy forward requests to the site. Its own log has the details.")
@@ -164,11 +167,6 @@ def _leads_to_itself(host: str) -> Finding:
     )
     remedy = _("Set TRUSTED_PROXY=true, and have the proxy set X-Forwarded-Proto.")
     return wrong(says % host, remedy)
-
-
-def _encrypt(host: str) -> Finding:
-    says = _("http redirects to https, as it should. To check https itself, run:")
-    return well(f"{says} {manage(f'doctor --url https://{host}/')}")
 
 
 def _is_ours(body: bytes) -> bool:
