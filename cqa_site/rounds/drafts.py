@@ -2,7 +2,7 @@
 
 import uuid
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -25,29 +25,27 @@ LONGEST_STRETCH = 600
 SAVED_FIELDS = ("version", "client", "sequence", "since", "active_seconds", "saved_at")
 
 
-class Save(Protocol):
-    """The fields a page sends with a save."""
+@dataclass(frozen=True)
+class DraftSubmission:
+    """A form as a page sent it."""
 
-    @property
-    def base_version(self) -> int: ...
-    @property
-    def client(self) -> str: ...
-    @property
-    def sequence(self) -> int: ...
-    @property
-    def active_seconds(self) -> int: ...
+    content: Any
+    base_version: int
+    client: str = ""
+    sequence: int = 0
+    active_seconds: int = 0
 
 
-def is_same_page(sheet: Any, save: Save) -> bool:
+def is_same_page(sheet: Any, save: DraftSubmission) -> bool:
     return bool(save.client) and save.client == sheet.client
 
 
-def is_overtaken(sheet: Any, save: Save) -> bool:
+def is_overtaken(sheet: Any, save: DraftSubmission) -> bool:
     """Whether the same page has already sent a later content."""
     return is_same_page(sheet, save) and 0 < save.sequence < sheet.sequence
 
 
-def may_follow(sheet: Any, save: Save) -> bool:
+def may_follow(sheet: Any, save: DraftSubmission) -> bool:
     """Whether the save builds on the stored version or on an earlier save of the same page."""
     if save.base_version == sheet.version:
         return True
@@ -56,7 +54,7 @@ def may_follow(sheet: Any, save: Save) -> bool:
     return bool(is_own and save.sequence > sheet.sequence)
 
 
-def note_save(sheet: Any, save: Save) -> None:
+def note_save(sheet: Any, save: DraftSubmission) -> None:
     """Increment the version and record the page that saved; the caller stores `SAVED_FIELDS`."""
     sheet.since = sheet.since if is_same_page(sheet, save) else sheet.version
     sheet.version += 1
@@ -65,7 +63,7 @@ def note_save(sheet: Any, save: Save) -> None:
     sheet.saved_at = timezone.now()
 
 
-def _worked(sheet: Any, save: Save) -> int:
+def _worked(sheet: Any, save: DraftSubmission) -> int:
     """Return the seconds to add: the page's claim, limited to the time since the last save."""
     since = sheet.saved_at or sheet.served_at
     passed = int((timezone.now() - since).total_seconds()) if since else LONGEST_STRETCH
@@ -76,17 +74,6 @@ def _worked(sheet: Any, save: Save) -> int:
 #
 # A draft is saved while somebody works; what was submitted stays as it is until the next
 # submission. Content that comes too late, because another tab saved meanwhile, is kept aside.
-
-
-@dataclass(frozen=True)
-class DraftSubmission:
-    """A form as a page sent it; see `cqa_site.rounds.save_order`."""
-
-    content: Any
-    base_version: int
-    client: str = ""
-    sequence: int = 0
-    active_seconds: int = 0
 
 
 class RoundNotOpen(Exception):

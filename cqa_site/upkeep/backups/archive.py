@@ -243,6 +243,15 @@ class Archive:
             raise DamagedBackup("the bytes between its parts")
         say(len(parts), len(parts), "")
 
+    @property
+    def migrations(self) -> set[tuple[str, str]]:
+        """The migrations that created the tables."""
+        return {(app, name) for app, name in self.manifest.migrations}
+
+    @property
+    def tables(self) -> list[BackupTable]:
+        return [part.table for part in self.manifest.tables]
+
     def rows(self, table: BackupTable) -> Iterator[list[Value]]:
         """Yield the rows of a table; raise `DamagedBackup` if they were changed."""
         part = next(

@@ -3,7 +3,6 @@
 import os
 import re
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -36,8 +35,8 @@ from .files import (
     seal,
     size_of,
 )
-from .tables import SQLITE, BackupRefused, BackupTable, Config, Contents, Value, in_words, name_of
-from .transfer import DatabaseSnapshot, Migrations, filled, load, migrate_on, refuse_full, snapshot
+from .tables import SQLITE, BackupRefused, Config, Contents, in_words, name_of
+from .transfer import DatabaseSnapshot, filled, load, migrate_on, refuse_full, remove_old, snapshot
 
 UNFINISHED = ".part"
 
@@ -217,7 +216,7 @@ def is_due(last: datetime | None) -> bool:
 
 def throw_away_old() -> list[str]:
     """Delete old backups, and leftovers of a killed process; return the backups' names."""
-    _remove_leftovers()
+    remove_old(folder().glob(f"counterpoint-*{UNFINISHED}"), LEFTOVER_SECONDS)
     whole = [backup for backup in all_kept() if backup.manifest]
     wanted = {backup.name for backup in to_keep(whole)}
     gone = [backup for backup in whole if backup.name not in wanted]
@@ -251,13 +250,6 @@ def _kept(path: Path) -> StoredBackup | None:
     return None
 
 
-def _remove_leftovers() -> None:
-    for path in folder().glob(f"counterpoint-*{UNFINISHED}"):
-        with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime > LEFTOVER_SECONDS:
-                path.unlink()
-
-
 # A backup into an empty installation: completely, or not at all.
 
 
@@ -274,22 +266,6 @@ class RestoreResult:
     held: PausedWork
 
 
-@dataclass(frozen=True)
-class _FromArchive:
-    archive: Archive
-
-    @property
-    def migrations(self) -> Migrations:
-        return {(app, name) for app, name in self.archive.manifest.migrations}
-
-    @property
-    def tables(self) -> list[BackupTable]:
-        return [part.table for part in self.archive.manifest.tables]
-
-    def rows(self, table: BackupTable) -> Iterator[list[Value]]:
-        return self.archive.rows(table)
-
-
 def restore_backup(
     archive: Archive, config: Config, folder: Path, *, keys: Keys | None, say: Say = quiet
 ) -> RestoreResult:
@@ -302,7 +278,7 @@ def restore_backup(
         refuse_full(config)
         _check_room_for_restore(archive.manifest, config, folder)
         with all_or_none(folder, whose=name_of(config)), filled(config) as alias:
-            load(_FromArchive(archive), alias, say)
+            load(archive, alias, say)
             migrate_on(alias)
             _count, unreadable = reseal(using=alias, older=keys["SECRETS_KEYS"] if keys else ())
             held = hold_back(alias)

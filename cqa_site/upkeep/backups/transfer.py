@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from uuid import uuid4
 
 from django.apps import apps
@@ -26,7 +26,7 @@ from django.db.models import Model
 
 from cqa_site.runs.models import Job
 
-from .archive import Say
+from .archive import Archive, Say
 from .tables import (
     SQLITE,
     BackupRefused,
@@ -132,7 +132,7 @@ def _copied(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
     if connection.in_atomic_block:
         # SQLite would wait for this very transaction.
         raise RuntimeError("A snapshot is taken outside of any transaction.")
-    remove_old_copies()
+    remove_old(Path(settings.DATA_DIR).glob(f"{COPY}*"), 24 * 60 * 60)
     with _own_file() as path:
         connection.ensure_connection()
         with closing(sqlite3.connect(path)) as copy:
@@ -153,11 +153,11 @@ def _own_file() -> Iterator[Path]:
         Path(name).unlink(missing_ok=True)
 
 
-def remove_old_copies(folder: Path | None = None, older_than: float = 24 * 60 * 60) -> None:
-    """Delete copies left by a process that was killed while reading them."""
-    for path in (folder or Path(settings.DATA_DIR)).glob(f"{COPY}*"):
+def remove_old(paths: Iterable[Path], seconds: float) -> None:
+    """Delete files that a killed process left, unless they changed so recently."""
+    for path in paths:
         with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime > older_than:
+            if time.time() - path.stat().st_mtime > seconds:
                 path.unlink()
 
 
@@ -264,22 +264,7 @@ def _copy(source: Path, target: Path) -> None:
 # Rows of one database into another, by the models they were written with, and the proof of it.
 
 
-class RowSource(Protocol):
-    """A source of rows: a backup, or another database."""
-
-    @property
-    def migrations(self) -> Migrations:
-        """The migrations that created the tables."""
-
-    @property
-    def tables(self) -> list[BackupTable]:
-        """All tables with rows to transfer."""
-
-    def rows(self, table: BackupTable) -> Iterator[list[Value]]:
-        """Yield the rows in the order of their key."""
-
-
-def load(source: RowSource, alias: str, say: Say) -> dict[str, Contents]:
+def load(source: DatabaseSnapshot | Archive, alias: str, say: Say) -> dict[str, Contents]:
     """Create the tables, fill them, and verify their content; return contents by name."""
     connection = connections[alias]
     migrate_to(connection, source.migrations)
@@ -287,7 +272,10 @@ def load(source: RowSource, alias: str, say: Say) -> dict[str, Contents]:
     _refuse_others(source.tables, models)
     loaded, total = {}, len(source.tables)
     with connection.constraint_checks_disabled(), transaction.atomic(using=alias):
-        _empty(connection, [model._meta.db_table for model in models])
+        # The rows that came with the tables go; the loaded rows include them.
+        tables = [model._meta.db_table for model in models]
+        for statement in connection.ops.sql_flush(no_style(), tables):
+            _execute(connection, statement)
         for done, table in enumerate(source.tables):
             say(done, total, table.name)
             loaded[table.name] = _load_table(connection, source, table)
@@ -348,7 +336,7 @@ def migrate_on(alias: str) -> None:
 
 
 def _load_table(
-    connection: BaseDatabaseWrapper, source: RowSource, table: BackupTable
+    connection: BaseDatabaseWrapper, source: DatabaseSnapshot | Archive, table: BackupTable
 ) -> Contents:
     read = Contents(table)
     try:
@@ -388,12 +376,6 @@ def _write(
         while several := list(islice(ready, ROWS_AT_ONCE)):
             # Names are those of our own models; see `_refuse_others`.
             cursor.executemany(f"INSERT INTO {place} VALUES ({marks})", several)  # noqa: S608
-
-
-def _empty(connection: BaseDatabaseWrapper, tables: list[str]) -> None:
-    """Delete the rows that came with the tables; the loaded rows include them."""
-    for statement in connection.ops.sql_flush(no_style(), tables):
-        _execute(connection, statement)
 
 
 def _execute(connection: BaseDatabaseWrapper, statement: Any) -> None:

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 
 # What an examination found: a state, a sentence, and what to do about it.
@@ -37,24 +38,10 @@ class Finding:
     more: tuple[str, ...] = ()
 
 
-def well(says: str) -> Finding:
-    """Return a finding that needs no action."""
-    return Finding(CheckState.WELL, says)
-
-
-def look(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] = ()) -> Finding:
-    """Return a finding about something that works but needs attention."""
-    return Finding(CheckState.LOOK, says, remedy, command, more)
-
-
-def wrong(says: str, remedy: str = "", command: str = "", more: tuple[str, ...] = ()) -> Finding:
-    """Return a finding about something broken or unsafe."""
-    return Finding(CheckState.WRONG, says, remedy, command, more)
-
-
-def unknown(says: str, remedy: str = "") -> Finding:
-    """Return a finding about something that could not be examined."""
-    return Finding(CheckState.UNKNOWN, says, remedy)
+# Needs no action; works but needs attention; is broken or unsafe; could not be examined.
+well, look, wrong, unknown = (
+    partial(Finding, CheckState[name]) for name in ("WELL", "LOOK", "WRONG", "UNKNOWN")
+)
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,8 @@ def hosts() -> Finding:
             )
             return wrong(says % host, _("Leave scheme, port and path out of ALLOWED_HOSTS."))
     for origin in settings.CSRF_TRUSTED_ORIGINS:
-        if not _is_allowed(origin):
+        host = (urlsplit(origin).hostname or "").removeprefix("*")
+        if not validate_host(host, settings.ALLOWED_HOSTS):
             says = _("CSRF_TRUSTED_ORIGINS lists %s, but ALLOWED_HOSTS does not allow that host.")
             remedy = _("List the host in both: requests to it now return error 400.")
             return wrong(says % origin, remedy)
@@ -56,24 +57,15 @@ def hosts() -> Finding:
     return well(_("Pages are served to %s.") % ", ".join(settings.ALLOWED_HOSTS))
 
 
-def _is_allowed(origin: str) -> bool:
-    host = (urlsplit(origin).hostname or "").removeprefix("*")
-    return validate_host(host, settings.ALLOWED_HOSTS)
-
-
 def _without_origin() -> Iterator[str]:
     """Yield hosts whose forms Django would reject, because no trusted origin names them.
 
     Where the proxy is trusted to say https, the address itself is origin enough.
     """
-    if not settings.PRODUCTION or _trusts_a_proxy():
+    if not settings.PRODUCTION or settings.SECURE_PROXY_SSL_HEADER:
         return
     named = {urlsplit(origin).hostname for origin in settings.CSRF_TRUSTED_ORIGINS}
     yield from (host for host in settings.ALLOWED_HOSTS if host not in named)
-
-
-def _trusts_a_proxy() -> bool:
-    return bool(settings.SECURE_PROXY_SSL_HEADER)
 
 
 @examination(Family.WEB, gettext_lazy("TLS"))
@@ -85,7 +77,7 @@ def tls() -> Finding:
     if not (settings.SECURE_SSL_REDIRECT or settings.SECURE_HSTS_SECONDS):
         says = _("http is not redirected to https: passwords may travel unencrypted.")
         return wrong(says, _("Leave SECURE_SSL_REDIRECT and SECURE_HSTS_SECONDS unset."))
-    if not _trusts_a_proxy():
+    if not settings.SECURE_PROXY_SSL_HEADER:
         says = _("No proxy is trusted to report https.")
         remedy = _(
             "Behind a proxy, set TRUSTED_PROXY=true; otherwise every page redirects "

@@ -289,13 +289,13 @@ def endpoints() -> Finding:
     """Report endpoints of active runs whose last request was permanently refused."""
     active = Run.objects.filter(state__in=Run.ACTIVE).select_related("endpoint")
     targets = {run.endpoint_id: run.endpoint for run in active}
-    refused = [endpoint.name for pk, endpoint in targets.items() if _last_failure(pk) in REFUSED]
+    last = Attempt.objects.order_by("-pk").values_list("failure", flat=True)
+    refused = [
+        endpoint.name
+        for pk, endpoint in targets.items()
+        if last.filter(call__run__endpoint=pk).first() in REFUSED
+    ]
     if not refused:
         return well(_("No endpoint key is refused."))
     says = _("The last request was permanently refused by: %s.") % ", ".join(sorted(refused))
     return look(says, _("Correct the key or the address on the endpoint's page, then resume."))
-
-
-def _last_failure(endpoint: int) -> str:
-    last = Attempt.objects.filter(call__run__endpoint=endpoint).order_by("-pk").first()
-    return last.failure if last else ""
