@@ -20,6 +20,13 @@ LIMITS = Limits(text_bytes=8 * 1024 * 1024, rows=50_000)
 LONGEST_CODE = 40
 
 
+class WrongSubmission(ValueError):
+    """A row that cannot be taken: the field, and why."""
+
+    def __str__(self) -> str:
+        return " ".join(self.args)
+
+
 def read_export(path: Path, name: str) -> tuple[list[SubmissionRow], list[Problem]]:
     """Read the platform's export: its rows, and a problem for each that cannot be taken.
 
@@ -31,55 +38,50 @@ def read_export(path: Path, name: str) -> tuple[list[SubmissionRow], list[Proble
         columns = _columns(table)
         problems: list[Problem] = []
         for row in table.rows:
-            values = {field: row.values[column] for field, column in columns.items()}
-            wrong, read = _read(values)
-            if read and rows.setdefault(read.submission, read) != read:
-                wrong = "submission", "is listed twice with other values"
-            if wrong:
-                problems.append(Problem(table.name, row.number, columns[wrong[0]], wrong[1]))
+            try:
+                read = _read({field: row.values[column] for field, column in columns.items()})
+                if rows.setdefault(read.submission, read) != read:
+                    raise WrongSubmission("submission", "is listed twice with other values")
+            except WrongSubmission as wrong:
+                field, why = wrong.args
+                problems.append(Problem(table.name, row.number, columns[field], why))
     return list(rows.values()), [*log.rejected, *problems]
 
 
 def read_listed(listed: Iterable[Any]) -> list[SubmissionRow]:
-    """Read rows of the platform's API; raises ValueError for any that is malformed."""
-    rows = []
-    for entry in listed:
-        if not isinstance(entry, Mapping):
-            raise ValueError("a submission is no object")
-        plain = {name.replace("_", " "): value for name, value in entry.items()}
-        values = {
-            field: next((plain[name] for name in names if name in plain), None)
-            for field, names in NAMES.items()
-        }
-        wrong, read = _read(values)
-        if read is None:
-            raise ValueError(f"{wrong[0]} {wrong[1]}" if wrong else "")
-        rows.append(read)
-    return rows
+    """Read rows of the platform's interface; raises WrongSubmission for any that is malformed."""
+    return [_read(_by_field(entry)) for entry in listed]
+
+
+def _by_field(named: Any) -> dict[str, Any]:
+    """Map fields to values, None where a name is missing."""
+    if not isinstance(named, Mapping):
+        raise WrongSubmission("a submission", "is no object")
+    plain = {name.strip().lower().replace("_", " "): value for name, value in named.items()}
+    return {
+        field: next((plain[name] for name in names if name in plain), None)
+        for field, names in NAMES.items()
+    }
 
 
 def _columns(table: Table) -> dict[str, str]:
     """Map fields to columns; raises UnreadableFile without one of them."""
-    plain = {column.strip().lower().replace("_", " "): column for column in table.columns}
-    columns = {}
-    for field, names in NAMES.items():
-        column = next((plain[name] for name in names if name in plain), None)
+    columns = _by_field({column: column for column in table.columns})
+    for field, column in columns.items():
         if column is None:
-            raise UnreadableFile(table.name, f"has no column “{names[0].capitalize()}”")
-        columns[field] = column
+            raise UnreadableFile(table.name, f"has no column “{NAMES[field][0].capitalize()}”")
     return columns
 
 
-def _read(values: Mapping[str, Any]) -> tuple[tuple[str, str] | None, SubmissionRow | None]:
-    """Return the row, or the field that is wrong and why."""
+def _read(values: Mapping[str, Any]) -> SubmissionRow:
     texts = {field: "" if value is None else str(value) for field, value in values.items()}
     for field in ("submission", "participant"):
         if not PLATFORM_ID.fullmatch(texts[field]):
-            return (field, "is not an ID of the platform"), None
+            raise WrongSubmission(field, "is not an ID of the platform")
     try:
         status = plain_status(texts["status"])
     except ValueError:
-        return ("status", "is not a status of the platform"), None
+        raise WrongSubmission("status", "is not a status of the platform") from None
     if len(texts["code"]) > LONGEST_CODE:
-        return ("code", f"is longer than {LONGEST_CODE} characters"), None
-    return None, SubmissionRow(texts["submission"], texts["participant"], status, texts["code"])
+        raise WrongSubmission("code", f"is longer than {LONGEST_CODE} characters")
+    return SubmissionRow(texts["submission"], texts["participant"], status, texts["code"])

@@ -173,13 +173,13 @@ def close_link(*, link: ParticipantLink, actor: User) -> None:
         closed_at=timezone.now()
     )
     if closed:
-        record(
-            study=link.study,
-            actor=actor,
-            verb="participant_link_closed",
-            subject=link.platform,
-            link=str(link.public_id),
-        )
+        record_link(link, "participant_link_closed", actor)
+
+
+def record_link(link: ParticipantLink, verb: str, actor: User | None, **details: Any) -> None:
+    """Record an event of a link in the study's history."""
+    about = {"link": str(link.public_id)} | details
+    record(study=link.study, actor=actor, verb=verb, subject=link.platform, **about)
 
 
 def crowd_kinds() -> list[TaskKind]:

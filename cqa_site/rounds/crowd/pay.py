@@ -12,7 +12,6 @@ import numpy as np
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import median_estimate
@@ -23,7 +22,7 @@ from ..kind import kind_of
 from ..models import Participant, ParticipantLink, Round, StepResult
 from ..onboarding.steps import ENDS, KINDS
 from ..progress import paces_of
-from .participants import participants_of
+from .participants import participants_of, record_link
 
 # Time worked is what the site has stored: the active time of everything served, and the time from
 # the opening of a step to its answer. Nothing longer than `LONGEST_STRETCH` seconds without a sign
@@ -209,15 +208,8 @@ def set_pay(*, link: ParticipantLink, actor: User, values: Mapping[str, Any]) ->
     for name, value in values.items():
         setattr(link, name, value)
     link.save(update_fields=list(values))
-    record(
-        study=link.study,
-        actor=actor,
-        verb="participant_link_pay_set",
-        subject=link.platform,
-        link=str(link.public_id),
-        before=before,
-        after={name: _stored(value) for name, value in values.items()},
-    )
+    after = {name: _stored(value) for name, value in values.items()}
+    record_link(link, "participant_link_pay_set", actor, before=before, after=after)
 
 
 def _stored(value: Any) -> Any:

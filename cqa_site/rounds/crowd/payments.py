@@ -13,11 +13,11 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from cqa_site.people.access import record
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import User
 
 from ..models import CrowdPayment, Participant, ParticipantLink
+from .participants import record_link
 from .pay import CENT, Earning, earnings_of
 from .platform import ENDS
 from .submissions import newest_status
@@ -242,6 +242,5 @@ def _record(
 ) -> None:
     if payments:
         total = sum((payment.amount for payment in payments), Decimal())
-        about: dict[str, Any] = {"link": str(link.public_id), "payments": len(payments)}
-        about |= {"total": str(total), "currency": link.currency}
-        record(study=link.study, actor=actor, verb=verb, subject=link.platform, **about)
+        about = {"total": str(total), "currency": link.currency}
+        record_link(link, verb, actor, payments=len(payments), **about)

@@ -17,14 +17,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from cqa_site.people.access import StudyRequest, record
+from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import User
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
 from ..forms import PlatformConnectionForm
-from .participants import end_participation, link_page
+from .participants import end_participation, link_page, record_link
 from .participation import place_of
 from .tokens import PLATFORM_ID
 
@@ -65,16 +65,9 @@ def connect_link(
     if api_token:
         link.api_ciphertext = seal(api_token)
     link.save(update_fields=["platform_study", "hook_ciphertext", "api_ciphertext"])
-    record(
-        study=link.study,
-        actor=actor,
-        verb="participant_link_connected",
-        subject=link.platform,
-        link=str(link.public_id),
-        platform_study=platform_study,
-        new_webhook_secret=bool(hook_secret),
-        new_api_token=bool(api_token),
-    )
+    secrets = {"new_webhook_secret": bool(hook_secret), "new_api_token": bool(api_token)}
+    verb = "participant_link_connected"
+    record_link(link, verb, actor, platform_study=platform_study, **secrets)
 
 
 @transaction.atomic

@@ -3,16 +3,15 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.people.access import record
 from cqa_site.people.models import User
 
 from ..models import Participant, ParticipantLink, PlatformSubmission
+from .participants import record_link
 from .participation import completion_code
 from .platform import ENDS, apply_status
 
@@ -91,9 +90,7 @@ def store_submissions(
         update_fields=["participant_id", "status", "code", "seen_at"],
     )
     new = sum(row.submission not in known for row in rows)
-    details: dict[str, Any] = {"link": str(link.public_id), "rows": len(rows), "new": new}
-    verb = "crowd_submissions_stored"
-    record(study=link.study, actor=actor, verb=verb, subject=link.platform, **details)
+    record_link(link, "crowd_submissions_stored", actor, rows=len(rows), new=new)
     return new
 
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage, staticfiles_storage
+from django.db import models
 from django.utils import timezone
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
@@ -125,9 +126,7 @@ def _user() -> str:
 @examination(Family.FILES, gettext_lazy("Stored files"), asks_database=True)
 def stored() -> Finding:
     """Check for a sample of rows that the files they name exist."""
-    fields = {model: model._meta.get_fields() for model in apps.get_models()}
-    keeping = [model for model in fields if any(row.name == "stored_as" for row in fields[model])]
-    named = [path for model in keeping for path in _named(model)]
+    named = [path for model in _with_files() for path in _named(model)]
     if not named:
         return well(_("The database lists no files."))
     missing = [path for path in named if not path.is_file()]
@@ -141,6 +140,12 @@ def stored() -> Finding:
     remedy = _("Restore the files from the last backup. To see whether they are elsewhere, run:")
     command = f"find / -name {missing[0].name} 2>/dev/null"
     return wrong(says, remedy, command)
+
+
+def _with_files() -> Iterator[type[models.Model]]:
+    for model in apps.get_models():
+        if any(field.name == "stored_as" for field in model._meta.get_fields()):
+            yield model
 
 
 def _named(model: Any) -> list[Path]:
