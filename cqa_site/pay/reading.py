@@ -49,7 +49,7 @@ def read_export(path: Path, name: str) -> tuple[list[SubmissionRow], list[Proble
 
 
 def read_listed(listed: Iterable[Any]) -> list[SubmissionRow]:
-    """Read rows of the platform's interface; raises WrongSubmission for any that is malformed."""
+    """Read rows of the platform's API; raises WrongSubmission for any that is malformed."""
     return [_read(_by_field(entry)) for entry in listed]
 
 
