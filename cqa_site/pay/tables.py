@@ -31,9 +31,10 @@ STEP_NAMES = {
     WORK: lazy("Items"),
 }
 TIME = lazy(
-    "Time worked is the stored active time of everything served, and the time from opening a step "
-    "to its answer, at most 10 minutes per step. Pay follows the terms of the link and confirms "
-    "nothing. It is not defined where none is set, and pay per hour where no time is stored."
+    "Time worked is the stored active time on everything served, plus the time from opening a "
+    "step to answering it, at most 10 minutes per step. Pay is computed from the terms of the "
+    "link, whether or not it is confirmed. It is not defined if no pay is set; pay per hour is "
+    "also not defined if no time is stored."
 )
 
 

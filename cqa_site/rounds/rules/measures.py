@@ -98,7 +98,7 @@ MEASURES = {
         AnswerMeasure(
             FLAGGED,
             lazy("Flagged answers"),
-            lazy("The person flagged at least the threshold's share of the last answers."),
+            lazy("The share of flagged answers among the last is at least the threshold."),
             window=20,
             threshold=0.5,
             read=lambda last: mean(answer.is_flagged for answer in last),
@@ -151,7 +151,7 @@ class RuleFinding:
 
 
 def find(rules: dict[str, Any], answers: Sequence[RecentAnswer]) -> list[RuleFinding]:
-    """Return the rules that the answers meet, newest answer first."""
+    """Return the rules that the answers (newest first) trigger."""
     findings = []
     decided = [answer for answer in answers if answer.agrees is not None]
     # PostgreSQL stores names in an order of its own.
@@ -166,7 +166,7 @@ def find(rules: dict[str, Any], answers: Sequence[RecentAnswer]) -> list[RuleFin
 
 
 def share_by_chance(counts: Sequence[int], window: int) -> float:
-    """Return how likely a window is one value, for answers drawn by the counts of values.
+    """Return the probability that a window has a single value, given counts of values.
 
     Examples
     --------
