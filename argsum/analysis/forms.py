@@ -166,15 +166,7 @@ class NarrowForm(forms.Form):
         data = self.cleaned_data
         column, value = json.loads(data["group"]) if data.get("group") else ("", "")
         first, last = data.get("first"), data.get("last")
-        query = {
-            "q": data["q"],
-            "group": data.get("group", ""),
-            "first": first.isoformat() if first else "",
-            "last": last.isoformat() if last else "",
-            "count": data.get("count", ""),
-            "view": data.get("view", ""),
-            "theme": data.get("theme", ""),
-        }
+        query = {name: str(data.get(name) or "") for name in self.base_fields}
         unit = unit_of(data.get("count"))
         return StatementSearch(data["q"], column, value, first, last, tuple(query.items()), unit)
 

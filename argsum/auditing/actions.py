@@ -23,7 +23,6 @@ from argsum.analysis.methods.audit import (
     Stratum,
     allocate,
     answers_needed,
-    draw_counted,
     draw_elsewhere,
     own_groups,
 )
@@ -389,7 +388,7 @@ def _drawn_keys(
         for at in frame.counted[point][band].tolist()
         if (point, at) not in before
     ]
-    return [free[at] for at in draw_counted(len(free), n, generator)]
+    return [free[at] for at in generator.permutation(len(free))[:n]]
 
 
 def _marked(frame: AuditFrame, keys: list[tuple[int, int]]) -> dict[tuple[int, int], int]:

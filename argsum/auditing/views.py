@@ -64,16 +64,12 @@ def _said(sheet: AuditSheet, content: AuditContent) -> dict[str, str]:
     return {_("Answer"): answer, _("Note"): content.comment}
 
 
-def _told(sheet: AuditSheet) -> tuple[str, str]:
-    return sheet.pair.text, str(sheet.get_answer_display())
-
-
 WORK = TaskPages(
     kind=AUDITING,
     form=PointCheckForm,
     shown=_shown,
     said=_said,
-    told=_told,
+    told=lambda sheet: (sheet.pair.text, str(sheet.get_answer_display())),
     templates="argsum/auditing/point_check",
 )
 

@@ -26,10 +26,6 @@ from cqa_site.runs.views.runs import run_context
 SHOWN = 50
 
 
-def _proposal(analysis: Analysis) -> dict[str, Any]:
-    return {"has_things": analysis.statements > 0}
-
-
 def _assignment(analysis: Analysis) -> dict[str, Any]:
     state = sign_off_of(analysis)
     return {"has_things": state.is_valid, "signed": state, "attempts": ATTEMPTS}
@@ -72,7 +68,7 @@ urlpatterns = [
         "proposal",
         PointProposalForm,
         "argsum/coding/proposal_new.html",
-        _proposal,
+        lambda analysis: {"has_things": analysis.statements > 0},
     ),
     *start_paths(
         "point_assignment",

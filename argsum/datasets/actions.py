@@ -234,16 +234,6 @@ def _record(dataset: Dataset, actor: User | None, verb: str, **facts: Any) -> No
     record(study=dataset.study, actor=actor, verb=verb, subject=dataset.name, **facts)
 
 
-__all__ = [
-    "CellBook",
-    "RawComment",
-    "count_comments",
-    "drop_unsaid",
-    "is_of_comments",
-    "replace_comment",
-]
-
-
 @dataclass(frozen=True, slots=True)
 class RawComment:
     """A comment as read from a file; see `Comment`."""
@@ -302,8 +292,6 @@ class CellBook:
         split = [statements(comment.text)]
         arguments, _added = self._arguments(split, write=True)
         _link([comment.pk], split, arguments)
-
-    # -- pieces -------------------------------------------------------------------------------
 
     def _arguments(
         self, split: Sequence[Sequence[str]], *, write: bool

@@ -1,6 +1,6 @@
 """Edits of key points: rename, merge, split, hide, move, and undo."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -126,17 +126,21 @@ def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequenc
 
 def new_point(analysis: Analysis, text: str, theme: str = "") -> FoundPoint:
     """Create a hand-written key point in state removed; an edit then shows it."""
+    about = {"origin": FoundPoint.Origin.PERSON, "state": State.REMOVED}
+    return new_points(analysis, [(text, theme)], **about)[0]
+
+
+def new_points(
+    analysis: Analysis, rows: Iterable[tuple[str, str]], **about: Any
+) -> list[FoundPoint]:
+    """Create key points behind all others, each of a text and a theme."""
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
-    return FoundPoint.objects.create(
-        analysis=analysis,
-        position=last + 1,
-        text=text,
-        written=text,
-        theme=theme,
-        origin=FoundPoint.Origin.PERSON,
-        state=State.REMOVED,
-        revision=analysis.revision,
+    about |= {"analysis": analysis, "revision": analysis.revision}
+    points = (
+        FoundPoint(position=place, text=text, written=text, theme=theme, **about)
+        for place, (text, theme) in enumerate(rows, start=last + 1)
     )
+    return FoundPoint.objects.bulk_create(points, batch_size=5_000)
 
 
 def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:

@@ -8,7 +8,7 @@ from itertools import repeat, zip_longest
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max
+from django.db.models import Count
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
@@ -37,7 +37,17 @@ from .analyses import (
     record_work,
     statements_of,
 )
-from .edits import Edit, EditRefused, alive, editing, keep, new_point, require_at, store
+from .edits import (
+    Edit,
+    EditRefused,
+    alive,
+    editing,
+    keep,
+    new_point,
+    new_points,
+    require_at,
+    store,
+)
 from .placing import Move
 from .voices import group_comments
 
@@ -279,26 +289,13 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
     """
     comments = new_comments(analysis)
     now = _where_now(analysis)
-    last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     # As they are called now.
     themes = dict(analysis.points.values_list("pk", "theme"))
     near = [themes.get(now.get(point) or 0, "") for point in fitted.near]
     analysis.revision += 1
-    proposals = FoundPoint.objects.bulk_create(
-        FoundPoint(
-            analysis=analysis,
-            position=last + place,
-            text=text,
-            written=text,
-            theme=theme,
-            origin=FoundPoint.Origin.PROPOSED,
-            state=PointState.PROPOSED,
-            revision=analysis.revision,
-        )
-        for place, (text, theme) in enumerate(
-            zip_longest(fitted.proposed, near, fillvalue=""), start=1
-        )
-    )
+    worded = zip_longest(fitted.proposed, near, fillvalue="")
+    about = {"origin": FoundPoint.Origin.PROPOSED, "state": PointState.PROPOSED}
+    proposals = new_points(analysis, worded, **about)
     points = [
         now.get(point) if point is not None else proposals[place].pk if place >= 0 else None
         for point, place in zip(fitted.points, fitted.clusters, strict=True)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.voices import uncompared
-from argsum.datasets.methods.near_duplicates import NearDuplicates, find_near_duplicates
+from argsum.datasets.methods.near_duplicates import find_near_duplicates
 from argsum.datasets.models import Cell, Comment, NearDuplicate, NearDuplicateGroup
 from cqa_site.people.access import record
 from cqa_site.people.models import User
@@ -79,21 +79,16 @@ def group_comments(cell: Cell, say: Say) -> None:
         for own in new_groups:
             centre = keys[own.centre]
             group = held_groups.get(centre) or held.duplicate_groups.create(centre_id=centre)
-            _store(group, own, keys)
+            members = zip(own.members, own.shared, strict=True)
+            about: dict[str, Any] = {"group": group, "is_out": group.is_undone}
+            NearDuplicate.objects.bulk_create(
+                (NearDuplicate(comment_id=keys[at], shared=n, **about) for at, n in members),
+                batch_size=PIECE,
+            )
         cell.compared_until = held.compared_until = rows[-1][1]
         held.save(update_fields=["compared_until"])
         if new_groups:
             recount(held)
-
-
-def _store(group: NearDuplicateGroup, duplicates: NearDuplicates, keys: list[int]) -> None:
-    NearDuplicate.objects.bulk_create(
-        (
-            NearDuplicate(comment_id=keys[at], group=group, shared=shared, is_out=group.is_undone)
-            for at, shared in zip(duplicates.members, duplicates.shared, strict=True)
-        ),
-        batch_size=PIECE,
-    )
 
 
 def recount(cell: Cell) -> None:

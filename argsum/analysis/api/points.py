@@ -31,7 +31,7 @@ from argsum.analysis.actions.themes import (
     rename_theme,
 )
 from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
-from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
+from argsum.analysis.models import FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch, changes_of
 from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.analysis.reports.themes import theme_figures
@@ -226,14 +226,9 @@ class StatementFilter(filters.FilterSet):
         cleaned_data = self.form.cleaned_data
         if bool(cleaned_data.get("attribute")) != bool(cleaned_data.get("value")):
             raise ValidationError({"attribute": ["Give a column together with its value."]})
-        narrow = StatementSearch(
-            cleaned_data.get("search") or "",
-            cleaned_data.get("attribute") or "",
-            cleaned_data.get("value") or "",
-            cleaned_data.get("first"),
-            cleaned_data.get("last"),
-        )
-        return narrow.of_statements(queryset)
+        texts = [cleaned_data.get(name) or "" for name in ("search", "attribute", "value")]
+        days = cleaned_data.get("first"), cleaned_data.get("last")
+        return StatementSearch(*texts, *days).of_statements(queryset)
 
 
 class FoundPointViews(AnalysisViewsBelow):
@@ -347,17 +342,12 @@ class FoundPointViews(AnalysisViewsBelow):
         change = self.analysis().changes.filter(revision=data["revision"]).first()
         if change is None:
             raise ValidationError({"revision": ["This edit does not exist."]})
-        with conflict_on(EditRefused):
-            reversal = undo_change(analysis=self.analysis(), actor=request.user, change=change)
-        return self._told(self.analysis(), reversal)
+        return self._edit(undo_change, change=change)
 
     def _edit(self, action: Any, *, status: int = 200, **options: Any) -> Response:
         analysis = self.analysis()
         with conflict_on(EditRefused):
             change = action(analysis=analysis, actor=self.request.user, **options)
-        return self._told(analysis, change, status)
-
-    def _told(self, analysis: Analysis, change: PointChange, status: int = 200) -> Response:
         row = changes_of(analysis).get(pk=change.pk)
         return Response(PointChangeSerializer(row).data, status=status)
 

@@ -113,30 +113,13 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     return drawn
 
 
-def draw_counted(n_pairs: int, n: int, generator: np.random.Generator) -> IntArray:
-    """Draw the places of n of the pairs in a band, each equally likely, in random order."""
-    return generator.permutation(n_pairs)[:n]
-
-
 def draw_elsewhere(
     comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of key point and comment that are in no list of a key point.
+    """Draw n pairs of key point and comment, by their places, that are in no list of a key point.
 
-    Parameters
-    ----------
-    comments
-        Number of comments; a comment is known by its place, from 0.
-    counted
-        For each key point, the places of comments that cannot be drawn.
-    n
-        At most the number of other pairs.
-    generator
-        Says which.
-
-    Returns
-    -------
-    Place of the key point, and place of the comment; all such pairs are equally likely.
+    ``counted`` are, for each key point, the places of comments that cannot be drawn. All other
+    pairs are equally likely; there are at least n of them.
     """
     out = [set(places.tolist()) for places in counted]
     free = comments * len(out) - sum(map(len, out))
@@ -252,20 +235,10 @@ def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> Audite
 def answers_needed(
     pairs: Mapping[str, int], half_width: float, known: Mapping[str, AnsweredStratum]
 ) -> dict[str, int]:
-    """Return how many answers each band of a key point needs for an interval this wide.
+    """Return how many answers each band of a key point needs, those so far included.
 
-    Parameters
-    ----------
-    pairs
-        Pairs in each band.
-    half_width
-        Half the width of the interval of `corrected_share` for these comments, 0–1.
-    known
-        Answers so far by band; they say what further answers will be like, where there are some.
-
-    Returns
-    -------
-    Answers in all by band, those so far included; all pairs where nothing less does.
+    ``half_width`` is half the width of the interval of `corrected_share`, 0–1; ``known`` are the
+    answers so far, which say what further ones will be like. All pairs where nothing less does.
     """
     bands = [band for band in BANDS if pairs.get(band)]
     rates = {band: _expected(band, known.get(band)) for band in bands}

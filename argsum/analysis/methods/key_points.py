@@ -144,16 +144,8 @@ def best_put(
 ) -> int:
     """Return the position of the best statement of a group; ties go to the first.
 
-    Parameters
-    ----------
-    texts : n texts
-        Of the group.
-    central : length n
-        Mean match score with the others.
-    quality : length n
-        0–1; nan where unknown, which counts as the group's mean.
-    known
-        The words of all statements, which tell likely typos.
+    ``central`` are mean match scores with the others, ``quality`` is 0–1, nan where unknown, which
+    counts as the group's mean; ``known`` are the words of all statements, which tell likely typos.
     """
     scores = _standard(np.asarray(central, dtype=np.float64))
     scores = scores + QUALITY * _standard(np.asarray(quality, dtype=np.float64))
@@ -271,16 +263,8 @@ def find_points(
 ) -> ClusteringResult:
     """Return the key points of distinct statements on one topic.
 
-    Parameters
-    ----------
-    texts : n texts
-        Each once.
-    tools
-        Vectors, qualities, and who hears how far it is.
-    counts : length n, or empty
-        How often each was said.
-    cutoff
-        Score from which statements are grouped; by default that of the encoder.
+    ``counts`` say how often each was said; ``cutoff`` is the score from which statements are
+    grouped, by default that of the encoder.
     """
     if cutoff is None:
         own = CUTOFFS.get(tools.encoder_name, GroupingCutoffs(USUAL, USUAL_WITH_SIDES))
@@ -451,17 +435,8 @@ def place_new(
     see `FITS`. It is surely behind it if it also matches the text of the key point as well as in
     `find_points`.
 
-    Parameters
-    ----------
-    texts : n texts
-        New statements.
-    points : k texts
-        Key points as they are called now.
-    behind : length k
-        Some statements behind each, at most some hundred; they say what it is about where its
-        text was changed.
-    tools
-        As in `find_points`.
+    ``points`` are key points as they are called now, ``behind`` some statements of each, at most
+    some hundred, which say what it is about where its text was changed.
     """
     if not texts or not points:
         return [NONE] * len(texts), [0.0] * len(texts), [False] * len(texts)

@@ -38,14 +38,8 @@ def number_of_themes(points: int) -> int:
 def theme_groups(vectors: Scores, placed: IntArray, points: int) -> list[int]:
     """Return the theme of each key point, numbered from 0 by first appearance.
 
-    Parameters
-    ----------
-    vectors : shape (n, d)
-        Of the statements, without coordinates of their sides.
-    placed : length n
-        Position of the key point of each statement; -1 is none.
-    points
-        How many key points there are.
+    ``vectors``, shape (n, d), are those of the statements, without coordinates of their sides;
+    ``placed`` are the positions of their key points, -1 for none.
     """
     if points < 2:
         return [0] * points
@@ -171,16 +165,16 @@ def theme_names(
         }
         names.append(words.name(typical))
     largest = [points[themes.index(theme)] for theme in range(len(names))]
+    # Browsers send line breaks otherwise than they got them.
     return [
-        name if name and names.count(name) == 1 else _short(text)
+        name if name and names.count(name) == 1 else cut(" ".join(text.split()), LONGEST)
         for name, text in zip(names, largest, strict=True)
     ]
 
 
-def _short(text: str) -> str:
-    # Browsers send line breaks otherwise than they got them.
-    text = " ".join(text.split())
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
+def cut(text: str, longest: int) -> str:
+    """Return a text that is cut at its end if it is longer than so many characters."""
+    return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 
 class _WordForms:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
+from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.datasets.models import Comment
 from cqa_site.results.boards import Conclusion, listed, short
@@ -69,8 +70,7 @@ def p_value(p: float | None) -> str:
 
 def quoted(text: str) -> str:
     """Quote a key point inside a sentence; a long one is cut at its end."""
-    short = text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
-    return f"“{short}”"
+    return f"“{cut(text, LONGEST)}”"
 
 
 def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -> str:

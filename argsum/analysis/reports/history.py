@@ -7,11 +7,14 @@ from django.db.models.fields.json import KeyTransform
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import FoundPoint, PointChange
 
 Verb = PointChange.Verb
 # Edits that change names, and undoing, which changes them back.
 NAMING = (Verb.RENAMED, Verb.MERGED, Verb.SPLIT, Verb.THEMED, Verb.UNDONE)
+# States before and after an edit of another key point that made this one.
+MADE = (FoundPoint.State.REMOVED, FoundPoint.State.SHOWN)
 # Lines below an edit; letters of a name.
 MOST_LINES, LONGEST_NAME = 6, 120
 # Changed fields of key points, by primary key.
@@ -43,18 +46,13 @@ def _in_words(point: int | None, old: Fields, new: Fields, texts: Mapping[int, s
             lines.append(_("merged: %s") % _quoted(name))
         elif before.get("merged_into_id"):
             lines.append(_("separate again: %s") % _quoted(name))
-        elif fields.get("state") == FoundPoint.State.SHOWN and _is_new(int(key), point, before):
+        elif (before.get("state"), fields.get("state")) == MADE and int(key) != point:
             lines.append(_("new key point: %s") % _quoted(name))
     if len(lines) <= MOST_LINES:
         return lines
     more = len(lines) - MOST_LINES
     rest = ngettext("and %s more change", "and %s more changes", more) % f"{more:,}"
     return [*lines[:MOST_LINES], rest]
-
-
-def _is_new(key: int, point: int | None, before: Mapping[str, Any]) -> bool:
-    """Whether an edit of another key point made this one."""
-    return key != point and before.get("state") == FoundPoint.State.REMOVED
 
 
 def _theme_lines(old: Fields, new: Fields) -> list[str]:
@@ -80,4 +78,4 @@ def _theme(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f"“{text if len(text) <= LONGEST_NAME else f'{text[: LONGEST_NAME - 1].rstrip()}…'}”"
+    return f"“{cut(text, LONGEST_NAME)}”"

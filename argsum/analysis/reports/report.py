@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.methods.statements import different
+from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
@@ -229,8 +230,7 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
     candidates = best_statements([point.pk for point in points], CANDIDATES)
     wanted = [key for own in candidates.values() for key in own]
     texts = dict(CellArgument.objects.filter(pk__in=wanted).values_list("pk", "text"))
-    quotations = {pk: [texts[key] for key in own] for pk, own in candidates.items()}
-    return {pk: [_short(own[at]) for at in different(own, most)] for pk, own in quotations.items()}
+    return {pk: _distinct([texts[key] for key in own], most) for pk, own in candidates.items()}
 
 
 _NOT_AUDITED = lazy(
@@ -253,54 +253,42 @@ def caveats(
     is_coded: bool,
 ) -> list[str]:
     """Return the limitations that readers must know before using the figures."""
-    notes = [
+    language = foreign_language(analysis)
+    notes = {
         _(
             "Automatic analysis: a program found the key points and decided which statements "
             "belong to each. Shares depend on both. Read the quotations, and check anything that "
             "a decision rests on."
-        ),
-        str(_AUDITED if is_audited else _NOT_AUDITED),
+        ): True,
+        str(_AUDITED if is_audited else _NOT_AUDITED): True,
         _(
             "Intervals for groups and for differences show only the uncertainty due to chance, if "
             "the comments are a random sample. They do not account for wrong placements, or for "
             "people who did not comment."
-        ),
-        _("A comment can mention several key points, so shares do not add up to 100 %."),
-    ]
-    if is_written:
-        notes.append(
-            _(
-                "Written by a language model: it read some statements at each key point that it "
-                "worded, and may have left out or added something. Each text was checked against "
-                "the statements by match scores only."
-            )
+        ): True,
+        _("A comment can mention several key points, so shares do not add up to 100 %."): True,
+        _(
+            "Written by a language model: it read some statements at each key point that it "
+            "worded, and may have left out or added something. Each text was checked against "
+            "the statements by match scores only."
+        ): is_written,
+        _(
+            "Proposed by a language model: it read random samples of the statements, so key "
+            "points that few people make may be missing."
+        ): is_proposed,
+        _(
+            "Assigned by a language model: it decided which statements belong to the "
+            "signed-off key points. “Perhaps” marks those that match scores do not confirm; "
+            "both can be wrong."
+        ): is_coded,
+        _(
+            "Language: the comments seem to be %s. The match scorer was trained on English "
+            "texts and makes more mistakes in other languages."
         )
-    if is_proposed:
-        notes.append(
-            _(
-                "Proposed by a language model: it read random samples of the statements, so key "
-                "points that few people make may be missing."
-            )
-        )
-    if is_coded:
-        notes.append(
-            _(
-                "Assigned by a language model: it decided which statements belong to the "
-                "signed-off key points. “Perhaps” marks those that match scores do not confirm; "
-                "both can be wrong."
-            )
-        )
-    if language := foreign_language(analysis):
-        notes.append(
-            _(
-                "Language: the comments seem to be %s. The match scorer was trained on English "
-                "texts and makes more mistakes in other languages."
-            )
-            % language
-        )
-    if not is_edited:
-        notes.append(_("These key points have not been edited by hand."))
-    return notes
+        % language: bool(language),
+        _("These key points have not been edited by hand."): not is_edited,
+    }
+    return [note for note, applies in notes.items() if applies]
 
 
 def _says(first: ReportedPoint | None, number: int, covered: Share) -> str:
@@ -378,8 +366,11 @@ def _scorer(scorer: Any) -> str:
 def _some(rows: QuerySet[Placement], most: int) -> list[str]:
     """Return distinct statements, best match scores first."""
     rows = rows.order_by("-score", "argument")
-    texts = list(rows.values_list("argument__text", flat=True)[:CANDIDATES])
-    return [_short(texts[at]) for at in different(texts, most)]
+    return _distinct(list(rows.values_list("argument__text", flat=True)[:CANDIDATES]), most)
+
+
+def _distinct(texts: Sequence[str], most: int) -> list[str]:
+    return [cut(texts[at], LONGEST_QUOTATION) for at in different(texts, most)]
 
 
 _NOT_BY_HAND = ("undone", "placed", "written", "proposed", "coded")
@@ -396,10 +387,6 @@ def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
     for name, email, verb, n in sorted(grouped):
         people.setdefault(name or email, []).append((str(words[verb]), n))
     return [Edits(person, verbs) for person, verbs in people.items()], undone
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_QUOTATION else f"{text[: LONGEST_QUOTATION - 1].rstrip()}…"
 
 
 def share_in_words(point: ReportedPoint) -> str:

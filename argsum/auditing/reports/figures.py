@@ -120,39 +120,27 @@ class AuditFigures:
     @property
     def notes(self) -> list[str]:
         """What the figures leave out, in sentences."""
-        notes = []
-        if self.stale:
-            notes.append(
-                ngettext(
-                    "%d answer is about a key point that was renamed, merged or hidden since, "
-                    "and is not used.",
-                    "%d answers are about key points that were renamed, merged or hidden since, "
-                    "and are not used.",
-                    self.stale,
-                )
-                % self.stale
-            )
-        if self.moved:
-            notes.append(
-                ngettext(
-                    "%d answered pair was moved by an edit since. Precision is that of the "
-                    "placements as drawn; corrected shares still hold.",
-                    "%d answered pairs were moved by edits since. Precision is that of the "
-                    "placements as drawn; corrected shares still hold.",
-                    self.moved,
-                )
-                % self.moved
-            )
-        if self.later:
-            notes.append(
-                ngettext(
-                    "%d comment was added since and is not in these figures.",
-                    "%d comments were added since and are not in these figures.",
-                    self.later,
-                )
-                % self.later
-            )
-        return notes
+        stale = ngettext(
+            "%d answer is about a key point that was renamed, merged or hidden since, and is not "
+            "used.",
+            "%d answers are about key points that were renamed, merged or hidden since, and are "
+            "not used.",
+            self.stale,
+        )
+        moved = ngettext(
+            "%d answered pair was moved by an edit since. Precision is that of the placements as "
+            "drawn; corrected shares still hold.",
+            "%d answered pairs were moved by edits since. Precision is that of the placements as "
+            "drawn; corrected shares still hold.",
+            self.moved,
+        )
+        later = ngettext(
+            "%d comment was added since and is not in these figures.",
+            "%d comments were added since and are not in these figures.",
+            self.later,
+        )
+        notes = ((stale, self.stale), (moved, self.moved), (later, self.later))
+        return [text % number for text, number in notes if number]
 
 
 def audit_of(analysis: Analysis) -> AuditFigures | None:
@@ -232,9 +220,10 @@ class AuditReading:
         """
         return [
             [
-                self._answered(state, stratum, pairs)
+                AnsweredStratum(pairs, len(hits), sum(hits))
                 for stratum, pairs in self._sizes(state, point).items()
                 if stratum.band in bands and pairs
+                for hits in [self.hits.get((state, stratum), [])]
             ]
             for state, frame in self.frames.items()
             if point is None or self._is_own(state, point)
@@ -261,10 +250,6 @@ class AuditReading:
             sizes[Stratum(group, PERHAPS)] += perhaps
             sizes[Stratum(group, ELSEWHERE)] += frame["comments"] - behind - perhaps
         return sizes
-
-    def _answered(self, state: str, stratum: Stratum, pairs: int) -> AnsweredStratum:
-        hits = self.hits.get((state, stratum), [])
-        return AnsweredStratum(pairs, len(hits), sum(hits))
 
     @cached_property
     def hits(self) -> dict[tuple[str, Stratum], list[float]]:

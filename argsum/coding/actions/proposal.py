@@ -9,12 +9,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import FOLLOW, ScorerTools, enqueue_for
-from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
+from argsum.analysis.actions.edits import Edit, EditRefused, editing, new_points, store
 from argsum.analysis.actions.point_writing import begin_run, by_size, draft_of
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.coding.methods.replies import READER_VERSION, ProposedPoints, read_points
@@ -309,27 +309,13 @@ def _new_points(
     """Create key points that no live one already says, in state removed; an edit shows them."""
     texts = analysis.points.filter(state__in=FoundPoint.ALIVE).values_list("text", flat=True)
     known = {text.casefold() for text in texts}
-    last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     new = [
-        (theme, text)
+        (text, theme)
         for (_theme, text, _own), theme in zip(entries, themes, strict=True)
         if text.casefold() not in known
     ]
-    points = [
-        FoundPoint(
-            analysis=analysis,
-            position=last + place,
-            text=text,
-            written=text,
-            theme=theme,
-            origin=FoundPoint.Origin.MODEL,
-            state=FoundPoint.State.REMOVED,
-            writer=run,
-            revision=analysis.revision,
-        )
-        for place, (theme, text) in enumerate(new, start=1)
-    ]
-    return FoundPoint.objects.bulk_create(points)
+    about = {"origin": FoundPoint.Origin.MODEL, "state": FoundPoint.State.REMOVED}
+    return new_points(analysis, new, writer=run, **about)
 
 
 def analyses_done(study: Study) -> QuerySet[Analysis]:

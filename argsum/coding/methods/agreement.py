@@ -64,16 +64,10 @@ class PointMatches:
 def match_points(
     texts: Sequence[str], points: Sequence[str], tools: AnalysisTools
 ) -> PointMatches:
-    """Match statements with texts of key points as `find_points` does.
+    """Match statements with texts of key points, at least one, as `find_points` does.
 
-    Parameters
-    ----------
-    texts : n texts
-        All statements of the analysis, in its order: what they have in common is taken away.
-    points : k texts, at least one
-        Key points.
-    tools
-        Vectors, the cut-off, and who hears how far it is.
+    ``texts`` are all statements of the analysis, in its order: what they have in common is taken
+    away.
     """
     tools.say(0.0, "reading the statements", 0.9)
     vectors = np.asarray(tools.vectors(texts), dtype=np.float32)

@@ -58,19 +58,8 @@ def read_points(
 ) -> ProposedPoints:
     """Read ``{"key_points": [{"theme": "…", "key_point": "…", "from": [1, 2]}, …]}``.
 
-    Parameters
-    ----------
-    reply, finish_reason, refusal
-        As the endpoint sent them.
-    most, words
-        The most key points, and words of a key point, that were asked for.
-    records
-        The records that the request showed, numbered from 1.
-
-    Raises
-    ------
-    ReplyNotUsable
-        With the reason; ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
+    ``most`` key points of ``words`` were asked for at most; ``records`` were shown, numbered from
+    1. Raises ReplyNotUsable, ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
     """
     entries = _list_in(reply, finish_reason, refusal, "key_points")
     if len(entries) > TOO_MANY * most:
@@ -97,18 +86,8 @@ def read_codes(
 ) -> list[StatementCodes | UnscoredReason]:
     """Read ``{"statements": [{"id": "…", "reason": "…", "codes": ["K1", …]}, …]}`` in any order.
 
-    A statement that fits none has ``["none"]``.
-
-    Parameters
-    ----------
-    reply, finish_reason, refusal
-        As the endpoint sent them.
-    statements
-        The statements of the request, which have the codes of `code_of` from 0 on.
-    codes
-        Codes of the codebook.
-    most
-        The most codes of one statement.
+    A statement that fits none has ``["none"]``; the ``statements`` of the request have the codes
+    of `code_of` from 0 on, and each has ``most`` of the ``codes`` at most.
 
     Returns
     -------

@@ -99,8 +99,6 @@ class CommentReconciliation(CellReconciliation):
             cell = stored.get(topic) or self.new_cell(topic)
             self._books[topic] = CellBook(cell, dataset.recipe["steps"])
 
-    # -- its comments -------------------------------------------------------------------------
-
     def _compare_cell(self, book: CellBook, entries: Sequence[CommentEntry]) -> None:
         stored = book.stored(entry.comment.key for entry in entries)
         new = []
@@ -151,8 +149,6 @@ class CommentReconciliation(CellReconciliation):
             self._replaced += 1
             if self.write and not self.is_frozen:
                 replace_comment(book, stored, comment)
-
-    # -- words --------------------------------------------------------------------------------
 
     def _notes(self) -> Iterator[str]:
         books = [book for book in self._books.values() if book.comments]

@@ -310,8 +310,6 @@ class DatasetReconciliation(CellReconciliation):
         )
         return [text % f"{self._unrated:,}"]
 
-    # -- its cells ----------------------------------------------------------------------------
-
     def _take_cell(self, entry: CellEntry, stored: StoredCell | None) -> None:
         cell = entry.cell
         if stored is not None and stored.cell.split != cell.split:

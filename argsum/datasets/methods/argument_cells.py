@@ -2,13 +2,12 @@
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from cqa_site.tabular import (
     BadCell,
-    Problem,
     ReadingLog,
     Table,
     TableRow,
@@ -96,10 +95,6 @@ class CellBuilder:
     def cells(self) -> list[RawCell]:
         """Cells read so far that hold arguments."""
         return [cell for cell in self._cells.values() if cell.arguments]
-
-    def read(self, table: Table, take: Callable[[TableRow], None]) -> list[Problem]:
-        """Pass the rows on, and return a problem for each that does not fit."""
-        return [problem for problem in table.records(take) if problem]
 
     def cell(self, topic: str, stance: int, split: str = "") -> RawCell:
         """Return the cell of a topic and stance; raises BadCell if its split differs."""

@@ -68,7 +68,7 @@ def _read_arguments(table: Table) -> ArgumentFile:
     build, has_label = CellBuilder(), "label" in table.columns
     needs_stance = "key_point" in table.columns
     take = partial(_take_row, build=build, has_label=has_label, needs_stance=needs_stance)
-    problems = build.read(table, take)
+    problems = [problem for problem in table.records(take) if problem]
     return ArgumentFile(build.cells, problems, has_label=has_label)
 
 
@@ -176,7 +176,7 @@ class _SplitFiles:
         for part, (take, needed) in takers.items():
             member, path = files[part]
             with named_table(path, name=member, needed=needed) as table:
-                problems += self.build.read(table, take)
+                problems += filter(None, table.records(take))
         return problems
 
     def _cell(self, row: TableRow) -> RawCell:

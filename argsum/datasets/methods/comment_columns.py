@@ -174,7 +174,8 @@ def proposed(
         mapping["date"] = dates[0]
     if "comment" not in mapping and (left := [h for h in headers if h not in mapping.values()]):
         dated = [header for header in left if _fits("comment", rows, header)]
-        mapping["comment"] = max(dated or left, key=lambda header: _length(rows, header))
+        lengths = {header: sum(map(len, _texts(rows, header))) for header in dated or left}
+        mapping["comment"] = max(lengths, key=lambda header: lengths[header])
     return {field: mapping[field] for field in FIELDS if field in mapping}
 
 
@@ -232,10 +233,6 @@ def wrong_columns(mapping: Mapping[str, str]) -> list[str]:
 
 def _is_date(text: str) -> bool:
     return as_date(text) is not None
-
-
-def _length(rows: Sequence[TableRow], header: str) -> int:
-    return sum(map(len, _texts(rows, header)))
 
 
 def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:

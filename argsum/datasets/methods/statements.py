@@ -199,11 +199,12 @@ def statements(text: str) -> list[str]:
     clauses = []
     for line in _lines(text):
         for item in _items(line):
-            for sentence in _joined(_sentences(item)):
+            parts = (part for sentence in sentences(item) for part in _GLUED.split(sentence))
+            for sentence in _joined(parts):
                 clauses.extend(_clauses(sentence))
     pieces = (" ".join(clause.split()) for clause in clauses)
     whole = " ".join(text.split())
-    return [piece for piece in pieces if _has_text(piece)] or ([whole] if whole else [])
+    return [piece for piece in pieces if any(map(str.isalnum, piece))] or [whole] * bool(whole)
 
 
 def says_something(text: str) -> bool:
@@ -253,11 +254,6 @@ def _items(line: str) -> Iterator[str]:
             yield _ITEM.sub("", part, count=1)
 
 
-def _sentences(item: str) -> Iterator[str]:
-    for sentence in sentences(item):
-        yield from _GLUED.split(sentence)
-
-
 def _joined(pieces: Iterator[str]) -> list[str]:
     """Return sentences, rejoined where an abbreviation split them."""
     sentences: list[str] = []
@@ -285,10 +281,6 @@ def _clauses(sentence: str) -> list[str]:
     if all(len(_STATEMENT_WORD.findall(part)) >= LEAST_CLAUSE for part in parts):
         return parts
     return [sentence]
-
-
-def _has_text(piece: str) -> bool:
-    return any(char.isalnum() for char in piece)
 
 
 _LANGUAGE_WORD = re.compile(r"[^\W\d_]+")

@@ -196,7 +196,8 @@ FEWEST = 20
 
 def warning_of(dataset: Dataset) -> str:
     """Return a warning if the kept texts are not English; "" if they are."""
-    texts = _sample(CellArgument.objects.filter(cell__dataset=dataset))
+    rows = CellArgument.objects.filter(cell__dataset=dataset, left_out="").order_by("pk")
+    texts = list(rows.values_list("text", flat=True)[:SAMPLE])
     return not_english(language_of(texts), is_known=len(texts) >= FEWEST)
 
 
@@ -225,7 +226,3 @@ def not_english(code: str, *, is_known: bool = True) -> str:
     )
     values = {"encoder": encoder.title, "size": encoder.megabytes}
     return text % (values | {"language": NAMES[code]})
-
-
-def _sample(rows: QuerySet[CellArgument]) -> list[str]:
-    return list(rows.filter(left_out="").order_by("pk").values_list("text", flat=True)[:SAMPLE])

@@ -46,13 +46,7 @@ def statements_for(candidates: Sequence[Sequence[tuple[int, str]]], most: int) -
 
     The best one of each key point comes first, then the second one of each, and so on. A
     statement that speaks to a language model is left out: nobody needs it as a source.
-
-    Parameters
-    ----------
-    candidates
-        Statements of each key point with their texts, best first.
-    most
-        How many at most.
+    ``candidates`` are the statements of each key point with their texts, best first.
     """
     depth = max(map(len, candidates), default=0)
     row = [own[at] for at in range(depth) for own in candidates if at < len(own)]

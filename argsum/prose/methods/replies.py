@@ -51,16 +51,8 @@ def read_sentences(
     """Read ``{"sentences": [{"text": "…", "cites": [1, 4]}, …]}``.
 
     A sentence that breaks a rule keeps its text and says which one; the others are not affected.
-    Of its citations, those of statements that were shown are kept, without repetitions.
-
-    Parameters
-    ----------
-    reply, finish_reason, refusal
-        As the endpoint sent them.
-    statements
-        How many were shown; they are numbered from 1.
-    most, words
-        How many sentences were asked for, and of how many words.
+    Of its citations, those of statements that were shown are kept, without repetitions; they are
+    numbered from 1. ``most`` sentences of ``words`` were asked for.
 
     Raises
     ------

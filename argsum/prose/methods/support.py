@@ -154,14 +154,7 @@ def _closer(others: Scores, vector: Scores, similarity: float) -> float:
 def compared(placed: Sequence[set[int]], points: set[int], cited: Sequence[int]) -> list[int]:
     """Return the places of the statements that a sentence is held against.
 
-    Parameters
-    ----------
-    placed
-        Key points of each statement; none where it fits none.
-    points
-        Key points at which the cited statements are.
-    cited
-        Places of the cited statements.
+    ``placed`` are the key points of each statement; ``points`` are those of the ``cited`` ones.
     """
     away = [at for at, own in enumerate(placed) if own.isdisjoint(points)]
     if len(away) < FEWEST:

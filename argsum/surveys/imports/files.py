@@ -155,7 +155,8 @@ def survey_of(source: ImportSource, look: SurveyLook) -> Survey | None:
     for survey in sorted(surveys, key=lambda survey: survey.name != name):
         own = {(question.column, question.text) for question in survey.questions.all()}
         is_worded = any(" " in text.partition(" – ")[0] for _column, text in own)
-        if own <= here and (is_worded or _without_copy_number(survey.name) == name):
+        # Copies of a survey have a number behind the name.
+        if own <= here and (is_worded or re.sub(r" \(\d+\)$", "", survey.name) == name):
             return survey
     return None
 
@@ -169,10 +170,6 @@ def survey_name(source: ImportSource, survey: Survey | None) -> str:
         return name
     names = source.study.surveys.values_list("name", flat=True)
     return unique_headers([*names, name[: LONGEST_NAME - 10]])[-1]
-
-
-def _without_copy_number(name: str) -> str:
-    return re.sub(r" \(\d+\)$", "", name)
 
 
 def roles_of(source: ImportSource, look: SurveyLook, survey: Survey | None) -> dict[str, str]:
