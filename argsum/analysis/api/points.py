@@ -226,9 +226,11 @@ class StatementFilter(filters.FilterSet):
         cleaned_data = self.form.cleaned_data
         if bool(cleaned_data.get("attribute")) != bool(cleaned_data.get("value")):
             raise ValidationError({"attribute": ["Give a column together with its value."]})
-        texts = [cleaned_data.get(name) or "" for name in ("search", "attribute", "value")]
+        search, column, value = (
+            cleaned_data.get(name) or "" for name in ("search", "attribute", "value")
+        )
         days = cleaned_data.get("first"), cleaned_data.get("last")
-        return StatementSearch(*texts, *days).of_statements(queryset)
+        return StatementSearch(search, column, value, *days).of_statements(queryset)
 
 
 class FoundPointViews(AnalysisViewsBelow):
