@@ -24,11 +24,11 @@ site: $(VENV)/.site
 worker: $(VENV)/.site packages
 	@exec $(BIN)/python -m celery -A cqa_site worker --pool threads --concurrency 2 --without-mingle --without-gossip
 
-# Everything a commit needs: three lanes at a time, those that wait for processes or take longest
-# first. Where clocks run, the processor goes first.
+# Everything a commit needs: four lanes at a time, those that wait for processes first. Where clocks
+# run, the processor goes first.
 test: $(VENV)/.dev $(MODELS)/.ready browser-ready
-	@$(MAKE) --no-print-directory -j 3 MORE="-n 0" faults web-rest web-comments browser postgres \
-	  web-labels web-studies pure style
+	@$(MAKE) --no-print-directory -j 4 MORE="-n 0" READY=1 postgres faults browser web-rest \
+	  web-comments web-studies web-labels pure style
 
 waiting:
 	@$(MAKE) --no-print-directory faults
@@ -74,7 +74,8 @@ LANE = $(BIN)/python -m tests.lanes
 pure web web-rest web-comments web-labels web-studies postgres dialect api-on-postgres: $(VENV)/.dev $(MODELS)/.ready
 	$(LATER) $(LANE) $@ $(LONG) $(MORE)
 
-browser: $(VENV)/.dev browser-ready
+# Prerequisites that always run would make it the last of several lanes to begin.
+browser: $(VENV)/.dev $(if $(READY),,browser-ready)
 	$(LANE) $@ $(LONG) $(MORE)
 
 faults: $(VENV)/.dev
