@@ -87,7 +87,7 @@ def write_request(
 
 
 def about_cell(cell: Cell) -> dict[str, str]:
-    """Return what every prompt is told about a topic."""
+    """Return the facts about a topic that every prompt contains."""
     topic = quote(neutralise(cell.topic).text)
     return {"topic": topic, "stance": SIDES[Cell.Stance(cell.stance)]}
 

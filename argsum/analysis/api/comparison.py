@@ -380,7 +380,7 @@ def _counts(request: Request, analysis: Analysis) -> CommentCounts:
 
 
 def _rows(counts: CommentCounts, rows: Any) -> dict[str, Any]:
-    """Return key points and themes, of which one is empty."""
+    """Return key points and themes; only one of the two lists has rows."""
     return {"key_points": [], "themes": []} | {
         "themes" if counts.view == THEMES else "key_points": rows
     }

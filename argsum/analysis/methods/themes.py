@@ -173,7 +173,7 @@ def theme_names(
 
 
 def cut(text: str, longest: int) -> str:
-    """Return a text that is cut at its end if it is longer than so many characters."""
+    """Return a text, shortened at its end if it has too many characters."""
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 

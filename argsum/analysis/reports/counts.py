@@ -240,7 +240,7 @@ def count(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> Comme
 def _by_frequency(
     counts: CommentCounts, mentioning: np.ndarray, numbers: np.ndarray
 ) -> np.ndarray:
-    """Order the themes of counts, of which key points store no numbers; return their numbers."""
+    """Order counted themes and return their numbers, which are not stored."""
     import numpy as np
 
     n = len(counts.points)

@@ -12,5 +12,5 @@ SOURCES: list[BlindingSource] = []
 
 
 def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
-    """Return the open rounds because of which the person cannot see the analysis yet."""
+    """Return the open rounds that close the analysis to the person."""
     return [round_ for source in SOURCES for round_ in source(analysis, user)]
