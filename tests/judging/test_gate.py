@@ -57,16 +57,13 @@ def test_a_refusal_takes_back_what_the_last_step_gave(limit, is_slow_start, expe
     assert not gate.is_slow_start
 
 
-def test_refusals_of_one_epoch_take_off_once():
+def test_refusals_of_one_epoch_take_off_once_and_close_the_gate_for_everybody():
     start = GateState(limit=32)
     gate = note(start, RequestOutcome.THROTTLED, retry_after=2.0)
     late = note(gate, RequestOutcome.THROTTLED, 15, epoch=start.epoch, retry_after=30.0)
     assert late == gate
     assert gate.epoch == start.epoch + 1
     assert note(gate, RequestOutcome.THROTTLED).limit == 14
-
-
-def test_a_refusal_closes_the_gate_for_everybody_as_long_as_was_asked():
     gate = note(GateState(limit=8), RequestOutcome.THROTTLED, retry_after=7.0)
     assert room(gate, in_flight=0, ceiling=CEILING, now=106.9) == 0
     assert room(gate, in_flight=0, ceiling=CEILING, now=107.0) == 4
@@ -74,15 +71,13 @@ def test_a_refusal_closes_the_gate_for_everybody_as_long_as_was_asked():
     assert room(GateState(limit=64), in_flight=3, ceiling=10, now=0.0) == 7
     assert room(GateState(limit=4), in_flight=9, ceiling=CEILING, now=0.0) == 0
     # An absurd time is cut, and a shorter one does not open early.
-    assert (
-        note(GateState(), RequestOutcome.THROTTLED, retry_after=86_400.0).open_until
-        == 100.0 + 900.0
-    )
+    gate = note(GateState(), RequestOutcome.THROTTLED, retry_after=86_400.0)
+    assert gate.open_until == 100.0 + 900.0
     gate = note(GateState(limit=8, open_until=150.0), RequestOutcome.THROTTLED, retry_after=1.0)
     assert gate.open_until == 150.0
 
 
-def test_without_a_time_from_the_endpoint_waits_double_and_have_an_end():
+def test_waits_double_to_an_end_and_after_a_decrease_the_limit_rests():
     gate, waits = GateState(limit=8), []
     for _ in range(12):
         gate = note(gate, RequestOutcome.THROTTLED, now=0.0)
@@ -91,9 +86,6 @@ def test_without_a_time_from_the_endpoint_waits_double_and_have_an_end():
     assert waits[-1] == 512.0
     calm = note(gate, RequestOutcome.SUCCESS)
     assert note(calm, RequestOutcome.THROTTLED, now=10_000.0).open_until == 10_002.0
-
-
-def test_after_a_decrease_the_limit_rests():
     gate = note(GateState(limit=32), RequestOutcome.THROTTLED, retry_after=1.0)
     assert gate.rests_until == 100.0 + 1.0 + rules.REST
     resting = note(gate, RequestOutcome.SUCCESS, 100, now=gate.rests_until - 0.1)
@@ -117,7 +109,7 @@ def test_the_breaker_opens_after_five_failures_in_a_row_and_sends_one_probe():
     assert start.open_until == 0.0
 
 
-def test_a_wall_met_by_a_doubling_gives_the_doubling_back_and_leaves_the_gate_open():
+def test_a_wall_closes_the_gate_and_a_lone_refusal_takes_back_one_step():
     grown = note(GateState(limit=8), RequestOutcome.SUCCESS, 8)
     assert grown.limit == 16
     gate = note(grown, RequestOutcome.THROTTLED, 8, epoch=grown.epoch, retry_after=7.0)
@@ -127,9 +119,6 @@ def test_a_wall_met_by_a_doubling_gives_the_doubling_back_and_leaves_the_gate_op
     again = note(gate, RequestOutcome.THROTTLED, 4, retry_after=7.0)
     assert again.limit == 7
     assert room(again, in_flight=0, ceiling=CEILING, now=106.9) == 0
-
-
-def test_a_lone_refusal_makes_nobody_else_wait_and_takes_back_one_step():
     grown = note(GateState(limit=16, is_slow_start=False), RequestOutcome.SUCCESS, 20)
     assert grown.limit == 17
     gate = lone(grown)
@@ -137,9 +126,6 @@ def test_a_lone_refusal_makes_nobody_else_wait_and_takes_back_one_step():
     assert lone(gate).limit == 16
     assert note(gate, RequestOutcome.SUCCESS, 100, now=119.0).limit == 16
     assert note(gate, RequestOutcome.SUCCESS, 100, now=121.0).limit > 16
-
-
-def test_the_fourth_refusal_without_a_success_between_is_a_wall():
     gate, limits = GateState(limit=32), []
     for _ in range(4):
         gate = after(
@@ -161,7 +147,7 @@ def test_an_endpoint_that_refuses_one_in_twenty_by_chance_stays_fast():
     assert gate.limit >= 16
 
 
-def test_buckets_fill_with_time_and_hold_ten_seconds():
+def test_buckets_fill_with_time_and_bound_what_leaves_in_a_minute():
     def filled(gate, now):
         return refill(gate, now=now, per_minute=60, tokens=6_000)
 
@@ -176,9 +162,6 @@ def test_buckets_fill_with_time_and_hold_ten_seconds():
     # No limit means no bucket, and a clock set back fills none.
     assert refill(GateState(), now=5.0, per_minute=None, tokens=None).requests_left is None
     assert filled(GateState(requests_left=3.0, refilled_at=1000.0), 500.0).requests_left == 3.0
-
-
-def test_buckets_bound_what_leaves_in_a_minute():
     gate, sent = GateState(), 0
     for tenth in range(600):
         gate = refill(gate, now=1000.0 + tenth / 10, per_minute=120, tokens=None)
@@ -225,14 +208,8 @@ def simulate(cap: int, calls: int) -> tuple[Endpoint, list[float]]:
             endpoint.busy -= 1
             answered.append(now)
         after_wait = 1.0 if outcome == RequestOutcome.THROTTLED else None
-        gate = after(
-            gate,
-            RequestOutcome(outcome),
-            now=now,
-            epoch=epoch,
-            ceiling=512,
-            retry_after=after_wait,
-        )
+        about = {"now": now, "epoch": epoch, "ceiling": 512, "retry_after": after_wait}
+        gate = after(gate, RequestOutcome(outcome), **about)
     return endpoint, answered
 
 

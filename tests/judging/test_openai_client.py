@@ -134,14 +134,10 @@ FAULTS = [
     ({"throttled": 1.0, "retry_after": ""}, Failure.THROTTLED, None),
     ({"quota": 1.0, "retry_after": "7"}, Failure.QUOTA, 7.0),
     ({"hung": 1.0}, Failure.TIMEOUT, None),
-    ({"dripped": 1.0}, Failure.TIMEOUT, None),
     ({"reset": 1.0}, Failure.CONNECTION, None),
     ({"garbage": 1.0}, Failure.GARBAGE, None),
     ({"misshaped": 1.0}, Failure.GARBAGE, None),
-    ({"gzipped": 1.0}, Failure.TOO_LARGE, None),
     ({"huge": 1.0}, Failure.TOO_LARGE, None),
-    ({"endless": 1.0}, Failure.TOO_LARGE, None),
-    ({"redirected": 1.0}, Failure.BLOCKED, None),
 ]
 
 

@@ -128,12 +128,9 @@ def refused(parse, *given, **more):
 
 
 @pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
-def test_unusable(text, reason):
+def test_unusable_alone_and_for_a_batch(text, reason):
     assert refused(parse_single, text, "stop", SCALE) is reason
-
-
-@pytest.mark.parametrize(("text", "reason"), UNUSABLE.values(), ids=UNUSABLE)
-def test_no_batch_item_gets_a_label_from_an_unusable_reply(text, reason):
+    # No item of a batch gets a label from it.
     assert set(parse_batch(text, "stop", [1, 2], SCALE).values()) <= set(UnscoredReason)
 
 
@@ -155,22 +152,17 @@ def test_hostile_repetition_takes_no_time(piece):
     assert time.process_time() - started < 10
 
 
-@pytest.mark.parametrize(
-    ("finish_reason", "refusal", "reason"),
-    [
+def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete():
+    for finish_reason, refusal, reason in (
         ("length", "", UnscoredReason.TRUNCATED),
         ("LENGTH", "", UnscoredReason.TRUNCATED),
         ("max_tokens", "", UnscoredReason.TRUNCATED),
         ("content_filter", "", UnscoredReason.REFUSED),
         ("stop", "No.", UnscoredReason.REFUSED),
-    ],
-)
-def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete(
-    finish_reason, refusal, reason
-):
-    assert refused(parse_single, GOOD, finish_reason, SCALE, refusal=refusal) is reason
-    found = parse_batch(GOOD, finish_reason, [7, 8], SCALE, refusal=refusal)
-    assert found == {7: reason, 8: reason}
+    ):
+        assert refused(parse_single, GOOD, finish_reason, SCALE, refusal=refusal) is reason
+        found = parse_batch(GOOD, finish_reason, [7, 8], SCALE, refusal=refusal)
+        assert found == {7: reason, 8: reason}
 
 
 def test_a_server_may_leave_the_finish_reason_out_and_a_model_the_reason():
@@ -189,7 +181,7 @@ def batch(*entries):
     )
 
 
-def test_a_batch_in_any_order():
+def test_a_batch_in_any_order_or_cut_short():
     found = parse_batch(batch((3, 0), (1, 2), (2, 3)), "stop", [1, 2, 3], SCALE)
     assert list(found.items()) == [
         (1, LabelReading(2, "")),
@@ -201,6 +193,10 @@ def test_a_batch_in_any_order():
     assert set(shifted.values()) == {UnscoredReason.EXTRA_ITEM}
     empty = parse_batch('{"labels": []}', "stop", [5, 6], SCALE)
     assert empty == {5: UnscoredReason.MISSING_ITEM, 6: UnscoredReason.MISSING_ITEM}
+    reply = batch((1, 2), (2, 3), (3, 1))
+    for cut in range(len(reply)):
+        found = parse_batch(reply[:cut], "stop", [1, 2, 3], SCALE)
+        assert set(found.values()) <= {UnscoredReason.EMPTY, UnscoredReason.TRUNCATED}
 
 
 def test_usable_entries_of_a_batch_are_kept():
@@ -227,31 +223,17 @@ def test_usable_entries_of_a_batch_are_kept():
     }
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        '{"labels": {"1": 2}}',
-        '{"labels": [2, 3]}',
-        '{"labels": [{"id": "1", "label": 2}]}',
-        '{"labels": [{"id": true, "label": 2}]}',
-        '{"labels": [{"label": 2}]}',
-        '{"labels": [], "note": ""}',
-        '{"1": 2, "2": 3}',
-        '[{"id": 1, "label": 2}]',
-        GOOD,
-    ],
+OTHER_SHAPES = (
+    *('{"labels": {"1": 2}}', '{"labels": [2, 3]}', '{"labels": [], "note": ""}', GOOD),
+    *('{"labels": [{"id": "1", "label": 2}]}', '{"labels": [{"id": true, "label": 2}]}'),
+    *('{"labels": [{"label": 2}]}', '{"1": 2, "2": 3}', '[{"id": 1, "label": 2}]'),
 )
-def test_a_batch_of_another_shape(reply):
-    assert parse_batch(reply, "stop", [1, 2], SCALE) == dict.fromkeys(
-        [1, 2], UnscoredReason.NOT_SCHEMA
-    )
 
 
-def test_a_batch_cut_short_keeps_nothing():
-    reply = batch((1, 2), (2, 3), (3, 1))
-    for cut in range(len(reply)):
-        found = parse_batch(reply[:cut], "stop", [1, 2, 3], SCALE)
-        assert set(found.values()) <= {UnscoredReason.EMPTY, UnscoredReason.TRUNCATED}
+def test_a_batch_of_another_shape():
+    for reply in OTHER_SHAPES:
+        found = parse_batch(reply, "stop", [1, 2], SCALE)
+        assert set(found.values()) == {UnscoredReason.NOT_SCHEMA}, reply
 
 
 def test_whole_numbers_of_the_scale_are_labels_and_nothing_else():
@@ -313,64 +295,51 @@ def read(text, finish_reason="stop", **more):
     return parse_verdict(text, finish_reason, "coherent", **more)
 
 
-@pytest.mark.parametrize("value", [True, False])
-def test_a_plain_verdict_is_read(value):
-    text = f'{{"reason": "It says so.", "coherent": {str(value).lower()}}}'
-    assert read(text) == YesNoReading(value, "It says so.")
-    assert read(f"Here you are:\n```json\n{text}\n```") == YesNoReading(value, "It says so.")
+def test_a_plain_verdict_is_read():
+    for value in (True, False):
+        text = f'{{"reason": "It says so.", "coherent": {str(value).lower()}}}'
+        assert read(text) == YesNoReading(value, "It says so.")
+        assert read(f"Here you are:\n```json\n{text}\n```") == read(text)
     assert read('{"coherent": true}') == YesNoReading(True, "")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", UnscoredReason.EMPTY),
-        ("Yes, it follows.", UnscoredReason.NO_JSON),
-        ('{"reason": "so"}', UnscoredReason.NOT_SCHEMA),
-        ('{"coherent": true, "score": 1}', UnscoredReason.NOT_SCHEMA),
-        ('{"coherent": true, "reason": 3}', UnscoredReason.NOT_SCHEMA),
-        ('{"coherent": 1}', UnscoredReason.WRONG_TYPE),
-        ('{"coherent": "true"}', UnscoredReason.WRONG_TYPE),
-        ('{"coherent": null}', UnscoredReason.WRONG_TYPE),
-        ('{"coherent": true}\n{"coherent": false}', UnscoredReason.AMBIGUOUS),
-        ('{"reason": "cut', UnscoredReason.TRUNCATED),
-    ],
-)
-def test_nothing_else_becomes_a_verdict(text, reason):
-    assert refused(read, text) is reason
+NO_VERDICTS = [
+    ("", UnscoredReason.EMPTY),
+    ("Yes, it follows.", UnscoredReason.NO_JSON),
+    ('{"reason": "so"}', UnscoredReason.NOT_SCHEMA),
+    ('{"coherent": true, "score": 1}', UnscoredReason.NOT_SCHEMA),
+    ('{"coherent": true, "reason": 3}', UnscoredReason.NOT_SCHEMA),
+    ('{"coherent": 1}', UnscoredReason.WRONG_TYPE),
+    ('{"coherent": "true"}', UnscoredReason.WRONG_TYPE),
+    ('{"coherent": null}', UnscoredReason.WRONG_TYPE),
+    ('{"coherent": true}\n{"coherent": false}', UnscoredReason.AMBIGUOUS),
+    ('{"reason": "cut', UnscoredReason.TRUNCATED),
+]
 
 
-def test_the_wire_has_the_first_word():
-    assert refused(read, '{"coherent": true}', "length") is UnscoredReason.TRUNCATED
-    assert (
-        refused(read, '{"coherent": true}', refusal="I would rather not.")
-        is UnscoredReason.REFUSED
-    )
+def test_nothing_else_becomes_a_verdict_and_the_wire_has_the_first_word():
+    for text, reason in NO_VERDICTS:
+        assert refused(read, text) is reason, text
+    good = '{"coherent": true}'
+    assert refused(read, good, "length") is UnscoredReason.TRUNCATED
+    assert refused(read, good, refusal="I would rather not.") is UnscoredReason.REFUSED
 
 
 PROSE = '  **Tea** wins.\r\n\r\n- [1] {"label": 2}\n'
 
 
-def test_a_text_is_kept_to_the_letter():
+def test_a_text_is_kept_to_the_letter_or_there_is_a_reason():
     assert parse_prose(PROSE, "stop") == PROSE
     assert refused(parse_prose, PROSE, "") is UnscoredReason.UNFINISHED
     assert parse_prose("I am sorry, but tea wins.", "stop") == "I am sorry, but tea wins."
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
+    # Reasoning is no part of it.
+    for reply in (
         f"<think>Hm.</think>{PROSE}",
         f"<think>Hm. <think>Hm.</think></think>\n\n{PROSE}",
         f"swallowed the opening mark</think>\n{PROSE}",
         f"[THINK]Hm.[/THINK]{PROSE}",
-    ],
-)
-def test_reasoning_is_no_part_of_the_text(reply):
-    assert parse_prose(reply, "stop") == PROSE.lstrip()
-
-
-def test_what_is_no_whole_text_has_a_reason():
+    ):
+        assert parse_prose(reply, "stop") == PROSE.lstrip()
     for text, finish, reason in (
         ("Tea wins.", "length", "truncated"),
         ("Tea wins.", "MAX_TOKENS", "truncated"),

@@ -1,5 +1,7 @@
-"""Agreement of raters: percent, kappa, pairs of raters, items and labels, confusion."""
+"""Ratings and agreement of raters: percent, kappa, pairs of raters, items and labels."""
 
+import subprocess
+import sys
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -24,11 +26,18 @@ from cqa_site.stats.agreement import (
     percent_agreement,
 )
 from cqa_site.stats.estimate import ONE_VALUE
-from cqa_site.stats.ratings import UnknownCategoryError
-from tests.stats.tables import SCALE, ratings_of, simulated, simulated_grid
+from cqa_site.stats.ratings import (
+    DuplicateRatingError,
+    MissingColumnError,
+    NotNumericError,
+    Ratings,
+    RatingsError,
+    UnknownCategoryError,
+)
+from tests.stats.tables import SCALE, long_table, ratings_of, simulated, simulated_grid
 
 
-def test_the_value_equals_a_loop_over_pairs():
+def test_shares_equal_a_loop_over_pairs_and_an_interval_needs_items_and_spread():
     grid = simulated_grid(np.random.default_rng(2), 40, 5, 0.3)
     shares = []
     for row in grid:
@@ -40,9 +49,6 @@ def test_the_value_equals_a_loop_over_pairs():
     assert found.value == pytest.approx(np.mean(shares))
     assert found.n_pairable_items == len(shares)
     assert found.low < found.value < found.high
-
-
-def test_an_interval_of_shares_needs_items_and_spread():
     assert "no spread" in percent_agreement(ratings_of([[2, 2]] * 10)).reason
     assert "10 or more items" in percent_agreement(ratings_of([[2, 2], [2, 1]])).reason
 
@@ -120,7 +126,7 @@ def test_every_couple_equals_the_statistic_of_the_two(statistic):
     assert all(matrix.values.isna().loc[name, name] for name in ratings.raters)
 
 
-def test_too_few_items_and_one_value_are_reasons():
+def test_couples_without_enough_in_common_have_reasons():
     rows = [[1, 1, None], [1, 1, None], [1, None, 2], [1, None, 0], [1, None, None]]
     table = pairwise_agreement(ratings_of(rows), "cohen_kappa", min_shared=2)
     assert table["rater_b"].tolist() == ["r1", "r2"]
@@ -129,9 +135,6 @@ def test_too_few_items_and_one_value_are_reasons():
     few = pairwise_agreement(ratings_of(rows), "cohen_kappa", min_shared=3)
     assert few["reason"].tolist() == ["fewer than 3 shared items"] * 2
     assert few["value"].isna().all()
-
-
-def test_raters_who_share_nothing_are_missing_in_the_matrix():
     matrix = pairwise_matrix(ratings_of([[1, None], [None, 2]]), "percent_agreement")
     assert matrix.values.isna().all(axis=None)
     assert matrix.n_shared.to_numpy().tolist() == [[1, 0], [0, 1]]
@@ -174,16 +177,13 @@ def test_specific_agreement_of_two_raters_is_positive_agreement():
     assert table["agreement"].isna().tolist() == [False, True]
 
 
-def test_confusion_of_two_series_equals_scikit_learn():
+def test_confusion_equals_scikit_learn_and_takes_every_pair_of_ratings():
     grid = simulated_grid(np.random.default_rng(3), 70, 2, 0.3)
     a, b = pd.Series(grid[:, 0]), pd.Series(grid[:, 1])
     shared = a.notna() & b.notna()
     found = confusion(a, b[::-1], SCALE)
     assert found.to_numpy().tolist() == confusion_matrix(a[shared], b[shared]).tolist()
     assert found.index.tolist() == found.columns.tolist() == list(SCALE)
-
-
-def test_several_ratings_of_an_item_make_every_pair():
     # i0: {0, 0, 1} against {1}; i1: {2} against {2, 3}; i2 on one side only.
     crowd = ratings_of([[0, 0, 1], [2, None, None], [3, 3, 3]])
     judges = ratings_of([[1, None], [2, 3]])
@@ -191,16 +191,71 @@ def test_several_ratings_of_an_item_make_every_pair():
     expected = np.zeros((4, 4), dtype=int)
     expected[0, 1], expected[1, 1], expected[2, 2], expected[2, 3] = 2, 1, 1, 1
     assert (found.to_numpy() == expected).all()
-
-
-def test_without_shared_items_the_table_is_zero_and_values_off_the_scale_are_errors():
     apart = confusion(pd.Series({"x": 1.0}), pd.Series({"y": 0.0}))
     assert apart.to_numpy().tolist() == [[0, 0], [0, 0]]
     with pytest.raises(UnknownCategoryError):
         confusion(pd.Series({"x": 1.0}), pd.Series({"x": 4.0}), SCALE)
-
-
-def test_coincidences_keep_the_rows_of_unused_categories():
     found = coincidences(ratings_of([[0, 2], [2, 2], [3, None]]), SCALE)
     assert found.loc[1.0].tolist() == found.loc[3.0].tolist() == [0, 0, 0, 0]
     assert found.loc[2.0].tolist() == [1, 0, 2, 0]
+
+
+def test_missing_values_are_dropped_and_subsets_drop_what_has_no_value_left():
+    ratings = ratings_of([[3, None, 1], [None, None, None], [0, 0, None]])
+    assert ratings.items.tolist() == ["i0", "i2"]
+    assert ratings.raters.tolist() == ["r0", "r2", "r1"]
+    assert (ratings.n_items, ratings.n_raters, ratings.n_values) == (2, 3, 4)
+    assert ratings.values_per_item.tolist() == [2, 2]
+    ratings = ratings_of([[3, None, 1], [None, 2, 2], [0, 0, None]])
+    one = ratings.subset(raters=["r1", "unknown"])
+    assert one.items.tolist() == ["i1", "i2"]
+    assert one.raters.tolist() == ["r1"]
+    assert ratings.subset(items=["i0"], raters=["r2"]).values.tolist() == [1]
+    assert ratings.subset(items=[]).n_values == 0
+
+
+def test_counts_by_used_and_by_given_categories():
+    ratings = ratings_of([[3, 0, 3], [0, None, None]])
+    assert ratings.counts().tolist() == [[1, 2], [1, 0]]
+    assert ratings.counts([0, 1, 2, 3]).tolist() == [[1, 0, 0, 2], [1, 0, 0, 0]]
+    empty = Ratings.from_frame(long_table([[1]])[:0])
+    assert empty.n_items == empty.n_raters == empty.n_values == 0
+    assert empty.counts().shape == (0, 0)
+    assert empty.counts([0, 1]).shape == (0, 2)
+    for scale in ([0, 1, 2], [1, 2, 3], [0, 2, 3.5], []):
+        with pytest.raises(UnknownCategoryError):
+            ratings_of([[3, 0, 1]]).counts(scale)
+    for scale in ([0, 0, 1], [1, 0]):
+        with pytest.raises(RatingsError, match="ascending"):
+            ratings_of([[1, 0]]).counts(scale)
+
+
+def test_what_is_no_table_of_ratings_is_an_error():
+    table = pd.concat([long_table([[1, 2], [3, 3]]), long_table([[0, None]])])
+    with pytest.raises(DuplicateRatingError, match="item 'i0' by rater 'r0'"):
+        Ratings.from_frame(table)
+    # A repeated missing rating is none.
+    table = pd.concat([long_table([[1, 2]]), long_table([[None, None]])])
+    assert Ratings.from_frame(table).n_values == 2
+    table = pd.DataFrame({"item": ["a", "b", "c"], "rater": "x"})
+    for value in ("two", float("inf"), -float("inf")):
+        with pytest.raises(NotNumericError):
+            Ratings.from_frame(table.assign(value=[1.0, value, 2.0]))
+    for values in (["1", None, "3"], pd.array([1, None, 3], dtype="Int64")):
+        assert Ratings.from_frame(table.assign(value=values)).values.tolist() == [1, 3]
+    table = long_table([[1, 2]])
+    with pytest.raises(MissingColumnError, match="rater"):
+        Ratings.from_frame(table.drop(columns="rater"))
+    with pytest.raises(RatingsError, match="no item or no rater"):
+        Ratings.from_frame(table.assign(item=["i0", None]))
+
+
+@pytest.mark.long
+def test_the_statistics_load_neither_django_nor_celery():
+    code = (
+        "from cqa_site.stats import agreement, intervals; import sys; "
+        "from cqa_site.stats import latent; "
+        "print([name for name in ('django', 'celery') if name in sys.modules])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert loaded.stdout.strip() == "[]", loaded.stderr

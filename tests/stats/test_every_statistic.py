@@ -1,4 +1,4 @@
-"""What every statistic has in common: names and order, what is undefined, bounds, clusters."""
+"""What every statistic has in common, and how often intervals hold the truth."""
 
 from functools import partial
 
@@ -15,11 +15,18 @@ from cqa_site.stats.agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
+from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.correlation import bland_altman
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, ONE_VALUE
 from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import Ratings
-from tests.stats.tables import long_table, ratings_of
+from tests.stats.tables import (
+    check_intervals,
+    long_table,
+    ratings_of,
+    ratings_of_grid,
+    simulated_grid,
+)
 
 ALPHAS = {f"alpha, {level}": partial(krippendorff_alpha, level=level) for level in LEVELS}
 STATISTICS = ALPHAS | {
@@ -128,3 +135,69 @@ def test_incomplete_pairs_are_dropped_and_counted(statistic):
     found = statistic([1, 2, np.nan, 3, 7], [2, 1, 9, 4, np.nan])
     assert found.value == pytest.approx(statistic([1, 2, 3], [2, 1, 4]).value)
     assert (found.n_items, found.n_pairable_items, found.n_dropped_items) == (5, 3, 2)
+
+
+def simulated_estimates(statistic, n_items):
+    """The value for very many items, and the estimates of 200 samples of them."""
+    generator = np.random.default_rng(20)
+
+    def estimate(size):
+        return statistic(ratings_of_grid(simulated_grid(generator, size, 4, 0.2)))
+
+    return estimate(40_000).value, [estimate(n_items) for _ in range(200)]
+
+
+@pytest.mark.parametrize(("statistic", "n_items"), [("alpha, ordinal", 60), ("percent", 100)])
+def test_intervals_of_few_samples(statistic, n_items):
+    truth, estimates = simulated_estimates(STATISTICS[statistic], n_items)
+    check_intervals([(made.value, made.low, made.high) for made in estimates], truth)
+
+
+REPLICATES = 1000
+
+
+def share_held(estimates, truth):
+    low, high = np.array([(each.low, each.high) for each in estimates]).T
+    return np.mean((low <= truth) & (truth <= high))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("weighted", [False, True], ids=["uniform", "weighted"])
+@pytest.mark.parametrize(("n_items", "share"), [(100, 0.25), (400, 0.15), (600, 0.3)])
+def test_calibrated_means(n_items, share, weighted):
+    generator = np.random.default_rng(12)
+
+    def totals(latent):
+        """Scores 0-19 in whole points with a ceiling, as score sheets have them."""
+        return np.clip(np.round(latent + generator.normal(size=np.shape(latent))), 0, 19)
+
+    def draw(n):
+        latent = generator.normal(14, 2.5, n)
+        return totals(latent), totals(0.7 * latent + 6)
+
+    truth = float(draw(2_000_000)[0].mean())
+    found = []
+    for _ in range(REPLICATES):
+        human, judge = draw(n_items)
+        chance = np.where(judge < 16, 1.3, 0.7) * share if weighted else np.full(n_items, share)
+        human[generator.random(n_items) >= chance] = np.nan
+        found.append(calibrated_mean(judge, human, chance).estimate)
+    assert 0.93 <= share_held(found, truth) <= 0.98
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("n_questions", "share"), [(40, 0.25), (150, 0.2)])
+def test_calibrated_means_of_clustered_answers(n_questions, share):
+    generator = np.random.default_rng(14)
+    question = np.repeat(np.arange(n_questions), 3)
+    found = []
+    for _ in range(REPLICATES):
+        error = 1.5 * generator.normal(size=n_questions)[question]
+        error += 1.5 * generator.normal(size=len(question))
+        judge = 11 + 0.6 * error + 0.7 * generator.normal(size=n_questions)[question]
+        judge += 0.7 * generator.normal(size=len(question))
+        human = np.full(len(question), np.nan)
+        drawn = generator.permutation(len(question))[: int(share * len(question))]
+        human[drawn] = 10 + error[drawn]
+        found.append(calibrated_mean(judge, human, share, clusters=question).estimate)
+    assert 0.93 <= share_held(found, 10.0) <= 0.97

@@ -16,11 +16,10 @@ from cqa_site.stats.ratings import LEVELS, Ratings
 from tests.stats.tables import ratings_of
 
 
-def test_by_hand():
+def test_by_hand_ties_and_labels_nobody_gave():
     """Item a: 2 2 1, judge 1: replacing a 2 gives 2 1 1 → 1 (lower), replacing the 1 changes
     nothing: 2/3 lowered. Item b: 3 3 3, judge 0: never changes. Item c: 0 1 2 (tie, label 2),
-    judge 2: replacing 0 or 1 gives label 2 without a tie, replacing the 2 leaves the tie.
-    """
+    judge 2: replacing 0 or 1 gives label 2 without a tie, replacing the 2 leaves the tie."""
     found = replace_one_vote(
         votes_of({"a": [2, 2, 1], "b": [3, 3, 3], "c": [0, 1, 2]}),
         pd.Series({"a": 1, "b": 0, "c": 2}),
@@ -30,9 +29,6 @@ def test_by_hand():
     assert (found.raised, found.lowered) == pytest.approx((0, 2 / 9))
     assert found.tied_before == pytest.approx(1 / 3)
     assert found.tied_after == pytest.approx(1 / 9)
-
-
-def test_a_label_nobody_gave_can_win_a_tie():
     found = replace_one_vote(votes_of({"a": [0, 1]}), pd.Series({"a": 3}))
     assert found.changed.value == found.raised == 1
     assert found.changed.low is None
@@ -121,6 +117,9 @@ def test_a_human_with_few_items_is_listed_and_not_tested():
     assert found.humans[2].is_beaten is None
     assert found.omega == 1
     assert "two people" in found.caution
+    for options in ({"closeness": "rank"}, {"epsilon": -0.1}, {"epsilon": 2}, {"level": 0}):
+        with pytest.raises(ValueError, match=r"closeness|epsilon"):
+            alternative_annotator_test(ratings([[1, 2]]), pd.Series([1.0]), **options)
 
 
 @pytest.mark.parametrize(
@@ -138,14 +137,6 @@ def test_an_undefined_test_says_why(grid, judge, reason):
     assert reason in found.reason
 
 
-@pytest.mark.parametrize(
-    "options", [{"closeness": "rank"}, {"epsilon": -0.1}, {"epsilon": 2}, {"level": 0}]
-)
-def test_impossible_settings_are_refused(options):
-    with pytest.raises(ValueError, match=r"closeness|epsilon"):
-        alternative_annotator_test(ratings([[1, 2]]), pd.Series([1.0]), **options)
-
-
 def sheets(n=40, seed=0):
     """Two unrelated raters who both give the last criterion about two points more."""
     generator = np.random.default_rng(seed)
@@ -161,17 +152,14 @@ def test_concatenated_alpha_is_alpha_of_all_cells(level):
     assert concatenated_alpha(a, b, level) == pytest.approx(expected)
 
 
-def test_ranges_alone_make_unrelated_sheets_agree():
+def test_ranges_alone_make_unrelated_sheets_agree_and_sheets_stay_whole():
     a, b = sheets()
     found = shuffled_baseline(concatenated_alpha, a, b)
     assert found.mean > 0.5
     assert found.mean == pytest.approx(found.observed, abs=3 * found.sd)
     each = [concatenated_alpha(a[:, place], b[:, place]) for place in range(3)]
     assert np.mean(each) == pytest.approx(0, abs=0.2)
-
-
-def test_sheets_stay_whole():
-    """A statistic that sees the sum of squares of each sheet is blind to their order."""
+    # A statistic that sees the sum of squares of each sheet is blind to their order.
     a, b = sheets()
     found = shuffled_baseline(lambda one, two: float((two.sum(axis=1) ** 2).sum()), a, b)
     assert found.mean == found.observed

@@ -1,4 +1,4 @@
-"""Labels of a crowd: the majority, Dawid and Skene's model, MACE."""
+"""Labels of a crowd: the majority, Dawid and Skene's model, MACE; and falls of accuracy."""
 
 import math
 from functools import partial
@@ -10,6 +10,7 @@ from crowdkit.aggregation import MACE as CrowdKitMace
 from crowdkit.aggregation import DawidSkene as CrowdKitDawidSkene
 
 from cqa_site.stats.disagreement import majority, split_pattern
+from cqa_site.stats.drift import RUN_LENGTH, AccuracyChart, AccuracyFall, accuracy_chart, find_fall
 from cqa_site.stats.latent import dawid_skene, mace
 from cqa_site.stats.ratings import Ratings, RatingsError, UnknownCategoryError
 from tests.stats.tables import knowing_crowd, ratings_of
@@ -102,7 +103,7 @@ def test_bad_input_is_an_error():
         mace(ratings_of([[2, 2]]), restarts=0)
 
 
-def test_probabilities_are_probabilities_and_runs_repeat():
+def test_probabilities_are_probabilities_runs_repeat_and_categories_may_be_unused():
     ratings = Ratings.from_frame(knowing_crowd()[0])
     found, again = dawid_skene(ratings), dawid_skene(ratings)
     assert found.posteriors.equals(again.posteriors)
@@ -110,9 +111,6 @@ def test_probabilities_are_probabilities_and_runs_repeat():
     assert found.confusions.sum(axis=1).to_numpy() == pytest.approx(1)
     assert found.class_shares.sum() == pytest.approx(1)
     assert found.confusions.loc["r7"].to_numpy().argmax(axis=1).tolist() == [3, 3, 3, 3]
-
-
-def test_one_value_and_unused_categories():
     assert dawid_skene(ratings_of([[2, 2], [2, 2]])).labels.tolist() == [2, 2]
     found = dawid_skene(ratings_of([[2, 2], [0, 0]]), categories=[0, 1, 2])
     assert found.labels.tolist() == [2, 0]
@@ -175,3 +173,43 @@ def test_one_step_of_mace():
     likelihood = 2 * math.log((right + wrong) / 2) + math.log(tied / 2)
     assert found.log_likelihood == pytest.approx(likelihood)
     assert found.labels.tolist() == [0, 1, 1]
+
+
+PAIRS = ((0.92, 0.78), (0.8, 0.6), (0.95, 0.6), (0.55, 0.5), (0.99, 0.94))
+
+
+@pytest.mark.parametrize(("usual", "fallen"), PAIRS)
+def test_the_limit_is_the_smallest_with_rare_false_signals(usual, fallen):
+    chart = accuracy_chart(usual, fallen)
+    lower = AccuracyChart(usual, fallen, chart.rise, chart.limit - 1)
+    assert lower.run_length(usual) < RUN_LENGTH <= chart.run_length(usual)
+    assert chart.run_length(fallen) < chart.run_length(usual) / 3
+
+
+def test_run_lengths_and_shares_are_those_of_drawn_answers():
+    chart, draws = accuracy_chart(0.92, 0.78), np.random.default_rng(4)
+    signals = []
+    for _study in range(2_000):
+        fall = find_fall(chart, (draws.random(600) < 0.78).tolist())
+        assert fall is not None
+        signals.append(fall.signal)
+    assert np.mean(signals) == pytest.approx(chart.run_length(0.78), rel=0.05)
+    within = np.mean(np.array(signals) <= 60)
+    assert within == pytest.approx(chart.signal_share(0.78, 60), abs=0.03)
+
+
+def test_a_fall_from_92_to_78_starts_where_the_sum_left_zero_and_a_rise_is_none():
+    chart = accuracy_chart(0.92, 0.78)
+    assert chart.run_length(0.92) >= 1_000
+    assert chart.run_length(0.78) < 60
+    assert chart.signal_share(0.78, 60, before=60) > 0.85
+    assert chart.signal_share(0.92, 60) < 0.04
+    # One mistake is forgotten after six right answers; then four in a row reach 24.
+    answers = [False] + [True] * 9 + [False, True, False, False, False, False, True]
+    assert chart.sums(answers)[:8] == [6, 5, 4, 3, 2, 1, 0, 0]
+    assert find_fall(chart, answers) == AccuracyFall(signal=16, start=11)
+    assert find_fall(chart, answers[:15]) is None
+    assert find_fall(chart, []) is None
+    for pair in ((0.78, 0.92), (0.8, 0.8), (1.0, 0.8), (0.8, 0.0)):
+        with pytest.raises(ValueError, match="accurac"):
+            accuracy_chart(*pair)

@@ -88,7 +88,12 @@ def test_an_interval_needs_items_and_spread(interval, reason):
         interval()
 
 
-def test_impossible_proportions_and_confidences_are_errors():
+def test_proportions_against_statsmodels_and_impossible_ones():
+    for successes, n in ((0, 4), (1, 4), (4, 4), (7, 20), (779, 1282)):
+        for confidence in (0.9, 0.95):
+            exact = proportion_confint(successes, n, 1 - confidence, "beta")
+            found = clopper_pearson_interval(successes, n, confidence)
+            assert found == pytest.approx(exact, abs=1e-12)
     for successes, n in ((0, 0), (-1, 4), (5, 4)):
         with pytest.raises(ValueError, match="0 <= successes <= n"):
             clopper_pearson_interval(successes, n)
@@ -97,15 +102,7 @@ def test_impossible_proportions_and_confidences_are_errors():
             clopper_pearson_interval(1, 2, confidence)
 
 
-@pytest.mark.parametrize(("successes", "n"), [(0, 4), (1, 4), (4, 4), (7, 20), (779, 1282)])
-@pytest.mark.parametrize("confidence", [0.9, 0.95])
-def test_proportions_against_statsmodels(successes, n, confidence):
-    alpha = 1 - confidence
-    exact = proportion_confint(successes, n, alpha, "beta")
-    assert clopper_pearson_interval(successes, n, confidence) == pytest.approx(exact, abs=1e-12)
-
-
-def test_every_value_has_the_same_weight_and_rows_without_values_are_left_out():
+def test_every_value_has_the_same_weight_and_single_ones_the_interval_of_a_mean():
     found = clustered_mean(["q1", "q1", "q2", "q3"], [1.0, 2.0, 6.0, 0.0], [1, 1, 2, 1])
     assert found.value == pytest.approx(9 / 5)
     assert (found.n_items, found.n_pairable_items, found.n_values) == (3, 3, 5)
@@ -115,9 +112,6 @@ def test_every_value_has_the_same_weight_and_rows_without_values_are_left_out():
     assert found.reason == TOO_FEW_QUESTIONS
     shares = clustered_mean(range(10), [0.0] + [1.0] * 9, [1] * 10, limits=(0, 1))
     assert shares.high == 1 < clustered_mean(range(10), [0.0] + [1.0] * 9, [1] * 10).high
-
-
-def test_clusters_of_one_value_give_the_interval_of_a_mean():
     values = np.random.default_rng(3).normal(size=200)
     found = clustered_mean(range(200), values, [1] * 200)
     error = 1.96 * values.std() / 200**0.5
@@ -170,7 +164,7 @@ def by_hand():
     return tuning * mean(rest) + mean(corrections), squared, tuning
 
 
-def test_calibrated_mean_by_hand():
+def test_calibrated_mean_by_hand_and_with_students_interval():
     """With equal probabilities this is ppi_mean_ci of ppi-python 0.2.3."""
     value, squared, tuning = by_hand()
     assert tuning == Fraction(35, 8) / Fraction(340, 38)
@@ -183,10 +177,7 @@ def test_calibrated_mean_by_hand():
     bounds = (float(value) - reach, float(value) + reach)
     assert (found.estimate.low, found.estimate.high) == pytest.approx(bounds, abs=1e-12)
     assert found.judge_mean == pytest.approx(6)
-
-
-def test_few_labels_widen_the_students_interval():
-    """Ten labels: the human mean alone has the classical t interval of 9 degrees."""
+    # Ten labels: the human mean alone has the classical t interval of 9 degrees.
     human = np.array(HUMAN, dtype=float)
     found = calibrated_mean(JUDGE, human, 0.5)
     published = calibrated_mean(JUDGE, human, 0.5, recipe="published")
@@ -197,12 +188,20 @@ def test_few_labels_widen_the_students_interval():
     assert found.estimate.low < published.estimate.low
 
 
-def test_weights_make_the_mean_a_ratio():
+def test_weights_make_the_mean_a_ratio_and_equal_ones_are_one_number():
     """Adding 100 points to every score moves the interval and does not widen it."""
     judge, human, _ = simulated()
     chance = np.where(judge > 12, 0.1, 0.3)
     here, there = (calibrated_mean(judge + add, human + add, chance).estimate for add in (0, 100))
     assert (there.low - 100, there.high - 100) == pytest.approx((here.low, here.high))
+    judge, human, _ = simulated()
+    each = calibrated_mean(judge, human, np.full(600, 0.15)).estimate
+    one = calibrated_mean(judge, human, 0.15).estimate
+    assert (each.value, each.low) == pytest.approx((one.value, one.low))
+    judge[:5] = np.nan
+    found = calibrated_mean(judge, human, 0.15).estimate
+    assert (found.n_items, found.n_dropped_items) == (600, 5)
+    assert found.n_pairable_items == (~np.isnan(human[5:])).sum()
 
 
 def simulated(n=600, share=0.15, seed=0, noise=1.0):
@@ -245,18 +244,7 @@ def test_known_probabilities_undo_a_sample_that_prefers_good_items():
     assert found.human_only.value == pytest.approx(truth.mean(), abs=0.15)
 
 
-def test_equal_probabilities_are_one_number_and_unscored_items_are_counted():
-    judge, human, _ = simulated()
-    each = calibrated_mean(judge, human, np.full(600, 0.15)).estimate
-    one = calibrated_mean(judge, human, 0.15).estimate
-    assert (each.value, each.low) == pytest.approx((one.value, one.low))
-    judge[:5] = np.nan
-    found = calibrated_mean(judge, human, 0.15).estimate
-    assert (found.n_items, found.n_dropped_items) == (600, 5)
-    assert found.n_pairable_items == (~np.isnan(human[5:])).sum()
-
-
-def test_labels_to_halve_by_its_definition():
+def test_labels_to_halve_by_its_definition_or_none():
     judge, human, truth = simulated(4000, share=0.05, noise=2.0)
     found = calibrated_mean(judge, human, 0.05)
     others = np.flatnonzero(np.isnan(human))
@@ -264,28 +252,22 @@ def test_labels_to_halve_by_its_definition():
     again = calibrated_mean(judge, human, 0.05).estimate
     ratio = (again.high - again.low) / (found.estimate.high - found.estimate.low)
     assert ratio == pytest.approx(0.5, abs=0.03)
-
-
-def test_labelling_all_may_not_halve_the_interval():
-    """Where most items are labelled already, or the judge alone explains the width."""
+    # Where most items are labelled already, or the judge alone explains the width.
     judge, human, _ = simulated(share=0.5)
     assert calibrated_mean(judge, human, 0.5).labels_to_halve is None
     judge, human, _ = simulated(noise=0.01)
     assert calibrated_mean(judge, human, 0.15).labels_to_halve is None
 
 
-@pytest.mark.parametrize(
-    ("n_labelled", "n", "reason"),
-    [(LEAST_LABELLED - 1, 50, TOO_FEW_LABELLED), (20, 20, TOO_FEW_OTHERS)],
-)
-def test_an_undefined_calibrated_mean_says_why(n_labelled, n, reason):
-    human = [1.0] * n_labelled + [np.nan] * (n - n_labelled)
-    found = calibrated_mean(list(range(n)), human, 0.5)
-    assert (found.estimate.value, found.estimate.reason) == (None, reason)
-    assert found.judge_mean == (n - 1) / 2
-
-
 def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
+    for n_labelled, n, reason in (
+        (LEAST_LABELLED - 1, 50, TOO_FEW_LABELLED),
+        (20, 20, TOO_FEW_OTHERS),
+    ):
+        human = [1.0] * n_labelled + [np.nan] * (n - n_labelled)
+        found = calibrated_mean(list(range(n)), human, 0.5)
+        assert (found.estimate.value, found.estimate.reason) == (None, reason)
+        assert found.judge_mean == (n - 1) / 2
     found = calibrated_mean([2.0] * 30, [1.0] * 15 + [np.nan] * 15, 0.5)
     assert (found.estimate.value, found.estimate.low) == (1, None)
     assert "no spread" in found.estimate.reason

@@ -72,30 +72,18 @@ def test_the_interval_of_a_pair_holds_zero_wherever_its_p_does_not_reject_it():
     assert pair.high > 0.5
 
 
-def test_skewness_is_taken_out_and_put_back():
-    t = np.linspace(-8, 8, 41)[:, None]
-    pull = np.array([-0.9, -0.1, 0.0, 0.4])
-    assert with_skewness(without_skewness(t, pull), pull) == pytest.approx(t + 0 * pull)
-
-
-def test_pairing_takes_out_what_makes_a_question_hard():
+def test_of_four_systems_two_are_alike():
     found = board(simulated())
     pair = next(each for each in found.pairs if {each.first, each.second} == {"a", "d"})
     own = next(each for each in found.standings if each.system == "a")
     assert pair.mean == pytest.approx(3, abs=0.5)
     assert pair.high - pair.low < (own.high - own.low) / 2
     assert pair.is_separable
-
-
-def test_what_cannot_be_told_apart_shares_a_group_and_a_range_of_ranks():
     found = {each.system: each for each in board(simulated()).standings}
     assert found["a"].tie_group == found["b"].tie_group == 1
     assert (found["a"].rank_low, found["b"].rank_low) == (1, 1)
     assert found["d"].rank == found["d"].rank_low == found["d"].rank_high == 4
     assert found["d"].tie_group > 1
-
-
-def test_the_difference_that_is_found_is_that_of_the_least_certain_pair_after_holm():
     found = board(simulated(seed=3))
     assert found.detectable == max(pair.detectable for pair in found.pairs)
     # Single scores have sd 1, so paired differences have sqrt 2; 3.55 standard errors.
@@ -158,27 +146,29 @@ def test_one_system_is_first_without_pairs_and_what_is_no_board_is_refused():
             board(rows, names)
 
 
-def test_p_is_that_of_the_t_test_where_nothing_is_skewed():
+def test_p_is_that_of_the_t_test_and_never_below_what_flipping_signs_could_give():
     differences = np.random.default_rng(0).normal(0.3, 1, (40, 5))
     both = np.vstack([differences, 2 * differences.mean(axis=0) - differences])
     assert mean_p(both) == pytest.approx(stats.ttest_1samp(both, 0).pvalue)
     assert (mean_p(differences) >= stats.ttest_1samp(differences, 0).pvalue - 1e-12).all()
-
-
-def test_p_is_never_below_what_flipping_signs_could_give():
-    """Five questions: 2 of 32 sign patterns are as extreme as all positive."""
+    # Five questions: 2 of 32 sign patterns are as extreme as all positive.
     constant = np.full((5, 1), 0.1) + np.array([0.0, 0.7])
     nearly = np.array([[1.0], [1.001], [1.0], [0.999], [1.0]])
     assert mean_p(np.hstack([constant, nearly])).tolist() == [1 / 16] * 3
     assert mean_p(np.zeros((9, 2))).tolist() == [1, 1]
+    t = np.linspace(-8, 8, 41)[:, None]
+    pull = np.array([-0.9, -0.1, 0.0, 0.4])
+    assert with_skewness(without_skewness(t, pull), pull) == pytest.approx(t + 0 * pull)
 
 
-def test_no_two_systems_of_a_group_can_be_told_apart():
+def test_groups_hold_what_cannot_be_told_apart_and_few_questions_find_nothing():
     """The first cannot be told from the second and the fourth, which can be told apart."""
     separable = np.ones((5, 5), dtype=bool)
     for one, other in ((0, 1), (0, 3), (2, 3), (2, 4)):
         separable[one, other] = separable[other, one] = False
     assert tie_groups(separable).tolist() == [1, 1, 2, 2, 3]
+    assert np.isinf(smallest_detectable(np.ones(1), 9, level=0.05 / 45)).all()
+    assert [least_to_differ(n_pairs) for n_pairs in (1, 45)] == [RULES["leader"].least, 11]
 
 
 @pytest.mark.parametrize(("n", "level"), [(10, 0.05), (50, 0.005), (500, 0.05)])
@@ -191,11 +181,6 @@ def test_the_detectable_difference_is_found_four_times_in_five(n, level):
     if n == 500:
         power = TTestPower().power(float(smallest_detectable(np.ones(1), n)[0]), n, 0.05)
         assert power == pytest.approx(0.8, abs=0.01)
-
-
-def test_too_few_questions_find_nothing():
-    assert np.isinf(smallest_detectable(np.ones(1), 9, level=0.05 / 45)).all()
-    assert [least_to_differ(n_pairs) for n_pairs in (1, 45)] == [RULES["leader"].least, 11]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,15 +1,40 @@
-"""Where tables of people and survey programs begin, and what one bad row costs."""
+"""Where tables begin, what one bad row costs, and sheets with far cells."""
 
 import base64
+import io
 import json
 import zlib
 
+import openpyxl
 import pytest
 
-from cqa_site.tabular import Limits, ReadingLog, UnreadableFile, open_table, open_table_or_lines
+from cqa_site.tabular import (
+    Limits,
+    ReadingLog,
+    UnreadableFile,
+    open_table,
+    open_table_or_lines,
+    xlsx_child,
+)
 
-from .files import packed, saved
-from .other_workbooks import OLD_WORKBOOK, cell, cells, ods, row
+from .files import (
+    HEADER,
+    MAIN,
+    OLD_WORKBOOK,
+    SECOND,
+    cell,
+    cells,
+    ods,
+    packed,
+    repeated,
+    row,
+    saved,
+    skipped,
+    typed,
+    workbook,
+    workbook_parts,
+)
+from .test_hostile import LAST
 from .test_opening import book_bytes
 
 STORY = [
@@ -84,15 +109,17 @@ def test_rows_of_questions_below_the_header_are_titles_of_columns(tmp_path, belo
     assert "no data" in log.notes[0]
 
 
-def test_a_first_row_with_one_odd_cell_is_data(tmp_path):
+def test_odd_first_rows_headings_empty_rows_and_repeated_headers(tmp_path):
     lines = ["no;comment;score", "1;Slow lifts.;unknown", *STORY]
     assert len(read(saved(tmp_path, "\n".join(lines)))[1]) == 5
-
-
-def test_questions_inside_of_headings_are_titles(tmp_path):
     path = saved(tmp_path, "\n".join(["id. Number;Q1. What should change?;Q2. How old?", *STORY]))
     table, _rows, _log = read(path)
     assert table.titles["Q1. What should change?"] == "What should change?"
+    _table, rows, log = read(saved(tmp_path, "no;comment\n1;Slow\n;\n;;\n2;Steep\n;\n"))
+    assert (len(rows), log.notes) == (2, ["3 empty rows left out."])
+    path = saved(tmp_path, "\n".join(["no;comment;score", *STORY, "no;comment;score", "5;Far;1"]))
+    _table, rows, log = read(path)
+    assert (len(rows), log.notes) == (5, ["1 row repeats the header, first row 6: left out."])
 
 
 def test_row_names_get_a_column_and_empty_cells_at_the_end_are_ignored(tmp_path):
@@ -120,17 +147,6 @@ def test_one_bad_row_is_rejected_alone_and_raises_without_a_log(tmp_path, line, 
     assert (problem.row, words in problem.reason) == (4, True)
     with pytest.raises(UnreadableFile, match="row 4"), open_table(path, name="a.csv") as table:
         list(table.rows)
-
-
-def test_empty_rows_are_left_out_with_a_note(tmp_path):
-    _table, rows, log = read(saved(tmp_path, "no;comment\n1;Slow\n;\n;;\n2;Steep\n;\n"))
-    assert (len(rows), log.notes) == (2, ["3 empty rows left out."])
-
-
-def test_a_header_that_comes_again_is_no_data(tmp_path):
-    path = saved(tmp_path, "\n".join(["no;comment;score", *STORY, "no;comment;score", "5;Far;1"]))
-    _table, rows, log = read(path)
-    assert (len(rows), log.notes) == (5, ["1 row repeats the header, first row 6: left out."])
 
 
 def test_bad_records_are_rejected_alone_and_nan_is_missing(tmp_path):
@@ -186,9 +202,9 @@ def test_an_opendocument_spreadsheet_is_read_as_any_workbook(tmp_path):
     words = cells("item", "text", "label", "done", "day")
     values = (
         cells("a1", "Salt &amp; light")
-        + cell("float", "2", value="2")
-        + cell("boolean", "WAHR", boolean="true")
-        + cell("date", "02.03.24", date="2024-03-02")
+        + typed("float", "2", value="2")
+        + typed("boolean", "WAHR", boolean="true")
+        + typed("date", "02.03.24", date="2024-03-02")
     )
     empty = (
         '<table:table-row table:number-rows-repeated="1048574"><table:table-cell/>'
@@ -236,3 +252,83 @@ def test_an_old_workbook_is_read_as_any_workbook(tmp_path):
         True,
     ]
     assert rows[1][3:] == [2.5, "2024-03-04", False]
+
+
+HEADER_CELLS = {1: "object1", 2: "text"}
+SECOND_CELLS = {1: "oak", 2: "grows slowly"}
+
+
+def at(place: str) -> str:
+    """A row of one cell."""
+    return f'<row r="{place.lstrip("ABCDEFX")}">{cell(place, "x")}</row>'
+
+
+def declared(size: str, rows: str) -> bytes:
+    """A workbook whose sheet says that it is so large."""
+    sheet = f'<dimension ref="{size}"/><sheetData>{rows}</sheetData>'
+    return packed(workbook_parts(f'<worksheet xmlns="{MAIN}">{sheet}</worksheet>'))
+
+
+EMPTY_FAR = '<row r="3"><c r="XFD3"/></row>' + at("A4")
+# name of the case: (content, the rows that are made of it)
+OFFICE = {
+    "far cell": (workbook(at(f"XFD{LAST}")), [(LAST, {16384: "x"})]),
+    "far row": (workbook(HEADER + at(f"A{LAST}")), [(1, HEADER_CELLS), (LAST, {1: "x"})]),
+    "far column": (workbook(HEADER + at("XFD2")), [(1, HEADER_CELLS), (2, {16384: "x"})]),
+    "far empty cell": (workbook(HEADER + EMPTY_FAR), [(1, HEADER_CELLS), (3, {}), (4, {1: "x"})]),
+    "large declared": (
+        declared(f"A1:XFD{LAST}", HEADER + SECOND),
+        [(1, HEADER_CELLS), (2, SECOND_CELLS)],
+    ),
+    "small declared": (declared("A1", HEADER + SECOND), [(1, HEADER_CELLS), (2, SECOND_CELLS)]),
+    "rows out of order": (workbook(at("A5") + at("A2") + at("A5")), [(5, {1: "x"})]),
+    "row beyond the last": (workbook(at(f"A{10**12}")), [(10**12, {1: "x"})]),
+}
+OTHERS = {
+    "far cell": (
+        ods(repeated(LAST - 1) + row(skipped(16383) + cells("x"))),
+        [(LAST, {16384: "x"})],
+    ),
+    "far row": (
+        ods(row(cells("a", "b")) + repeated(LAST - 2) + row(cells("x"))),
+        [(1, {1: "a", 2: "b"}), (LAST, {1: "x"})],
+    ),
+    "empty rows below": (
+        ods(row(cells("a")) + repeated(LAST - 1, skipped(16384))),
+        [(1, {1: "a"})],
+    ),
+    "first row and column empty": (
+        ods(repeated(2) + row(skipped(1) + cells("a")) + row(skipped(2) + cells("b"))),
+        [(3, {2: "a"}), (4, {3: "b"})],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OFFICE)
+def test_an_office_sheet_makes_the_cells_that_stand_in_it(case):
+    content, rows = OFFICE[case]
+    _titles, rows_of = xlsx_child._office_book(openpyxl, io.BytesIO(content))
+    assert list(rows_of(0)) == rows
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_another_sheet_makes_its_filled_rows(case):
+    content, rows = OTHERS[case]
+    _titles, rows_of = xlsx_child._other_book(io.BytesIO(content))
+    assert list(rows_of(0)) == rows
+
+
+def test_repeated_rows_end_at_the_limit():
+    """Rows that are filled and repeated are rows: no more are made than a file may have."""
+    content = ods(row(cells("a")) + repeated(4_000_000_000, cells("x")))
+    _titles, rows_of = xlsx_child._other_book(io.BytesIO(content))
+    made = []
+
+    def counted(sparse):
+        made.append(sparse[0])
+        return sparse
+
+    limits = {"rows": 50, "columns": 5, "cell_chars": 9, "row_chars": 9}
+    with pytest.raises(xlsx_child._Refusal, match="more than 50 rows"):
+        list(xlsx_child._rows(map(counted, rows_of(0)), limits, str))
+    assert len(made) == 52
