@@ -86,9 +86,9 @@ FOR_THE_JUDGE = (
 
 def test_words_for_the_judge_are_noticed_but_kept_and_ordinary_text_is_not_suspected():
     for text in HARMLESS:
-        flags = neutralise(text).flags
-        assert neutralise(text).text == text
-        assert not (flags.removed or flags.addresses_judge), text
+        neutral = neutralise(text)
+        flags = neutral.flags
+        assert (neutral.text, dict(flags.removed), flags.addresses_judge) == (text, {}, False)
     for text in FOR_THE_JUDGE:
         neutral = neutralise(text)
         assert neutral.flags.addresses_judge, text
