@@ -60,7 +60,7 @@ from tests.argsum.coding.made_coding import (
     proposal_plan,
     sign,
 )
-from tests.argsum.counting.made_counting_runs import make_counting_run
+from tests.argsum.counting.made_counting import make_counting_run
 from tests.argsum.made_cells import (
     duplicate_all,
     make_argsum,

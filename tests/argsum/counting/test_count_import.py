@@ -71,22 +71,24 @@ def test_a_second_person_judges_the_same_sets_in_another_order(study, run):
     run(row(stance=-1, shares="1.0,0.5", counts="2,1"), row(), name="A2.csv")
     assert (SummarySet.objects.count(), CountSheet.objects.count()) == (2, 4)
     assert set(Rater.objects.values_list("name", flat=True)) == {"A1", "A2"}
+    # Another set of the same system is none of theirs.
+    assert "is rejected" in run(row(summaries=3, shares="0.5,0.5"), name="A2.csv")
+    assert CountSheet.objects.count() == 4
 
 
-def test_cells_of_a_dataset_are_found_by_topic_and_stance(study, run):
+def test_cells_of_a_dataset_are_found_by_topic_and_stance_but_with_their_references(study, run):
     dataset = make_dataset(study)
-    run(row(references=REFERENCES[0][::-1]))
-    assert Dataset.objects.get() == dataset
-    assert SummarySet.objects.get().cell == dataset.cells.get(stance=1)
-    assert ReferenceKeyPoint.objects.count() == 4
-
-
-def test_other_references_are_refused_and_nothing_is_imported(study, run):
-    make_dataset(study)
     others = row(references=["Night buses keep people safe", "Something else"])
     assert "1 row is rejected" in run(row(stance=-1), others)
     assert not SummarySet.objects.exists()
     assert not Rater.objects.exists()
+    run(row(references=REFERENCES[0][::-1]))
+    assert Dataset.objects.get() == dataset
+    assert SummarySet.objects.get().cell == dataset.cells.get(stance=1)
+    assert ReferenceKeyPoint.objects.count() == 4
+    said = run(row().replace(TOPIC, f"{TOPIC.upper()}."))
+    assert f"is matched with “{TOPIC}”." in said
+    assert dataset.cells.count() == 2
 
 
 def test_references_worded_otherwise_are_taken_for_those_of_the_dataset(study, run):
@@ -105,7 +107,7 @@ def test_references_worded_otherwise_are_taken_for_those_of_the_dataset(study, r
     assert "is rejected" in run(row(references=worded), name="A2.csv", references="same")
 
 
-def test_references_with_other_words_need_somebody_to_say_so(study, run, capsys):
+def test_references_with_other_words_need_somebody_to_say_so(study, run):
     make_dataset(study)
     others = ["Nobody walks alone", "Nurses get home"]
     said = run(row(references=others), dry_run=True)
@@ -114,19 +116,6 @@ def test_references_with_other_words_need_somebody_to_say_so(study, run, capsys)
     assert f"“{others[0]}” is matched with “{REFERENCES[0][0]}” (shared words: 0%)" in said
     said = run(row(references=others), name="A2.csv", references="mine")
     assert "References must be “same” or “order”" in said
-
-
-def test_a_topic_in_another_case_is_the_one_that_is_there(study, run):
-    dataset = make_dataset(study)
-    said = run(row().replace(TOPIC, f"{TOPIC.upper()}."))
-    assert f"is matched with “{TOPIC}”." in said
-    assert dataset.cells.count() == 2
-
-
-def test_another_set_of_the_same_system_is_refused(study, run):
-    run(row())
-    assert "is rejected" in run(row(summaries=3, shares="0.5,0.5"), name="A2.csv")
-    assert CountSheet.objects.count() == 1
 
 
 def test_a_summarized_dataset_gets_no_new_topics(study, run):

@@ -7,7 +7,7 @@ from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
 from cqa_site.files.actions.imports import ImportRefused, import_path
 
-from ..argument_files import ARGUMENTS, TOPIC, pairs, triple, zip_of
+from ..argument_files import ARGUMENTS, LABELS, TOPIC, pairs, triple, zip_of
 from ..made_cells import make_system_run
 
 pytestmark = pytest.mark.django_db
@@ -46,8 +46,13 @@ def left_out(dataset):
     return dict(rows.values_list("name", "left_out"))
 
 
-def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(bring):
-    bring(zip_of(triple()))
+def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(
+    bring, django_assert_max_num_queries
+):
+    content = zip_of(triple())
+    for most in (40, 20):
+        with django_assert_max_num_queries(most):
+            bring(content)
     dataset = Dataset.objects.get(name=NAME)
     reasons = zip(ARGUMENTS, ["", "key_points", "no_key_point", "sentences"], strict=True)
     assert left_out(dataset) == dict(reasons)
@@ -55,13 +60,8 @@ def test_an_import_keeps_texts_labels_and_why_arguments_are_left_out(bring):
         "test": {"read": 4, "unique": 4, "exactly_one_key_point": 2, "one_sentence": 1}
     }
     labels = KeyPointMatch.objects.order_by("argument__position", "key_point__position")
-    assert list(labels.values_list("argument__name", "key_point__name", "is_match")) == [
-        ("a1", "k1", True),
-        ("a1", "k2", False),
-        ("a2", "k1", True),
-        ("a2", "k2", True),
-        ("a4", "k2", True),
-    ]
+    stored = labels.values_list("argument__name", "key_point__name", "is_match")
+    assert list(stored) == [(*names, bool(label)) for *names, label in LABELS]
 
 
 def test_more_of_it_is_added_behind(bring):
@@ -71,32 +71,40 @@ def test_more_of_it_is_added_behind(bring):
     assert new(bring(zip_of(more))) == {"arguments": 1}
     added = CellArgument.objects.get(name="a5")
     assert (added.position, added.left_out) == (5, "no_key_point")
-    counts = {"arguments": 4, "cells": 1, "key_points": 2, "matches": 5}
-    assert new(bring(zip_of(triple("dev", topic="Other")))) == counts
+    # The chosen steps stay.
+    change_recipe(dataset=Dataset.objects.get(), steps=["one_sentence"], actor=None)
+    found = bring(zip_of(triple("dev", topic="Other")))
+    assert new(found) == {"arguments": 4, "cells": 1, "key_points": 2, "matches": 5}
+    assert found.notes == ["dev: 4 read → 4 unique → 3 of one sentence"]
+    recipe = Dataset.objects.get().recipe
+    assert recipe["steps"] == ["unique", "one_sentence"]
+    assert recipe["counts"]["dev"] == {"read": 4, "unique": 4, "one_sentence": 3}
     cells = Dataset.objects.get().cells.values_list("split", "position")
     assert list(cells) == [("test", 1), ("dev", 2)]
 
 
-def test_qualities_come_from_a_second_file_if_asked(bring, bring_pairs):
+def test_what_differs_in_a_second_file_is_shown_and_kept_unless_asked(bring, bring_pairs):
     bring(zip_of(triple()))
-    row = (TOPIC, ARGUMENTS["a1"], "Silence is restful", 1, 1, "test", 0.75)
-    kept = bring_pairs(row)
+    quality = (TOPIC, ARGUMENTS["a1"], "Silence is restful", 1, 1, "test", 0.75)
+    kept = bring_pairs(quality)
     assert kept.counts["arguments"]["changed"] == 1
     assert "a quality for 1 argument that has none yet" in kept.notes[-1]
     assert CellArgument.objects.get(name="a1").quality is None
-    bring_pairs(row, update_changed=True)
+    bring_pairs(quality, update_changed=True)
     assert CellArgument.objects.get(name="a1").quality == 0.75
-
-
-def test_a_label_that_differs_is_shown_and_kept_unless_asked(bring, bring_pairs):
-    bring(zip_of(triple()))
-    row = (TOPIC, ARGUMENTS["a1"], "Music costs money", 1, 1, "test", "")
-    found = bring_pairs(row)
+    label = (TOPIC, ARGUMENTS["a1"], "Music costs money", 1, 1, "test", "")
+    found = bring_pairs(label)
     assert found.counts["matches"]["changed"] == 1
     assert [(flag.row, flag.column) for flag in found.flags] == [(2, "label")]
     assert left_out(Dataset.objects.get())["a1"] == ""
-    bring_pairs(row, update_changed=True)
+    bring_pairs(label, update_changed=True)
     assert left_out(Dataset.objects.get())["a1"] == "key_points"
+    # A topic cannot move to another split.
+    moved = (TOPIC, "New.", "Silence is restful", 1, 1, "train", "")
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        bring_pairs(moved)
+    found = bring_pairs(moved, write=False)
+    assert (found.counts["cells"]["rejected"], new(found)) == (1, {})
 
 
 MATCHES = ("topic", "argument", "summary", "stance", "ibm_pro_deb_qs")
@@ -147,38 +155,20 @@ def test_the_published_recipe_counts_rows_and_a_half_is_drawn(bring):
     assert (other.added, other.notes[-1][:35]) == (0, "The dataset keeps its own recipe. Y")
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
+def test_unknown_recipes_halves_and_seeds_are_refused(bring):
+    asked = {"kind": "argument_pairs", "name": "pairs.csv"}
+    for options, reason in (
         ({"half": "third"}, "half must be test or dev"),
         ({"half": "dev", "seed": "-1"}, "not a whole number"),
         ({"recipe": "mine"}, "no recipe named “mine”"),
-    ],
-)
-def test_unknown_recipes_halves_and_seeds_are_refused(bring, options, reason):
-    row = (TOPIC, "One.", "First", 1, 0.5)
-    with pytest.raises(ImportRefused, match=reason):
-        bring(pairs(row, columns=MATCHES), kind="argument_pairs", name="x.csv", options=options)
-
-
-def test_a_column_that_may_be_the_label_is_pointed_out(bring):
+    ):
+        with pytest.raises(ImportRefused, match=reason):
+            bring(pairs((TOPIC, "A.", "B", 1, 0.5), columns=MATCHES), options=options, **asked)
+    # A column that may be the label is pointed out.
     columns = ("topic", "argument", "key_point", "stance", "relevant")
-    content = pairs((TOPIC, "One.", "First", 1, 0), columns=columns)
-    looked = bring(content, kind="argument_pairs", name="pairs.csv", write=False)
-    assert (
-        "Columns not read: relevant. If one of them is the label, rename it to label."
-        in looked.notes
-    )
-
-
-def test_a_topic_cannot_move_to_another_split(bring, bring_pairs):
-    bring(zip_of(triple()))
-    row = (TOPIC, "New.", "Silence is restful", 1, 1, "train", "")
-    with pytest.raises(ImportRefused, match="1 row is rejected"):
-        bring_pairs(row)
-    found = bring_pairs(row, write=False)
-    assert found.counts["cells"]["rejected"] == 1
-    assert new(found) == {}
+    looked = bring(pairs((TOPIC, "A.", "B", 1, 0), columns=columns), write=False, **asked)
+    said = "Columns not read: relevant. If one of them is the label, rename it to label."
+    assert said in looked.notes
 
 
 def test_a_dataset_that_was_summarized_stays_as_it_is(bring, study):
@@ -198,27 +188,9 @@ def test_a_dataset_that_was_summarized_stays_as_it_is(bring, study):
     assert bring(zip_of(more), dataset="Lifts, again").added == 9
 
 
-def test_the_chosen_steps_stay_when_more_comes(bring):
-    bring(zip_of(triple()))
-    change_recipe(dataset=Dataset.objects.get(), steps=["one_sentence"], actor=None)
-    found = bring(zip_of(triple("dev", topic="Other")))
-    assert found.notes == ["dev: 4 read → 4 unique → 3 of one sentence"]
-    recipe = Dataset.objects.get().recipe
-    assert recipe["steps"] == ["unique", "one_sentence"]
-    assert recipe["counts"]["dev"] == {"read": 4, "unique": 4, "one_sentence": 3}
-
-
 def test_repeats_are_counted_once_however_often_a_file_comes_and_grows(bring):
     rows = [("a1", "Same.", TOPIC, 1), ("a2", "Same.", TOPIC, 1), ("a3", "Other.", TOPIC, 1)]
     for some in (rows[:2], rows, rows):
         bring(zip_of(triple(arguments=some, labels=[("a1", "k1", 1)])))
         counts = Dataset.objects.get().recipe["counts"]["test"]
         assert (counts["read"], counts["unique"]) == (len(some), len(some) - 1)
-
-
-def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
-    content = zip_of(triple())
-    with django_assert_max_num_queries(40):
-        bring(content)
-    with django_assert_max_num_queries(20):
-        bring(content)

@@ -1,10 +1,12 @@
 """Comments into datasets: one column, further columns, again, more of it, and refusals."""
 
+import io
 import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from openpyxl import Workbook
 
 from argsum.datasets.actions import DatasetInUse, change_recipe
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
@@ -15,7 +17,6 @@ from cqa_site.files.actions.recognition import look_at, recognised
 
 from ..argument_files import csv_of
 from ..made_cells import make_system_run
-from .comment_files import ASKED, COMMENTS, lines_of, sheet_of
 
 pytestmark = pytest.mark.django_db
 
@@ -34,8 +35,30 @@ def bring(study, tmp_path):
     return import_it
 
 
+ASKED = "What do you think of the night bus?"
+COMMENTS = (
+    "The bus is late every night. The driver never says why.",
+    "It is a good bus; I only wish that it came twice an hour",
+    "n/a",
+    "The driver never says why.",
+)
+
+
 def column(*texts, header="comment"):
     return csv_of((header,), [(text,) for text in texts])
+
+
+def lines_of(*texts):
+    return "\n".join(texts).encode() + b"\n"
+
+
+def sheet_of(columns, *rows):
+    """A workbook of one sheet."""
+    book, body = Workbook(), io.BytesIO()
+    for row in (columns, *rows):
+        book.active.append(row)
+    book.save(body)
+    return body.getvalue()
 
 
 def stored():
@@ -68,10 +91,6 @@ def test_one_column_is_enough(bring):
     ]
     said = CellArgument.objects.get(text="The driver never says why.").said_in
     assert list(said.values_list("comment__position", "position")) == [(1, 2), (4, 1)]
-
-
-def test_the_funnel_goes_from_comments_to_what_says_something(bring):
-    bring(column(*COMMENTS))
     (row,) = dataset_rows([Dataset.objects.get()])
     (funnel,) = row.funnels
     assert (funnel.comments, row.comments) == (4, 4)
@@ -96,43 +115,27 @@ def test_a_longer_file_adds_the_rest_and_need_not_say_the_topic_again(bring):
     assert counts == {"read": 9, "unique": 6, "says_something": 5}
 
 
-QUESTION, SAID = "What do you think of it?", "The bus is late."
+def test_a_first_row_may_be_a_comment_and_a_question_is_none(bring, alone):
+    question, said = "What do you think of it?", "The bus is late."
+    cases = ((question, "", 1), (question, "header", 1), (said, "", 2), (said, "comment", 2))
+    for header, option, comments in (*cases, (said, "header", 1)):
+        with alone((header, option)):
+            found = bring(column("Too loud.", header=header), first_row=option)
+            assert Comment.objects.count() == comments
+            is_said = any("first row was read as a comment" in note for note in found.notes)
+            assert is_said == (comments > 1)
 
 
-@pytest.mark.parametrize(
-    ("header", "option", "comments"),
-    [
-        (QUESTION, "", 1),
-        (QUESTION, "header", 1),
-        (SAID, "", 2),
-        (SAID, "comment", 2),
-        (SAID, "header", 1),
-    ],
-)
-def test_a_first_row_may_be_a_comment_and_a_question_is_none(bring, header, option, comments):
-    found = bring(column("Too loud.", header=header), first_row=option)
-    assert Comment.objects.count() == comments
-    assert any("first row was read as a comment" in note for note in found.notes) == (comments > 1)
-
-
-@pytest.mark.parametrize(
-    ("name", "lines", "texts"),
-    [
-        (
-            "a.txt",
-            ("Late, loud, and dear", "", "I like it; really", '"Quoted, yes"'),
-            ["Late, loud, and dear", "I like it; really", "Quoted, yes"],
-        ),
-        (
-            "a.csv",
-            ("comment", "Late", "Loud, dear, and late", 'The "best" bus'),
-            ["Late", "Loud, dear, and late", 'The "best" bus'],
-        ),
-    ],
-)
-def test_plain_text_has_a_comment_a_line_and_commas_make_no_columns(bring, name, lines, texts):
-    bring(lines_of(*lines), name)
-    assert list(Comment.objects.values_list("text", flat=True)) == texts
+def test_plain_text_has_a_comment_a_line_and_commas_make_no_columns(bring, alone):
+    lines = ["Late, loud, and dear", "", "I like it; really", '"Quoted, yes"']
+    one = ["comment", "Late", "Loud, dear, and late", 'The "best" bus']
+    for name, given, texts in (
+        ("a.txt", lines, ["Late, loud, and dear", "I like it; really", "Quoted, yes"]),
+        ("a.csv", one, one[1:]),
+    ):
+        with alone(name):
+            bring(lines_of(*given), name)
+            assert list(Comment.objects.values_list("text", flat=True)) == texts
 
 
 # -- further columns ------------------------------------------------------------------------------
@@ -149,16 +152,17 @@ def as_jsonl(columns, rows):
     return "\n".join(json.dumps(dict(zip(columns, row, strict=True))) for row in rows).encode()
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
+def test_further_columns_stay_beside_the_comments(bring, alone):
+    for name, content in (
         ("bus.csv", csv_of(HEADS, ROWS)),
         ("bus.xlsx", sheet_of(HEADS, *ROWS)),
         ("bus.jsonl", as_jsonl(HEADS, ROWS)),
-    ],
-)
-def test_further_columns_stay_beside_the_comments(bring, name, content):
-    found = bring(content, name)
+    ):
+        with alone(name):
+            assert_columns_are_beside(bring(content, name))
+
+
+def assert_columns_are_beside(found):
     rows = Comment.objects.values_list("name", "text", "attributes")
     assert list(rows) == [
         ("r1", "Too late.", {"Group": "North", "Stars": "5"}),
@@ -214,6 +218,10 @@ def with_ids(*rows):
 
 
 def test_another_text_under_the_same_id_is_only_replaced_if_asked(bring):
+    rows = [("1", "Late it is.", ""), ("1", "Late it is.", ""), ("1", "Other it is.", "")]
+    found = bring(with_ids(*rows), write=False)
+    assert found.counts["comments"] == {"new": 1, "same": 1, "changed": 0, "rejected": 1}
+    assert "appears earlier in this file" in found.flags[0].reason
     bring(with_ids(("1", "Late. Loud it is.", "30"), ("2", "Loud it is.", "40")))
     other = with_ids(("1", "Early today. Loud it is.", "30"), ("2", "Loud it is.", "41"))
     found = bring(other)
@@ -230,13 +238,6 @@ def test_another_text_under_the_same_id_is_only_replaced_if_asked(bring):
     assert not CellArgument.objects.filter(text="Late.").exists()
     (counts,) = Dataset.objects.get().recipe["counts"].values()
     assert counts == {"read": 3, "unique": 2, "says_something": 2}
-
-
-def test_an_id_twice_in_a_file_says_the_same_or_is_rejected(bring):
-    rows = [("1", "Late it is.", ""), ("1", "Late it is.", ""), ("1", "Other it is.", "")]
-    found = bring(with_ids(*rows), write=False)
-    assert found.counts["comments"] == {"new": 1, "same": 1, "changed": 0, "rejected": 1}
-    assert "appears earlier in this file" in found.flags[0].reason
 
 
 def test_equal_rows_of_another_file_are_the_same_unless_said_otherwise(bring):
@@ -280,7 +281,7 @@ def test_a_summarized_dataset_grows_and_keeps_what_it_has(bring):
 # -- what is refused ------------------------------------------------------------------------------
 
 
-def test_bad_input_is_refused_with_the_reason(bring, study):
+def test_bad_input_is_refused_with_the_reason(bring, study, tmp_path):
     for options, reason in (
         ({"topic": ""}, "Enter the topic"),
         ({"mapping": {"comment": "Text"}}, "no column “Text”"),
@@ -298,13 +299,11 @@ def test_bad_input_is_refused_with_the_reason(bring, study):
     Dataset.objects.create(study=study, name="Bus")
     with pytest.raises(ImportRefused, match="Choose another name"):
         bring(column("Late."))
-
-
-def test_arguments_do_not_go_into_a_dataset_of_comments(bring, study, tmp_path):
-    bring(column("Late it is."))
+    # Arguments do not go into a dataset of comments.
+    bring(column("Late it is."), dataset="Comments")
     path = tmp_path / "list.csv"
     path.write_bytes(b"topic,argument,stance\nBus,Late.,1\n")
-    asked = {"kind": "argument_list", "options": {"dataset": "Bus"}, "write": True}
+    asked = {"kind": "argument_list", "options": {"dataset": "Comments"}, "write": True}
     with pytest.raises(ImportRefused, match="contains comments"):
         import_path(study=study, path=path, name="list.csv", **asked)
 
@@ -320,20 +319,17 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
 # -- what it is taken for, and what is asked ------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "kind"),
-    [
-        ("a.csv", column("It is late.", header="It is loud."), "comments"),
-        ("a.txt", lines_of("Late, loud", "Dear"), "comments"),
-        ("a.csv", b"topic,text\nBus,Late.\n", "comments"),
-        ("a.csv", b"topic,comment,stance\nBus,Late.,1\n", "argument_list"),
-        ("a.csv", b"when,which\n1,2\n", None),
-    ],
-)
-def test_what_a_file_is_taken_for(tmp_path, name, content, kind):
-    path = tmp_path / name
-    path.write_bytes(content)
-    assert list(recognised(look_at(path, name=name))) == ([kind] if kind else [])
+def test_what_a_file_is_taken_for(tmp_path):
+    path = tmp_path / "file"
+    for name, content, kinds in (
+        ("a.csv", column("It is late.", header="It is loud."), ["comments"]),
+        ("a.txt", lines_of("Late, loud", "Dear"), ["comments"]),
+        ("a.csv", b"topic,text\nBus,Late.\n", ["comments"]),
+        ("a.csv", b"topic,comment,stance\nBus,Late.,1\n", ["argument_list"]),
+        ("a.csv", b"when,which\n1,2\n", []),
+    ):
+        path.write_bytes(content)
+        assert list(recognised(look_at(path, name=name))) == kinds, content
 
 
 def test_the_upload_proposes_the_topic_and_asks_for_one(study, client):

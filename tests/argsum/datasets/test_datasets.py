@@ -34,9 +34,17 @@ def post(client, name, dataset, **data):
     return client.post(url, data, follow=True)
 
 
-def test_the_list_takes_the_same_queries_for_many(
-    client, study, dataset, django_assert_max_num_queries
-):
+def test_the_pages_show_it_in_few_queries(client, study, dataset, django_assert_max_num_queries):
+    with django_assert_max_num_queries(18):
+        shown = flat(page(client, "dataset", dataset))
+    assert "Change recipe" in shown
+    assert "Matches several key points: 1" in shown
+    with django_assert_max_num_queries(16):
+        context = page(client, "cell", dataset.cells.get()).context
+    labels = [(each.matched, each.denied) for each in context["arguments"]]
+    assert labels == [((1,), (2,)), ((1, 2), ()), ((), ()), ((2,), ())]
+    counts = [(each.matched, each.matched_kept) for each in context["key_points"]]
+    assert counts == [(2, 1), (2, 0)]
     for number in range(5):
         make_dataset(study, name=f"Set {number}")
     with django_assert_max_num_queries(16):
@@ -45,11 +53,19 @@ def test_the_list_takes_the_same_queries_for_many(
     assert "Exactly one key point" in shown
 
 
-def test_the_page_shows_it_in_few_queries(client, dataset, django_assert_max_num_queries):
-    with django_assert_max_num_queries(18):
-        shown = flat(page(client, "dataset", dataset))
-    assert "Change recipe" in shown
-    assert "Matches several key points: 1" in shown
+def test_a_cell_shows_the_arguments_asked_for(client, dataset):
+    for query, names in (
+        ({}, ["a1", "a2", "a3", "a4"]),
+        ({"show": "kept"}, ["a1"]),
+        ({"show": "left_out"}, ["a2", "a3", "a4"]),
+        ({"show": "sentences"}, ["a4"]),
+        ({"q": "MONEY"}, ["a2", "a4"]),
+        ({"key_point": "1"}, ["a1", "a2"]),
+        ({"key_point": "2", "show": "sentences"}, ["a4"]),
+        ({"key_point": "99"}, ["a1", "a2", "a3", "a4"]),
+    ):
+        rows = page(client, "cell", dataset.cells.get(), **query).context["arguments"]
+        assert [each.argument.name for each in rows] == names, query
 
 
 def test_another_recipe_goes_through_the_arguments_again(client, dataset):
@@ -61,8 +77,11 @@ def test_another_recipe_goes_through_the_arguments_again(client, dataset):
     assert AuditEvent.objects.get(verb="dataset_prepared").subject == "lifts"
     post(client, "dataset_recipe", dataset)
     assert not CellArgument.objects.exclude(left_out="").exists()
-    answer = post(client, "dataset_recipe", dataset, steps=["nonsense"])
-    assert "Choose steps" in answer.text
+    assert "Choose steps" in post(client, "dataset_recipe", dataset, steps=["nonsense"]).text
+    # Nothing uses it, so it can be deleted.
+    post(client, "dataset_delete", dataset)
+    assert not KeyPointMatch.objects.exists()
+    assert AuditEvent.objects.get(verb="dataset_deleted").details == {"cells": 1}
 
 
 def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
@@ -80,45 +99,25 @@ def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
     assert CellArgument.objects.filter(left_out="").count() == 1
 
 
-def test_an_unused_dataset_can_be_deleted(client, dataset):
-    post(client, "dataset_delete", dataset)
-    assert not KeyPointMatch.objects.exists()
-    assert AuditEvent.objects.get(verb="dataset_deleted").details == {"cells": 1}
-
-
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ({}, ["a1", "a2", "a3", "a4"]),
-        ({"show": "kept"}, ["a1"]),
-        ({"show": "left_out"}, ["a2", "a3", "a4"]),
-        ({"show": "sentences"}, ["a4"]),
-        ({"q": "MONEY"}, ["a2", "a4"]),
-        ({"key_point": "1"}, ["a1", "a2"]),
-        ({"key_point": "2", "show": "sentences"}, ["a4"]),
-        ({"key_point": "99"}, ["a1", "a2", "a3", "a4"]),
-    ],
-)
-def test_a_cell_shows_the_arguments_asked_for(client, dataset, query, names):
-    shown = page(client, "cell", dataset.cells.get(), **query).context["arguments"]
-    assert [each.argument.name for each in shown] == names
-
-
-def test_a_cell_shows_matches_in_few_queries(client, dataset, django_assert_max_num_queries):
-    with django_assert_max_num_queries(16):
-        context = page(client, "cell", dataset.cells.get()).context
-    labels = [(each.matched, each.denied) for each in context["arguments"]]
-    assert labels == [((1,), (2,)), ((1, 2), ()), ((), ()), ((2,), ())]
-    counts = [(each.matched, each.matched_kept) for each in context["key_points"]]
-    assert counts == [(2, 1), (2, 0)]
-
-
-@pytest.mark.parametrize("format", ["csv", "raw.csv", "jsonl"])
-def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, format, tmp_path):
+def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, tmp_path, alone):
     CellArgument.objects.filter(name="a1").update(quality=0.25)
-    answer = page(client, "dataset_export", dataset, format=format)
-    body = b"".join(answer.streaming_content)
-    path = tmp_path / f"again.{format}"
+    for format in ("csv", "raw.csv", "jsonl"):
+        with alone(format):
+            body = file_of(client, dataset, format=format)
+            assert_it_comes_back(study, body, tmp_path / f"again.{format}")
+    rows = list(csv.DictReader(io.StringIO(file_of(client, dataset).decode("utf-8-sig"))))
+    reasons = ["", "", "key_points", "key_points", "no_key_point", "sentences"]
+    assert [row["left_out"] for row in rows] == reasons
+    lines = file_of(client, dataset, format="jsonl").splitlines()
+    assert json.loads(lines[0])["label"] == 1
+    assert page(client, "dataset_export", dataset, format="xlsx").status_code == 404
+
+
+def file_of(client, dataset, **query):
+    return b"".join(page(client, "dataset_export", dataset, **query).streaming_content)
+
+
+def assert_it_comes_back(study, body, path):
     path.write_bytes(body)
     asked = {"kind": "argument_pairs", "options": {"dataset": "Again"}, "write": True}
     import_path(study=study, path=path, name=path.name, **asked)
@@ -131,13 +130,3 @@ def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, format
     assert len(one) == 5
     again = CellArgument.objects.get(cell__dataset__name="Again", name="a1")
     assert again.quality == 0.25
-
-
-def test_a_file_says_why_arguments_are_left_out(client, dataset):
-    body = b"".join(page(client, "dataset_export", dataset).streaming_content)
-    rows = list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
-    reasons = ["", "", "key_points", "key_points", "no_key_point", "sentences"]
-    assert [row["left_out"] for row in rows] == reasons
-    lines = b"".join(page(client, "dataset_export", dataset, format="jsonl").streaming_content)
-    assert json.loads(lines.splitlines()[0])["label"] == 1
-    assert page(client, "dataset_export", dataset, format="xlsx").status_code == 404

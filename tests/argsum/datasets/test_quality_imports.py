@@ -67,31 +67,23 @@ def test_the_other_quality_is_read_if_it_is_named(bring):
     assert qualities() == {BUS: 0.75}
 
 
-@pytest.mark.parametrize(
-    ("rows", "reason"),
-    [
+def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, study):
+    good = (BUS, "", 0.5, 0.5)
+    for rows, reason in (
         ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is not a number from 0 to 1"),
         ([("", "", 0.5, 0.5)], "row 2, argument: is no text"),
         ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is not one of"),
-        (
-            [(BUS, "", 0.5, 0.5), (BUS, "", 0.6, 0.5)],
-            "row 3, quality: The same argument had quality 0.5",
-        ),
-    ],
-)
-def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, rows, reason):
-    assert reason in bring(rated(*rows))
-    assert qualities() == {}
-
-
-def test_a_dataset_that_was_summarized_keeps_its_qualities(bring, study):
+        ([good, (BUS, "", 0.6, 0.5)], "row 3, quality: The same argument had quality 0.5"),
+    ):
+        assert reason in bring(rated(*rows))
+    assert "no dataset named “Trams”" in bring(rated(good), dataset="Trams")
+    # A dataset that was summarized keeps its qualities.
     make_system_run(study.argument_datasets.get())
-    assert "can no longer be changed" in bring(rated((BUS, "", 0.5, 0.5)))
-    assert "no dataset named “Trams”" in bring(rated((BUS, "", 0.5, 0.5)), dataset="Trams")
+    assert "can no longer be changed" in bring(rated(good))
     assert qualities() == {}
 
 
-def test_the_same_file_is_a_list_of_arguments_with_a_quality(tmp_path):
+def test_the_same_file_is_a_list_of_arguments_or_what_a_scorer_learns_from(tmp_path):
     path = tmp_path / "rated.csv"
     path.write_bytes(rated((BUS, "dev", 0.75, 0.5)))
     (cell,) = read_argument_list(path, name="rated.csv").cells
@@ -100,14 +92,10 @@ def test_the_same_file_is_a_list_of_arguments_with_a_quality(tmp_path):
     path.write_bytes(doubled)
     with pytest.raises(UnreadableFile, match="two columns have the same meaning"):
         read_argument_list(path, name="rated.csv")
-
-
-def test_a_scorer_can_learn_from_it(tmp_path):
-    path = tmp_path / "arg_quality_rank.csv"
+    path = path.rename(tmp_path / "arg_quality_rank.csv")
     path.write_bytes(rated((BUS, "train", 0.75, 0.5), (NURSES, "dev", 0.25, 0.5)))
     for place in (path, tmp_path):
-        found = rated_in(place)
-        assert found == {"train": [(BUS, 0.75)], "dev": [(NURSES, 0.25)]}
+        assert rated_in(place) == {"train": [(BUS, 0.75)], "dev": [(NURSES, 0.25)]}
     assert rated_in(path, column="MACE-P")["dev"] == [(NURSES, 0.5)]
     path.write_bytes(rated((BUS, "train", "x", 0.5)))
     with pytest.raises(ScorerRefused, match="'x' is not a number"):

@@ -11,7 +11,7 @@ from argsum.leaderboard.reports.scores import cluster_values
 from argsum.metrics.models import CountingRun, MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.runs.models import Run
-from tests.argsum.counting.made_counting_runs import make_counting_run
+from tests.argsum.counting.made_counting import make_counting_run
 from tests.argsum.made_cells import make_count, make_dataset, make_set, make_system_run
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint

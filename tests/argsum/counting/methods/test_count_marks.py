@@ -34,33 +34,32 @@ WORKED = Marks(
 
 
 def test_the_worked_example():
-    assert count_covered(WORKED) == 3.5
-    assert count_unique(WORKED) == 3.5
+    assert count_covered(WORKED) == count_unique(WORKED) == 3.5
     counts = CoverageCounts(3.5, 3.5, references=5, summaries=6)
-    assert counts.coverage == 0.7
-    assert counts.redundancy == pytest.approx(1 - 3.5 / 6)
+    assert (counts.coverage, counts.redundancy) == (0.7, pytest.approx(1 - 3.5 / 6))
     assert undecided(WORKED, 5, 6) == ([], [])
-
-
-def test_which_summaries_cover_a_reference_changes_no_count():
+    # Which summaries cover a reference changes no count.
     assert count_covered(Marks(levels=WORKED.levels)) == 3.5
+    # One member that is partly marked makes its whole group half.
+    for partly in ((1,), (0, 1)):
+        assert count_unique(Marks(groups=((0, 1), (2,)), partly=partly)) == 1.5
 
 
-def test_one_partly_marked_member_makes_its_whole_group_half():
-    assert count_unique(Marks(groups=((0, 1), (2,)), partly=(1,))) == 1.5
-    assert count_unique(Marks(groups=((0, 1), (2,)), partly=(0, 1))) == 1.5
-
-
-def test_nothing_marked_is_no_count_of_zero_but_undecided():
+def test_what_is_missing_is_undecided_and_no_count_of_zero():
     assert undecided(Marks(), 2, 3) == ([0, 1], [0, 1, 2])
     assert undecided(Marks(levels={1: "none"}, groups=((2,),)), 2, 3) == ([0], [0, 1])
-
-
-def test_a_missing_count_has_no_share():
-    assert CoverageCounts(None, 2, 4, 4).coverage is None
-    assert CoverageCounts(None, 2, 4, 4).redundancy == 0.5
-    assert CoverageCounts(1, None, 0, 0).coverage is None
-    assert CoverageCounts(1, 1, 0, 0).redundancy is None
+    half, nothing = CoverageCounts(None, 2, 4, 4), CoverageCounts(1, 1, 0, 0)
+    assert (half.coverage, half.redundancy) == (None, 0.5)
+    assert (nothing.coverage, nothing.redundancy) == (None, None)
+    # Ticks before the mark itself are kept and count nothing.
+    early = Marks(by={1: (0,)}, groups=((0,),), partly=(2,))
+    check_marks(early, 2, 3)
+    assert marks_from_json(marks_to_json(early)) == early
+    assert (count_covered(early), count_unique(early)) == (0, 1)
+    assert undecided(early, 2, 3) == ([0, 1], [1, 2])
+    # Typed counts are half steps within the set.
+    steps = [each for each in (-0.5, 0, 0.25, 0.5, 4, 4.5, 5) if is_half_step(each, 4)]
+    assert steps == [0, 0.5, 4]
 
 
 @pytest.mark.parametrize(
@@ -85,19 +84,6 @@ def test_marks_that_do_not_fit_are_refused(marks):
         check_marks(marks, 5, 6)
 
 
-def test_ticks_before_the_mark_itself_are_kept_and_count_nothing():
-    early = Marks(by={1: (0,)}, groups=((0,),), partly=(2,))
-    check_marks(early, 2, 3)
-    assert marks_from_json(marks_to_json(early)) == early
-    assert (count_covered(early), count_unique(early)) == (0, 1)
-    assert undecided(early, 2, 3) == ([0, 1], [1, 2])
-
-
-def test_typed_counts_are_half_steps_within_the_set():
-    steps = [each for each in (-0.5, 0, 0.25, 0.5, 4, 4.5, 5) if is_half_step(each, 4)]
-    assert steps == [0, 0.5, 4]
-
-
 @st.composite
 def any_marks(draw):
     references, summaries = draw(st.integers(1, 8)), draw(st.integers(1, 8))
@@ -118,8 +104,8 @@ def any_marks(draw):
     return Marks(levels, by, tuple(groups), tuple(partly), empty), references, summaries
 
 
-@given(any_marks())
-def test_counts_stay_within_the_set_and_are_half_steps(made):
+@given(any_marks(), st.integers())
+def test_counts_are_half_steps_within_the_set_in_any_order(made, seed):
     marks, references, summaries = made
     check_marks(marks, references, summaries)
     covered, unique = count_covered(marks), count_unique(marks)
@@ -129,11 +115,6 @@ def test_counts_stay_within_the_set_and_are_half_steps(made):
     assert 0 <= shares.coverage <= 1
     assert 0 <= shares.redundancy <= 1
     assert undecided(marks, references, summaries)[1] == []
-
-
-@given(any_marks(), st.integers())
-def test_the_order_of_summaries_and_references_changes_nothing(made, seed):
-    marks, references, summaries = made
     rng = random.Random(seed)
     rows = rng.sample(range(references), references)
     columns = rng.sample(range(summaries), summaries)
@@ -144,8 +125,7 @@ def test_the_order_of_summaries_and_references_changes_nothing(made, seed):
         empty=tuple(columns[each] for each in marks.empty),
     )
     check_marks(moved, references, summaries)
-    assert count_covered(moved) == count_covered(marks)
-    assert count_unique(moved) == count_unique(marks)
+    assert (count_covered(moved), count_unique(moved)) == (covered, unique)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +140,16 @@ def test_the_order_of_summaries_and_references_changes_nothing(made, seed):
         ("I count three.\n`Count: 3 / 4`", 3),
         # More than there is: clipped where scores are computed, not here.
         ("Count: 12", 12),
+        ("Count: 3\n\nI hope this helps.", 3),
+        ("Count: 3\nThe count is 3.", 3),
     ],
 )
 def test_a_count_is_read(text, count):
     assert read_count(text) == count
+
+
+# What takes back the count before it.
+BEHIND = ("Wait, the third is covered, too.", "The answer should be 2.", "The count is 2.", "2")
 
 
 @pytest.mark.parametrize(
@@ -177,12 +163,20 @@ def test_a_count_is_read(text, count):
         ("The count: 3", "no_count"),
         ("Count: 2.3", "no_half_step"),
         ("Count: 2\nCount: 2.25", "no_half_step"),
+        *((f"Count: 3\n\n{behind}", "no_count") for behind in BEHIND),
     ],
 )
 def test_a_reply_without_a_count_says_why(text, reason):
     with pytest.raises(NoCount) as problem:
         read_count(text)
     assert problem.value.reason == reason
+
+
+def test_a_count_that_was_refused_or_may_have_been_cut_is_none():
+    ends = {"": "unfinished", "quux": "unfinished", "length": "truncated", "stop": "refused"}
+    for finish_reason, reason in ends.items():
+        with pytest.raises(NoCount, match=reason):
+            read_count("Count: 2", finish_reason, refusal="No." if reason == "refused" else "")
 
 
 # Letters of a count, and what may surround it.
@@ -198,17 +192,21 @@ def test_the_last_line_counts_whatever_stands_before(text, halves):
 KNOWN = ["Mandatory vaccination contradicts basic rights", "The parents should decide", "It hurts"]
 
 
-def test_case_punctuation_and_white_space_make_no_other_reference():
+def test_references_that_are_worded_otherwise_are_taken_for_those_that_share_most():
     (taken,) = same_references([KNOWN[0], "the  parents should decide!", KNOWN[2]], KNOWN)
     assert (taken.known, taken.shared) == (KNOWN[1], None)
-
-
-def test_other_words_are_taken_for_the_reference_that_shares_most():
     given = ["It hurts", "Mandatory vaccinations violate basic rights", "Parents should decide"]
     found = {
         each.given: (each.known, round(each.shared, 2)) for each in same_references(given, KNOWN)
     }
     assert found == {given[1]: (KNOWN[0], 0.6), given[2]: (KNOWN[1], 0.86)}
+    # The order says it where words do not.
+    assert [each.known for each in by_order(["A", "It hurts"], ["B", "It hurts"])] == ["B"]
+    with pytest.raises(OtherReferences, match="1 references"):
+        by_order(["A"], ["B", "C"])
+
+
+SAFE, SLOW, LOUD = (f"Buses at night are {word}" for word in ("safe", "slow", "loud"))
 
 
 @pytest.mark.parametrize(
@@ -216,50 +214,10 @@ def test_other_words_are_taken_for_the_reference_that_shares_most():
     [
         (KNOWN[:2], KNOWN, "2 references, but the dataset has 3"),
         ([*KNOWN[:2], "Needles scare children"], KNOWN, "no reference matches “Needles"),
-        (
-            ["Buses at night are safe", "Loud"],
-            ["Buses at night are slow", "Trams hurt"],
-            "no reference matches “Loud”",
-        ),
-        (
-            ["Buses at night are safe", "Buses at night are slow"],
-            ["Buses at night are loud", "Buses at night are dear"],
-            "several references match “Buses at night are safe”",
-        ),
+        ([SAFE, "Loud"], [SLOW, "Trams hurt"], "no reference matches “Loud”"),
+        ([SAFE, SLOW], [LOUD, LOUD.replace("loud", "dear")], f"several references match “{SAFE}”"),
     ],
 )
 def test_what_is_not_clear_is_refused(given, known, reason):
     with pytest.raises(OtherReferences, match=reason):
         same_references(given, known)
-
-
-def test_the_order_says_it_where_words_do_not():
-    assert [each.known for each in by_order(["A", "It hurts"], ["B", "It hurts"])] == ["B"]
-    with pytest.raises(OtherReferences, match="1 references"):
-        by_order(["A"], ["B", "C"])
-
-
-@pytest.mark.parametrize(
-    "behind",
-    ["Wait, the third is covered, too.", "The answer should be 2.", "The count is 2.", "2"],
-)
-def test_a_count_that_the_words_behind_it_take_back_is_none(behind):
-    assert read_count("Count: 3\n\nI hope this helps.") == 3
-    assert read_count("Count: 3\nThe count is 3.") == 3
-    with pytest.raises(NoCount) as caught:
-        read_count(f"Count: 3\n\n{behind}")
-    assert caught.value.reason == "no_count"
-
-
-@pytest.mark.parametrize(
-    ("finish_reason", "refusal", "reason"),
-    [
-        ("", "", "unfinished"),
-        ("quux", "", "unfinished"),
-        ("length", "", "truncated"),
-        ("stop", "No.", "refused"),
-    ],
-)
-def test_a_count_that_was_refused_or_may_have_been_cut_is_none(finish_reason, refusal, reason):
-    with pytest.raises(NoCount, match=reason):
-        read_count("Count: 2", finish_reason, refusal=refusal)

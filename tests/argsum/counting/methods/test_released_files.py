@@ -29,27 +29,22 @@ def row(stance="-1", texts=TEXTS, numbers="1.5,2,0.75,0.25", system="one.csv", t
     return f"{topic},{stance},{texts},{numbers},{system}"
 
 
-def test_one_judgement(tmp_path):
+def test_judgements_of_which_some_are_not_done_or_unsure(tmp_path):
     file = read_counts(counts(tmp_path, row()))
     (found,) = file.sets
     assert (file.rater, file.not_done, file.problems) == ("A1", 0, ())
-    assert found.key == ("Buses", "-1", "one")
+    assert (found.key, found.row) == (("Buses", "-1", "one"), 2)
     assert found.references == ("Buses are safe", "Buses help")
     assert found.summaries == ("Safety", "Work", "Work again")
-    assert (found.covered, found.unique) == (1.5, 2)
     # As written, not 1.5 / 2 and 1 - 2 / 3: one released file lost the halves of its counts.
-    assert (found.coverage, found.redundancy) == (0.75, 0.25)
-    assert found.row == 2
-
-
-def test_not_done_and_unsure(tmp_path):
-    path = counts(
-        tmp_path,
+    figures = (found.covered, found.unique, found.coverage, found.redundancy)
+    assert figures == (1.5, 2, 0.75, 0.25)
+    rows = [
         row(numbers="-2,-2,-2.0,-2.0"),
         row(numbers="-1,2,-1,0.25", system="two.csv"),
         row(numbers=",,0.5,-1.0", system="three.csv"),
-    )
-    file = read_counts(path)
+    ]
+    file = read_counts(counts(tmp_path, *rows))
     assert file.not_done == 1
     assert [(each.coverage, each.redundancy) for each in file.sets] == [(None, 0.25), (0.5, None)]
     assert [(each.covered, each.unique) for each in file.sets] == [(None, 2), (None, None)]
@@ -86,28 +81,18 @@ def test_a_row_that_cannot_be_read_is_a_problem_and_nothing_else(tmp_path, bad, 
     file = read_counts(counts(tmp_path, row(system="good.csv"), bad))
     assert [each.system for each in file.sets] == ["good"]
     (problem,) = file.problems
-    assert (problem.file, problem.column) == ("A1.csv", column)
     # Below the header, the first row takes four lines.
-    assert problem.row == 6
+    assert (problem.file, problem.row, problem.column) == ("A1.csv", 6, column)
     assert reason in problem.reason
-
-
-def test_a_file_without_the_columns_is_refused(tmp_path):
     path = counts(tmp_path, "Buses,1", header="topic,stance\n")
     with pytest.raises(UnreadableFile, match=r"A1\.csv: has no column reference, prediction"):
         read_counts(path)
 
 
-@pytest.mark.parametrize(
-    ("cell", "texts"),
-    [
-        ("1: a\n2: b", ("a", "b")),
-        ("1: a\nstill a\n2: b", ("a\nstill a", "b")),
-        ("1: a\n7: of ten\n2. b\n3) c", ("a\n7: of ten", "b", "c")),
-    ],
-)
-def test_numbered_texts(cell, texts):
-    assert numbered_texts(cell) == texts
+def test_numbered_texts():
+    assert numbered_texts("1: a\n2: b") == ("a", "b")
+    assert numbered_texts("1: a\nstill a\n2: b") == ("a\nstill a", "b")
+    assert numbered_texts("1: a\n7: of ten\n2. b\n3) c") == ("a\n7: of ten", "b", "c")
 
 
 def stored(tmp_path, content, name="stored.json"):
@@ -172,6 +157,11 @@ def test_evaluations(tmp_path):
     assert runs[0].setting == "share=0.1, threshold=0.75"
     sizes = [(cell, len(of)) for cell, of in iter_cells(runs)]
     assert sizes == [("Buses (1)", 2), ("Buses (-1)", 1)]
+    text = json.dumps(EVALUATION).replace('"llm_coverage": 1}', '"llm_coverage": "1"}')
+    with pytest.raises(UnreadableFile, match=r"Buses \(-1\), \(0\.1, 0\.75\).*llm_coverage"):
+        read_evaluations(stored(tmp_path, text))
+    with pytest.raises(UnreadableFile, match="cannot be opened"):
+        read_evaluations(tmp_path / "nowhere.json")
 
 
 CLUSTERING = {
@@ -180,12 +170,19 @@ CLUSTERING = {
 }
 
 
-def test_clusterings(tmp_path):
+def test_clusterings_may_name_their_arguments(tmp_path):
     path = stored(tmp_path, CLUSTERING)
     (run,) = read_clusterings(path)
     assert (run.cell, run.setting, run.seconds) == ("Buses (1)", "threshold=0.5", 0.5)
     assert run.cluster_ids == (0, -1, 0)
     assert read_clusterings(path, part="iterative_clustering") == ()
+    named = CLUSTERING | {"arguments": {"Buses": {"1": ["a", "b", "c"]}}}
+    (run,) = read_clusterings(stored(tmp_path, named))
+    assert run.texts == ("a", "b", "c")
+    for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "not a list of texts")):
+        broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
+        with pytest.raises(UnreadableFile, match=reason):
+            read_clusterings(stored(tmp_path, broken))
 
 
 @pytest.mark.parametrize(
@@ -205,21 +202,3 @@ def test_clusterings_that_are_none(tmp_path, old, new, reason):
     assert old in text
     with pytest.raises(UnreadableFile, match=reason):
         read_clusterings(stored(tmp_path, text.replace(old, new)))
-
-
-def test_evaluations_that_are_none(tmp_path):
-    text = json.dumps(EVALUATION).replace('"llm_coverage": 1}', '"llm_coverage": "1"}')
-    with pytest.raises(UnreadableFile, match=r"Buses \(-1\), \(0\.1, 0\.75\).*llm_coverage"):
-        read_evaluations(stored(tmp_path, text))
-    with pytest.raises(UnreadableFile, match="cannot be opened"):
-        read_evaluations(tmp_path / "nowhere.json")
-
-
-def test_a_clustering_may_name_its_arguments(tmp_path):
-    named = CLUSTERING | {"arguments": {"Buses": {"1": ["a", "b", "c"]}}}
-    (run,) = read_clusterings(stored(tmp_path, named))
-    assert run.texts == ("a", "b", "c")
-    for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "not a list of texts")):
-        broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
-        with pytest.raises(UnreadableFile, match=reason):
-            read_clusterings(stored(tmp_path, broken))

@@ -95,11 +95,7 @@ def test_what_is_no_text_is_no_key_point(value):
 
 @pytest.mark.parametrize(
     ("text", "finish", "reason"),
-    [
-        ("", "stop", "empty"),
-        (reply(KP), "length", "truncated"),
-        ("[1, 2]", "stop", "not_schema"),
-    ],
+    [("", "stop", "empty"), (reply(KP), "length", "truncated"), ("[1, 2]", "stop", "not_schema")],
 )
 def test_replies_that_cannot_be_read(text, finish, reason):
     with pytest.raises(ReplyNotUsable) as caught:
