@@ -29,30 +29,20 @@ def run(tmp_path, study, command):
     return run
 
 
-@pytest.mark.parametrize(
-    ("changed", "other"),
-    [
+def test_a_file_of_the_same_name_with_other_sets_is_refused(run):
+    run()
+    for changed, other in (
         ({"dataset": "Second"}, "another dataset, topic or stance"),
         ({"system": "Yours"}, "another system (Mine)"),
         ({"setting": "(0.7,)"}, "another setting (t=0.5)"),
-    ],
-)
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_a_file_of_the_same_name_with_other_sets_is_refused(run, changed, other, dry_run):
-    run()
-    said = run(value=0.75, update_changed=True, dry_run=dry_run, **changed)
-    assert f"A set with {other} came from position 1 in a file with this name" in said
+    ):
+        for dry_run in (True, False):
+            said = run(value=0.75, update_changed=True, dry_run=dry_run, **changed)
+            assert f"A set with {other} came from position 1 in a file with this name" in said
     assert list(MetricScore.objects.values_list("value", flat=True)) == [0.25]
 
 
 REASONS = ("It costs money", "It keeps people safe", "It wakes people")
-
-
-def by_chance():
-    """Texts and their reasons in rows that follow no order."""
-    draw = random.Random(3)
-    numbers = draw.sample(range(100, 160), 60)
-    return [(f"Argument number {number}.", draw.choice(REASONS)) for number in numbers]
 
 
 def ids_of(rows):
@@ -62,10 +52,12 @@ def ids_of(rows):
 
 @pytest.fixture
 def rows(command, tmp_path):
-    """A dataset of one cell, imported from pairs without labels."""
-    made = by_chance()
-    table = [(TOPIC, text, reason, 1) for text, reason in made]
+    """A dataset of one cell, from pairs without labels whose rows follow no order."""
+    draw = random.Random(3)
+    numbers = draw.sample(range(100, 160), 60)
+    made = [(f"Argument number {number}.", draw.choice(REASONS)) for number in numbers]
     path = tmp_path / "pairs.csv"
+    table = [(TOPIC, text, reason, 1) for text, reason in made]
     path.write_bytes(pairs(*table, columns=("topic", "argument", "summary", "stance")))
     command("import_arguments", path, dataset="Pairs")
     return made
@@ -76,10 +68,8 @@ def cluster(tmp_path, command, rows):
     """Import one clustering of that cell; returns what the command said."""
 
     def cluster(ids, *, texts=None, **options):
-        content = {
-            "parameter_names": ["threshold"],
-            "clustering": {"(0.5,)": {TOPIC: {"1": {"runtime": 1.0, "cluster_ids": ids}}}},
-        }
+        leaf = {TOPIC: {"1": {"runtime": 1.0, "cluster_ids": ids}}}
+        content = {"parameter_names": ["threshold"], "clustering": {"(0.5,)": leaf}}
         if texts is not None:
             content["arguments"] = {TOPIC: {"1": texts}}
         path = tmp_path / "Debate_test_Mine.json"
@@ -101,20 +91,16 @@ def texts_of(rows):
     return [text for text, _reason in rows]
 
 
-@pytest.mark.parametrize("asked", [{}, {"order": "key_points"}, {"order": "texts"}])
-@pytest.mark.parametrize("dry_run", [True, False])
-def test_ids_in_the_order_of_the_rows_are_not_matched_to_another(cluster, rows, asked, dry_run):
-    said = cluster(ids_of(rows), dry_run=dry_run, leave_out_rejected=True, **asked)
-    assert "The cluster ids do not follow the arguments sorted by" in said
-    assert "choose “rows”" in said
+def test_ids_in_the_order_of_the_rows_are_not_matched_to_another(cluster, rows):
+    for asked in ({}, {"order": "key_points"}, {"order": "texts"}):
+        for dry_run in (True, False):
+            said = cluster(ids_of(rows), dry_run=dry_run, leave_out_rejected=True, **asked)
+            assert "The cluster ids do not follow the arguments sorted by" in said
+            assert "choose “rows”" in said
     assert not SummarySet.objects.exists()
-
-
-def test_ids_in_the_order_of_the_rows_come_in_when_that_is_said(cluster, rows):
-    cluster(ids_of(rows), order="rows")
-    assert placed() == dict(zip(texts_of(rows), ids_of(rows), strict=True))
-    assert [line.split() for line in cluster(ids_of(rows), order="rows").splitlines()][1:3]
-    assert SummarySet.objects.count() == 1
+    for _twice in range(2):
+        cluster(ids_of(rows), order="rows")
+        assert placed() == dict(zip(texts_of(rows), ids_of(rows), strict=True))
 
 
 def test_ids_that_show_no_order_are_refused_until_one_is_named(cluster, rows):

@@ -79,9 +79,8 @@ def test_a_table_with_arguments_makes_a_set_of_clusters(bring, study):
     assert scorable_sets(study, SetSelection()).count() == 1
 
 
-@pytest.mark.parametrize(
-    ("row", "reason"),
-    [
+def test_rows_that_do_not_fit_are_named(bring):
+    for row, reason in (
         ((TOPIC, 1, ""), r"row 2, key_point: is empty"),
         ((TOPIC, 2, SAFE), r"row 2, stance: '2' is not one of"),
         (("Trams", 1, SAFE), r"does not have this topic and stance"),
@@ -89,28 +88,23 @@ def test_a_table_with_arguments_makes_a_set_of_clusters(bring, study):
         ((TOPIC, 1, SAFE, "A", "", "many"), r"row 2, prevalence: 'many' is not a whole number"),
         ((TOPIC, 1, SAFE, "A", "", "", "arg_9"), r"does not have the argument “arg_9”"),
         ((TOPIC, 1, SAFE, "A" * 121), r"row 2, system: longer than 120"),
-    ],
-)
-def test_rows_that_do_not_fit_are_named(bring, row, reason):
-    assert re.search(reason, bring(table(row)))
-    assert not SummarySet.objects.exists()
-
-
-def test_an_argument_cannot_stand_under_two_key_points(bring):
+    ):
+        assert re.search(reason, bring(table(row)))
     rows = [(TOPIC, 1, text, "A", "", "", "arg_1") for text in (SAFE, WORK)]
     assert "is listed under two key points" in bring(table(*rows))
+    assert not SummarySet.objects.exists()
 
 
 def test_prevalence_alone_is_taken_as_it_is(bring):
     bring(table((TOPIC, 1, SAFE, "Theirs", "", 2), (TOPIC, 1, WORK, "Theirs", "", 5)))
     assert told() == [(WORK, 5), (SAFE, 2)]
+    # Nobody matches if that is asked.
+    bring(table((TOPIC, 1, SAFE)), name="Plain.csv", scorer="none")
     assert not Job.objects.filter(kind=JOB).exists()
-
-
-def test_a_topic_written_otherwise_is_taken_for_the_one_that_it_is(bring):
-    said = bring(table((TOPIC.upper() + ".", 1, SAFE, "Theirs")))
+    # A topic written otherwise is taken for the one that it is.
+    said = bring(table((TOPIC.upper() + ".", 1, SAFE, "Other")), name="Other.csv")
     assert f"Matched with “{TOPIC}”." in said
-    assert told() == [(SAFE, None)]
+    assert told("Other") == [(SAFE, None)]
 
 
 def test_a_bare_list_needs_topic_and_stance(bring):
@@ -158,41 +152,32 @@ def released(ids, name="sum_ids"):
 
 
 def test_the_layout_of_released_classification_summaries(bring):
-    said = bring(released([0, 0, 0, 1, 1, 1]), order="rows")
-    assert "The file assigns arguments to key points" in said
-    assert told() == [(SAFE, 3), (WORK, 3)]
-    assert SummarySet.objects.get().clusters == [0, 0, 0, 1, 1, 1]
-
-
-def test_bare_ids_in_no_known_order_are_refused_or_left_aside(bring):
     said = bring(released([1, 0, 1, 0, 1, 0]))
     assert "the order cannot be detected" in said
     assert "5 cluster ids" in bring(released([0, 0, 0, 1, 1]), order="rows")
     assert not SummarySet.objects.exists()
-    bring(released([1, 0, 1, 0, 1, 0]), order="none")
-    assert told() == [(SAFE, None), (WORK, None)]
+    bring(released([1, 0, 1, 0, 1, 0]), name="Aside.json", order="none")
+    assert told("Aside") == [(SAFE, None), (WORK, None)]
+    said = bring(released([0, 0, 0, 1, 1, 1]), order="rows")
+    assert "The file assigns arguments to key points" in said
+    assert told() == [(SAFE, 3), (WORK, 3)]
+    assert SummarySet.objects.get(system="Theirs").clusters == [0, 0, 0, 1, 1, 1]
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
+def test_other_objects_are_refused_with_their_place(tmp_path, study, command):
+    make_dataset(study)
+    path = tmp_path / "x.json"
+    for content, reason in (
         ({"summaries": {}}, "has no key points"),
         ({"summaries": {"A": {"B": {"1": ["x"]}}}}, "is not by topic and stance"),
         ({"summaries": {"A": {"1": [3]}}}, "is not a text"),
         ({"summaries": {"A": {"1": "x"}}}, "is not a list of key points"),
         ({"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}}, "not in sums"),
-    ],
-)
-def test_other_objects_are_refused_with_their_place(tmp_path, content, reason):
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(UnreadableFile, match=reason):
-        read_system_file(path)
-
-
-def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study, command):
-    make_dataset(study)
-    path = tmp_path / "x.json"
+    ):
+        path.write_text(json.dumps(content))
+        with pytest.raises(UnreadableFile, match=reason):
+            read_system_file(path)
+    # Key points among stored scores are called what they are.
     for content in (released([0]), {TOPIC: {"1": [SAFE]}}):
         path.write_text(json.dumps(content))
         said = command("import_summary_scores", path, dataset="Night buses")
@@ -203,12 +188,20 @@ def test_key_points_among_stored_scores_are_called_what_they_are(tmp_path, study
 
 
 def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
-    bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
     monkeypatch.setattr(sets, "match_scorer_of", lambda scorer: Scores())
-    assert drain() == 1
-    assert Job.objects.get(kind=JOB).note == "sets with arguments by “Counterpoint match”"
-    made = SummarySet.objects.get()
+    content = table((TOPIC, 1, "a car"), (TOPIC, 1, "a bus at night is safer"))
+    bring(content, name="Theirs.csv")
+    bring(content, name="Counted.csv")
+    rater = Rater.objects.create(study=study, kind="person", external_id="A1", name="A1")
+    make_count(SummarySet.objects.get(system="Counted"), rater)
+    assert drain() >= 1
+    assert {job.note for job in Job.objects.filter(kind=JOB)} == {
+        "sets with arguments by “Counterpoint match”"
+    }
+    made = SummarySet.objects.get(system="Theirs")
     assert told()[0][0] == "a bus at night is safer"
+    # Key points keep their order once somebody counted.
+    assert [text for text, _n in told("Counted")] == ["a car", "a bus at night is safer"]
     assert sum(n for _text, n in told()) == sum(each >= 0 for each in made.assigned)
     assert len(made.arguments) == len(made.assigned) == len(made.scores) == 6
     texts = dict(CellArgument.objects.values_list("pk", "text"))
@@ -217,21 +210,7 @@ def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
     # Nothing is left to match when it is asked for again.
     request_assignment(dataset=made.cell.dataset, scorer="", actor=None)
     drain()
-    assert SummarySet.objects.get().assigned == made.assigned
-
-
-def test_key_points_keep_their_order_once_somebody_counted(bring, study, monkeypatch):
-    bring(table((TOPIC, 1, "a car", "Theirs"), (TOPIC, 1, "a bus at night is safer", "Theirs")))
-    rater = Rater.objects.create(study=study, kind="person", external_id="A1", name="A1")
-    make_count(SummarySet.objects.get(), rater)
-    monkeypatch.setattr(sets, "match_scorer_of", lambda scorer: Scores())
-    drain()
-    assert [text for text, _n in told()] == ["a car", "a bus at night is safer"]
-
-
-def test_nobody_matches_if_that_is_asked(bring):
-    bring(table((TOPIC, 1, SAFE)), scorer="none")
-    assert not Job.objects.filter(kind=JOB).exists()
+    assert SummarySet.objects.get(pk=made.pk).assigned == made.assigned
 
 
 # -- page and API ---------------------------------------------------------------------------------

@@ -37,59 +37,47 @@ def test_the_triple_becomes_one_cell(tmp_path):
     assert [each.name for each in cell.arguments] == ["a1", "a2", "a3", "a4"]
     assert cell.matches == {(0, 0): True, (0, 1): False, (1, 0): True, (1, 1): True, (3, 1): True}
     assert cell.matched() == [1, 2, 0, 1]
-
-
-def test_ids_mean_something_only_within_a_split(tmp_path):
-    other = triple("dev", topic="Another topic")
-    found = archive(tmp_path, triple() | other)
-    assert [cell.split for cell in found.cells] == ["dev", "test"]
-    assert found.cells[0].matches == found.cells[1].matches
-
-
-def test_one_text_under_two_ids_is_one_argument(tmp_path):
+    # Ids mean something only within a split.
+    dev, test = archive(tmp_path, triple() | triple("dev", topic="Another topic")).cells
+    assert (dev.split, test.split, dev.matches) == ("dev", "test", test.matches)
+    # One text under two ids is one argument.
     rows = [("a1", "Same.", TOPIC, 1), ("a2", "Same.", TOPIC, 1)]
     labels = [("a1", "k1", 1), ("a2", "k2", 1)]
     (cell,) = archive(tmp_path, triple(arguments=rows, labels=labels)).cells
-    assert len(cell.arguments) == 1
-    assert cell.repeats == 1
+    assert (len(cell.arguments), cell.repeats) == (1, 1)
     assert cell.matches == {(0, 0): True, (0, 1): True}
+    # A label between two cells is none.
+    rows = [("k1", "Silence is restful", TOPIC, -1), ("k2", "Music costs money", TOPIC, 1)]
+    found = archive(tmp_path, triple(key_points=rows))
+    assert {problem.column for problem in found.problems} == {"key_point_id"}
+    assert "another topic or stance" in found.problems[0].reason
 
 
 @pytest.mark.parametrize(
-    ("part", "row", "place"),
+    ("part", "row", "column"),
     [
-        ("labels", ("a9", "k1", 1), ("labels_test.csv", 3, "arg_id")),
-        ("labels", ("a1", "k9", 1), ("labels_test.csv", 3, "key_point_id")),
-        ("labels", ("a1", "k2", 7), ("labels_test.csv", 3, "label")),
-        ("labels", ("a1", "k1", 0), ("labels_test.csv", 3, "label")),
-        ("arguments", ("a1", "Other.", TOPIC, 1), ("arguments_test.csv", 3, "arg_id")),
-        ("arguments", ("", "Other.", TOPIC, 1), ("arguments_test.csv", 3, "arg_id")),
-        ("arguments", ("a2", " ", TOPIC, 1), ("arguments_test.csv", 3, "argument")),
-        ("arguments", ("a2", "Other.", TOPIC, 0), ("arguments_test.csv", 3, "stance")),
-        ("arguments", ("a2", "Other.", " ", 1), ("arguments_test.csv", 3, "topic")),
-        ("key_points", ("k2", "x" * 10_001, TOPIC, 1), ("key_points_test.csv", 3, "key_point")),
+        ("labels", ("a9", "k1", 1), "arg_id"),
+        ("labels", ("a1", "k9", 1), "key_point_id"),
+        ("labels", ("a1", "k2", 7), "label"),
+        ("labels", ("a1", "k1", 0), "label"),
+        ("arguments", ("a1", "Other.", TOPIC, 1), "arg_id"),
+        ("arguments", ("", "Other.", TOPIC, 1), "arg_id"),
+        ("arguments", ("a2", " ", TOPIC, 1), "argument"),
+        ("arguments", ("a2", "Other.", TOPIC, 0), "stance"),
+        ("arguments", ("a2", "Other.", " ", 1), "topic"),
+        ("key_points", ("k2", "x" * 10_001, TOPIC, 1), "key_point"),
     ],
 )
-def test_a_bad_row_is_named_by_file_row_and_column(tmp_path, part, row, place):
-    rows = {
-        "arguments": [("a1", "Silence is restful.", TOPIC, 1)],
-        "key_points": [("k1", "Silence is restful", TOPIC, 1)],
-        "labels": [("a1", "k1", 1)],
-    }
+def test_a_bad_row_is_named_by_file_row_and_column(tmp_path, part, row, column):
+    rows = {"arguments": [("a1", "Silence is restful.", TOPIC, 1)], "labels": [("a1", "k1", 1)]}
+    rows["key_points"] = [("k1", "Silence is restful", TOPIC, 1)]
     if row[1] == "k2":
         rows["key_points"].append(("k2", "Other", TOPIC, 1))
     rows[part].append(row)
     found = archive(tmp_path, triple(**rows))
     (problem,) = found.problems
-    assert (problem.file, problem.row, problem.column) == place
+    assert (problem.file, problem.row, problem.column) == (f"{part}_test.csv", 3, column)
     assert len(found.cells[0].arguments) == 1
-
-
-def test_a_label_between_two_cells_is_no_label(tmp_path):
-    rows = [("k1", "Silence is restful", TOPIC, -1), ("k2", "Music costs money", TOPIC, 1)]
-    found = archive(tmp_path, triple(key_points=rows))
-    assert {problem.column for problem in found.problems} == {"key_point_id"}
-    assert "another topic or stance" in found.problems[0].reason
 
 
 @pytest.mark.parametrize(
@@ -111,14 +99,18 @@ def test_an_archive_without_what_it_needs_is_refused(tmp_path, change, reason):
         archive(tmp_path, files or {"readme.txt": b"x"})
 
 
-def test_names_in_an_archive_choose_no_place_on_the_disk(tmp_path):
+def test_an_archive_chooses_no_place_on_the_disk_and_is_refused_if_it_is_none(tmp_path):
     files = {f"../../evil/{name}": body for name, body in triple().items()}
     found = archive(tmp_path, files | {"/etc/passwd": b"x", "__MACOSX/._labels_test.csv": b"x"})
     assert len(found.cells) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stored"]
-
-
-def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
+    for content in (b"no archive", zip_of(triple())[:-200], b""):
+        with pytest.raises(UnreadableFile, match="not a readable ZIP archive"):
+            read(read_argkp, tmp_path, content, "argkp.zip")
+    body = bytearray(zip_of(triple()))
+    body[body.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(UnreadableFile, match="password"):
+        read(read_argkp, tmp_path, bytes(body), "argkp.zip")
     path = tmp_path / "bomb.zip"
     path.write_bytes(zip_of({"labels_test.csv": b"a" * 300_000}))
     small = Limits(text_bytes=200_000)
@@ -127,17 +119,6 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path):
         unpacked(path, name="bomb.zip", is_wanted=lambda name: True, limits=small),
     ):
         pytest.fail("it was unpacked")
-
-
-def test_what_is_no_archive_or_an_encrypted_one_is_refused(tmp_path):
-    for content in (b"no archive", zip_of(triple())[:-200], b""):
-        with pytest.raises(UnreadableFile, match="not a readable ZIP archive"):
-            read(read_argkp, tmp_path, content, "argkp.zip")
-    body = bytearray(zip_of(triple()))
-    at = body.index(b"PK\x01\x02") + 8
-    body[at] |= 1
-    with pytest.raises(UnreadableFile, match="password"):
-        read(read_argkp, tmp_path, bytes(body), "argkp.zip")
 
 
 def test_a_folder_reads_as_its_archive_does(tmp_path):
@@ -154,7 +135,7 @@ def test_a_folder_reads_as_its_archive_does(tmp_path):
     assert read_argkp(one, name="1.zip") == whole
 
 
-def test_pairs_join_on_their_texts(tmp_path):
+def test_pairs_join_on_their_texts_and_columns_go_by_several_names(tmp_path):
     found = table(
         tmp_path,
         (TOPIC, "One.", "First", "1", "1", "train", "0.5"),
@@ -167,13 +148,14 @@ def test_pairs_join_on_their_texts(tmp_path):
     assert [(each.text, each.quality) for each in pro.arguments] == [("One.", 0.5), ("Two.", 1.07)]
     assert pro.matches == {(0, 0): True, (0, 1): False}
     assert (con.stance, con.matches, len(con.key_points)) == (-1, {}, 1)
-
-
-def test_columns_go_by_several_names(tmp_path):
     columns = ("Motion", "Text", "KP", "Stance", "Is match", "Split", "ibm_pro_deb_qs", "spare")
     row = (TOPIC, "One.", "First", "con", "true", "validation", "0.25", "!")
     (cell,) = table(tmp_path, row, columns=columns).cells
     assert (cell.stance, cell.split, cell.arguments[0].quality) == (-1, "dev", 0.25)
+    for other in ("argument", "text"):
+        columns = ("topic", "argument", other, "key_point", "stance", "label")
+        with pytest.raises(UnreadableFile, match="two columns have the same meaning"):
+            table(tmp_path, (TOPIC, "One.", "Two.", "First", "1", "1"), columns=columns)
 
 
 @pytest.mark.parametrize(
@@ -198,13 +180,6 @@ def test_a_bad_pair_is_named_by_row_and_column(tmp_path, row, column):
     assert [each.text for each in found.cells[0].arguments] == ["Zero."]
 
 
-@pytest.mark.parametrize("other", ["argument", "text"])
-def test_two_columns_of_one_meaning_are_refused(tmp_path, other):
-    columns = ("topic", "argument", other, "key_point", "stance", "label")
-    with pytest.raises(UnreadableFile, match="two columns have the same meaning"):
-        table(tmp_path, (TOPIC, "One.", "Two.", "First", "1", "1"), columns=columns)
-
-
 def test_pairs_without_a_label_column_are_matches(tmp_path):
     columns = ("", "topic", "argument", "summary", "stance", "ibm_pro_deb_qs", "post")
     rows = [
@@ -222,15 +197,12 @@ def test_pairs_without_a_label_column_are_matches(tmp_path):
     assert table(tmp_path, (TOPIC, "One.", "First", 1, "", "", "")).has_label
 
 
-def test_a_list_needs_no_stance_and_counts_repeats(tmp_path):
+def test_a_list_needs_no_stance_and_may_be_json_lines(tmp_path):
     rows = [(TOPIC, "One."), (TOPIC, "Two."), (TOPIC, "One.")]
     found = read(read_argument_list, tmp_path, csv_of(("topic", "argument"), rows), "list.csv")
     (cell,) = found.cells
     assert (cell.stance, len(cell.arguments), cell.repeats) == (0, 2, 1)
     assert cell.matched() == [None, None]
-
-
-def test_a_list_may_be_json_lines(tmp_path):
     lines = b'{"topic": "T", "argument": "One.", "stance": -1, "quality": 0.5}\n' * 2
     (cell,) = read(read_argument_list, tmp_path, lines, "list.jsonl").cells
     assert (cell.stance, cell.repeats, cell.arguments[0].quality) == (-1, 1, 0.5)

@@ -13,6 +13,7 @@ from argsum.datasets.methods.near_duplicates import (
     shingles_of,
 )
 from benchmarks.near_duplicates import letters, make_set, measure, vary
+from tests.lengths import mostly
 
 LETTER = (
     "The pool in Harbour Lane must stay open because there is no other place in the east of the "
@@ -20,7 +21,7 @@ LETTER = (
 )
 
 
-@pytest.mark.parametrize("language", sorted(letters()))
+@pytest.mark.parametrize("language", mostly(sorted(letters()), "de", "ja"))
 def test_variations_of_a_letter_are_found_and_nothing_else(language):
     measured = measure(make_set(language))
     assert measured.found >= 0.99
@@ -28,26 +29,32 @@ def test_variations_of_a_letter_are_found_and_nothing_else(language):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(2, 7))
-def test_other_draws_and_heavier_changes(seed):
-    for language in letters():
-        measured = measure(make_set(language, seed=seed, times=2))
-        assert measured.found >= 0.95, language
-        assert measured.false == 0, language
+def test_other_draws_and_heavier_changes():
+    for seed in range(2, 7):
+        for language in letters():
+            measured = measure(make_set(language, seed=seed, times=2))
+            assert (measured.found >= 0.95, measured.false) == (True, 0), (language, seed)
 
 
 def test_every_member_shares_enough_with_the_centre():
-    letter_set = make_set("de", 200, times=2)
-    for group in find_near_duplicates(letter_set.texts):
-        centre = shingles_of(plain_text(letter_set.texts[group.centre]))
+    texts = make_set("de", 200, times=2).texts
+    groups = find_near_duplicates(texts)
+    assert groups == find_near_duplicates(list(texts))
+    for group in groups:
+        centre = shingles_of(plain_text(texts[group.centre]))
         for member, shared in zip(group.members, group.shared, strict=True):
-            own = shingles_of(plain_text(letter_set.texts[member]))
+            own = shingles_of(plain_text(texts[member]))
             assert shared == shared_of(centre, own) >= LEAST_SHARED
-
-
-def test_equal_input_gives_equal_groups():
-    texts = make_set("fr", 200).texts
-    assert find_near_duplicates(texts) == find_near_duplicates(list(texts))
+    # Equal letters are one group whatever their case and signs.
+    texts = [LETTER, "Something else.", LETTER.upper(), LETTER.replace(" ", "\n ")]
+    (group,) = find_near_duplicates(texts)
+    assert (group.centre, group.members, group.shared) == (0, (0, 2, 3), (1.0, 1.0, 1.0))
+    # A comment that quotes the letter has a voice of its own.
+    own = (
+        "I have swum there since I was six and nobody can tell me that the heating is to blame. "
+        "It was warm enough when the men from the works still looked after it on Sundays."
+    )
+    assert find_near_duplicates([LETTER, LETTER, f"{LETTER[:90]} {own}"])[0].members == (0, 1)
 
 
 def test_short_comments_are_different_voices():
@@ -57,12 +64,6 @@ def test_short_comments_are_different_voices():
     # Thirty-four characters say in Japanese what takes a hundred letters.
     assert is_long_enough("公" * 34)
     assert not is_long_enough("公" * 33)
-
-
-def test_equal_letters_are_one_group_whatever_their_case_and_signs():
-    texts = [LETTER, "Something else.", LETTER.upper(), LETTER.replace(" ", "\n ")]
-    (group,) = find_near_duplicates(texts)
-    assert (group.centre, group.members, group.shared) == (0, (0, 2, 3), (1.0, 1.0, 1.0))
 
 
 def test_a_chain_of_likenesses_is_no_group():
@@ -86,16 +87,8 @@ def test_later_letters_join_the_group_that_is_there():
     assert not find_near_duplicates(later, known=[group.centre], settled=frozenset(everything))
 
 
-def test_a_comment_that_quotes_the_letter_has_a_voice_of_its_own():
-    own = (
-        "I have swum there since I was six and nobody can tell me that the heating is to blame. "
-        "It was warm enough when the men from the works still looked after it on Sundays."
-    )
-    assert find_near_duplicates([LETTER, LETTER, f"{LETTER[:90]} {own}"])[0].members == (0, 1)
-
-
 def test_progress_is_told_in_pieces():
     seen = []
-    texts = [f"{LETTER} {number * 7919} {LETTER[number % 40 :]}" for number in range(1200)]
+    texts = [f"{LETTER} {number * 7919} {LETTER[number % 40 :]}" for number in range(600)]
     find_near_duplicates(texts, progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(0, 1200), (500, 1200), (1000, 1200)]
+    assert seen == [(0, 600), (500, 600)]

@@ -65,22 +65,18 @@ def test_a_comment_is_split_where_people_end_a_thought(text, found):
     assert statements(text) == (whole if found is None else found)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "n/a", "N.A.", "none", "-", "…", "No comment.", "Nothing", "See above", "thanks!",
-        "Thank you very much", "Expensive!", "12 34", "I don’t know.", "keine Angabe", "🙂",
-    ],
+NOTHING = (
+    "n/a", "N.A.", "none", "-", "…", "No comment.", "Nothing", "See above", "thanks!", "🙂",
+    "Thank you very much", "Expensive!", "12 34", "I don’t know.", "keine Angabe",
 )  # fmt: skip
-def test_what_says_nothing(text):
-    assert not says_something(text)
+SOMETHING = (
+    "too slow", "Nothing works here", "Thanks to Ann", "价格太贵了", "no comment is read",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "text", ["too slow", "Nothing works here", "Thanks to Ann", "价格太贵了", "no comment is read"]
-)
-def test_what_says_something(text):
-    assert says_something(text)
+def test_what_says_something_and_what_nothing():
+    assert [text for text in NOTHING if says_something(text)] == []
+    assert [text for text in SOMETHING if not says_something(text)] == []
 
 
 ENGLISH = "The rooms are too dark and there is no window that opens."
@@ -96,16 +92,14 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("code", "text"), SENTENCES.items())
-def test_a_language_shows_in_the_words_that_hold_sentences_together(code, text):
-    assert language_of([text] * 3) == code
-
-
-def test_no_language_is_guessed_from_little_or_from_another_one():
-    assert language_of(["The"]) == ""
-    assert language_of(["Huoneet ovat liian pimeitä eikä ikkuna aukea"] * 9) == ""
-    assert language_of([]) == ""
+def test_a_language_shows_in_the_words_that_hold_sentences_together():
+    assert {code: language_of([text] * 3) for code, text in SENTENCES.items()} == {
+        code: code for code in SENTENCES
+    }
     assert language_of([*[SENTENCES["de"]] * 2, *[ENGLISH] * 5]) == "en"
+    # None is guessed from little or from another one.
+    for texts in ([], ["The"], ["Huoneet ovat liian pimeitä eikä ikkuna aukea"] * 9):
+        assert language_of(texts) == ""
 
 
 @pytest.mark.parametrize(
@@ -129,32 +123,23 @@ def test_days_in_the_forms_of_files(text, order, found):
     assert as_date(text, Order(order)) == found
 
 
-def test_a_column_shows_the_order_of_its_dates():
+def test_what_a_column_shows():
     assert order_of(["", "1/2/2024", "1/31/2024", "31/1/2024"]) == Order.MONTH
     assert order_of(["1/2/2024"]) == Order.UNKNOWN
-    assert is_parted("1/2/2024")
-    assert not is_parted("2/2/2024")
-    assert not is_parted("2024-02-01")
-
-
-def test_the_longest_texts_are_proposed_where_no_name_says_it():
-    rows = [
-        TableRow(2, {"A": "short", "B": "a much longer text that somebody wrote", "Date": "x"})
-    ]
+    days = ["1/2/2024", "2/2/2024", "2024-02-01"]
+    assert [is_parted(day) for day in days] == [True, False, False]
+    # The longest texts are proposed where no name says it.
+    rows = [TableRow(2, {"A": "short", "B": "a longer text that somebody wrote", "Date": "x"})]
     assert proposed(["A", "B", "Date"], rows) == {"comment": "B", "date": "Date"}
     assert proposed(["Id", "Review", "text"], rows)["comment"] == "text"
-    assert wrong_columns({"comment": "A", "date": "A"}) == [
-        "'A' is chosen twice: comment and date"
-    ]
+    twice = "'A' is chosen twice: comment and date"
+    assert wrong_columns({"comment": "A", "date": "A"}) == [twice]
     assert wrong_columns({"date": "A"}) == ["no column is chosen for the comments"]
-
-
-def test_a_first_row_that_is_a_comment():
-    assert is_comment("The bus is late.")
-    assert is_comment("it would be nice if the bus came more often")
-    assert not is_comment("What do you think of the bus?")
-    assert not is_comment("Your comment")
-    assert not is_comment("comments")
+    # A first row that is a comment, and heads.
+    for text in ("The bus is late.", "it would be nice if the bus came more often"):
+        assert is_comment(text)
+    for text in ("What do you think of the bus?", "Your comment", "comments"):
+        assert not is_comment(text)
 
 
 ONE = (
@@ -173,36 +158,24 @@ ONE = (
     "See www.example.org/bus for more",
 )
 SEVERAL = {
-    "Buses are cheap. They are quiet.": ["Buses are cheap.", "They are quiet."],
-    "Buses are cheap! they are quiet": ["Buses are cheap!", "they are quiet"],
-    "Who pays? (We do.) Nobody else.": ["Who pays?", "(We do.)", "Nobody else."],
-    "They wait.. Nobody comes.": ["They wait..", "Nobody comes."],
-    "“They wait.” Nobody comes.": ["“They wait.”", "Nobody comes."],
+    "Buses are cheap. They are quiet.": ("Buses are cheap.", "They are quiet."),
+    "Buses are cheap! they are quiet": ("Buses are cheap!", "they are quiet"),
+    "Who pays? (We do.) Nobody else.": ("Who pays?", "(We do.)", "Nobody else."),
+    "They wait.. Nobody comes.": ("They wait..", "Nobody comes."),
+    "“They wait.” Nobody comes.": ("“They wait.”", "Nobody comes."),
     # As in the released data: an abbreviation in small letters counts as an end.
-    "Some fuels, e.g. coal, are dirty.": ["Some fuels, e.g.", "coal, are dirty."],
-    "They wait. ,": ["They wait.", ","],
+    "Some fuels, e.g. coal, are dirty.": ("Some fuels, e.g.", "coal, are dirty."),
+    "They wait. ,": ("They wait.", ","),
 }
 
 
-@pytest.mark.parametrize("text", ONE)
-def test_one_sentence(text):
-    assert sentences(text) == [text.strip() if not text.endswith(" .") else "Buses are cheap."]
-    assert is_one_sentence(text)
-
-
-@pytest.mark.parametrize("text", SEVERAL)
-def test_several_sentences(text):
-    assert sentences(text) == SEVERAL[text]
-    assert not is_one_sentence(text)
-
-
-@pytest.mark.parametrize("text", ["", " \n", "...", "?!"])
-def test_nothing_is_no_sentence(text):
-    assert sentences(text) == []
-    assert not is_one_sentence(text)
-
-
-def test_a_long_text_takes_linear_time():
+def test_sentences():
+    for text in ONE:
+        whole = text.strip() if not text.endswith(" .") else "Buses are cheap."
+        assert (sentences(text), is_one_sentence(text)) == ([whole], True)
+    for text, parts in SEVERAL.items() | {(text, ()) for text in ("", " \n", "...", "?!")}:
+        assert (sentences(text), is_one_sentence(text)) == (list(parts), False)
+    # A long text takes linear time.
     assert len(sentences("Yes. " * 20_000)) == 20_000
     assert len(sentences("." * 100_000 + "a")) == 1
 
@@ -216,22 +189,15 @@ def test_each_argument_keeps_the_first_step_it_failed():
     assert found.reasons == ("", "key_points", "sentences", "key_points", "no_key_point")
     assert found.kept == (0,)
     assert found.counts == {"read": 7, "unique": 5, ONE_KEY_POINT: 2, ONE_SENTENCE: 1}
-
-
-def test_a_step_that_was_not_chosen_takes_nothing():
+    # A step that was not chosen takes nothing.
     found = prepare(TEXTS, MATCHES, steps=[ONE_SENTENCE])
     assert found.reasons == ("", "", "sentences", "sentences", "")
     assert found.counts == {"read": 5, "unique": 5, ONE_SENTENCE: 3}
     assert prepare(TEXTS, MATCHES, steps=()).kept == (0, 1, 2, 3, 4)
-
-
-def test_without_key_points_nobody_has_to_match_one():
+    # Without key points nobody has to match one.
     found = prepare(TEXTS, [None] * 5)
     assert found.reasons == ("", "", "sentences", "sentences", "")
     assert found.counts[ONE_KEY_POINT] == 5
-
-
-def test_steps_are_taken_in_one_order():
     assert checked_steps([ONE_SENTENCE, ONE_KEY_POINT]) == PAPER_STEPS
     assert checked_steps([]) == (UNIQUE,)
     with pytest.raises(ValueError, match="'shuffled' is not a step"):

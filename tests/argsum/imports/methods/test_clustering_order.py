@@ -20,10 +20,10 @@ from argsum.imports.methods.clustering_order import (
 KEY_POINT_NAMES = ("dear", "loud", "safe", "slow")
 
 
-def shuffled_cell(seed=1, size=60):
+def shuffled_cell():
     """Arguments whose rows, texts and key points follow no common order."""
-    draw = random.Random(seed)
-    numbers = draw.sample(range(100, 100 + size), size)
+    draw = random.Random(1)
+    numbers = draw.sample(range(100, 160), 60)
     return [(draw.choice(KEY_POINT_NAMES), f"argument {number}") for number in numbers]
 
 
@@ -47,18 +47,13 @@ def test_ids_that_follow_an_order_show_it(order):
         assert better_order(each, fits) == ("" if each == order else order)
 
 
-def test_ids_without_any_pattern_show_no_order():
-    cell = shuffled_cell()
-    draw = random.Random(2)
+def test_ids_without_any_pattern_show_no_order_and_orders_that_are_one_need_no_proof():
+    cell, draw = shuffled_cell(), random.Random(2)
     cells = [CellClusterings(cell, [[draw.randrange(4) for _ in cell]])]
     fits = order_fits(cells)
-    assert {each: is_confirmed(each, fits, cells) for each in fits} == dict.fromkeys(fits, False)
-    assert {better_order(each, fits) for each in fits} == {""}
-
-
-def test_orders_that_are_one_need_no_proof():
-    cell = [("a", "1"), ("a", "2"), ("b", "3")]
-    cells = [CellClusterings(cell, [[0, 1, 0]])]
+    for each in fits:
+        assert (is_confirmed(each, fits, cells), better_order(each, fits)) == (False, "")
+    cells = [CellClusterings([("a", "1"), ("a", "2"), ("b", "3")], [[0, 1, 0]])]
     fits = order_fits(cells)
     assert is_confirmed(KEY_POINTS, fits, cells)
     assert fits[KEY_POINTS] == fits[ROWS] == fits[TEXTS]
@@ -89,11 +84,7 @@ def test_the_right_texts_share_words_and_others_do_not():
     assert word_strength(ROWS, [CellClusterings(rows, [ids])]) > 2 * SHOWN
     assert abs(word_strength(ROWS, [CellClusterings(others, [ids])])) < SHOWN
     assert abs(word_strength(TEXTS, [CellClusterings(rows, [ids])])) < SHOWN
-
-
-def test_clusters_that_are_key_points_show_nothing():
-    rows, _ids = cell(1)
-    points = [CellClusterings(rows, [[0, 1] * 40])]
-    assert word_strength(ROWS, points) is None
-    assert word_strength(ROWS, [CellClusterings(rows, [[-1] * 80])]) is None
+    # Clusters that are key points, or nothing, show nothing.
+    for nothing in ([0, 1] * 40, [-1] * 80):
+        assert word_strength(ROWS, [CellClusterings(rows, [nothing])]) is None
     assert word_strength(ROWS, []) is None

@@ -39,13 +39,8 @@ def test_soft_scores_of_the_worked_example():
     assert (mixed.precision, mixed.recall, mixed.f1) == (0.5, -0.75, None)
 
 
-def test_coverage_score_needs_more_than_the_threshold():
-    assert coverage_score(SIMILARITY, 0.8) == 0.5
-    assert coverage_score(SIMILARITY, 0.79) == 1.0
-    assert coverage_score(SIMILARITY, 0.9) == 0.0
-
-
-def test_a_set_without_references_or_summaries_has_no_score():
+def test_coverage_score_needs_more_than_the_threshold_and_a_set_something():
+    assert [coverage_score(SIMILARITY, least) for least in (0.8, 0.79, 0.9)] == [0.5, 1.0, 0.0]
     for shape in ((0, 3), (3, 0), (3,)):
         for score in (soft_scores, lambda found: coverage_score(found, 0.5)):
             with pytest.raises(ValueError, match="at least one"):
@@ -71,9 +66,8 @@ def test_counts_of_the_worked_examples():
 
 
 def test_weighted_score():
-    assert weighted_score(0.9, 0.3) == pytest.approx((2 * 0.9 + 0.7) / 3)
-    assert weighted_score(0.9, 0.3, weight=1) == pytest.approx(0.9)
-    assert weighted_score(0.9, 0.3, weight=0) == pytest.approx(0.7)
+    found = [weighted_score(0.9, 0.3, **weight) for weight in ({}, {"weight": 1}, {"weight": 0})]
+    assert found == pytest.approx([(2 * 0.9 + 0.7) / 3, 0.9, 0.7])
     with pytest.raises(ValueError, match="between 0 and 1"):
         weighted_score(0.9, 0.3, weight=1.01)
 
@@ -84,19 +78,16 @@ def test_across_and_within():
     # Centred x -2 -1 0 0 1 2 and y -4 -3 -2 4 3 2: 8 + 3 + 3 + 4 over √10 √58.
     assert found.across == pytest.approx(18 / math.sqrt(10 * 58))
     assert found.per_cell == {"a": pytest.approx(1), "b": pytest.approx(-1)}
-    assert found.within_mean == pytest.approx(0)
-    assert found.within_sd == pytest.approx(1)  # of a population
+    # The deviation is of a population.
+    assert (found.within_mean, found.within_sd) == (pytest.approx(0), pytest.approx(1))
     assert (found.n, found.constant_cells, found.small_cells) == (6, (), ())
-
-
-def test_constant_and_small_cells_are_named_and_left_out():
+    # Constant and small cells are named and left out: c has one set with both values, and the
+    # two of d always lie on a line.
     metric = [1, 2, 3, 5, 5, 5, 7, None, 3, 4, 6]
     human = [2, 4, 6, 1, 2, 3, 1, 2, math.nan, 1, 2]
     found = across_within(metric, human, list("aaabbbcccdd"))
     assert found.per_cell == {"a": pytest.approx(1)}
-    assert found.constant_cells == ("b",)
-    # One set with both values; and two, which always lie on a line.
-    assert found.small_cells == ("c", "d")
+    assert (found.constant_cells, found.small_cells) == (("b",), ("c", "d"))
     assert (found.n, found.within_mean, found.within_sd) == (9, pytest.approx(1), 0)
 
 
@@ -117,36 +108,28 @@ def test_pairs_of_raters_over_what_both_judged():
 
 
 def test_rouge_by_hand():
-    # With stems "tram(s)" and "safe" match: 2 of 3 words and 2 of 4.
+    # With stems "tram(s)" and "safe" match, 2 of 3 words and 2 of 4: 2 · 2 / (3 + 4); none;
+    # 2 · 1 / (3 + 1).
     found = rouge_matrix("rouge_1", ["trams are safe"], ["a tram is safe", "buses", "safe"])
-    # 2 · 2 / (3 + 4); none; 2 · 1 / (3 + 1).
     np.testing.assert_allclose(found, [[4 / 7, 0.0, 0.5]])
+    # ROUGE 2 looks at the order of words; the longest common subsequence is "night buses".
+    reference, turned = "night buses help", "help night buses"
+    found = [rouge_matrix(name, [reference], [turned])[0, 0] for name in ("rouge_2", "rouge_l")]
+    assert found == pytest.approx([0.5, 2 / 3])
+    assert rouge_matrix("rouge_2", [reference], [reference])[0, 0] == 1
 
 
-def test_rouge_looks_at_the_order_of_words():
-    reference, same, turned = "night buses help", "night buses help", "help night buses"
-    assert rouge_matrix("rouge_2", [reference], [same])[0, 0] == 1
-    assert rouge_matrix("rouge_2", [reference], [turned])[0, 0] == 0.5
-    # The longest common subsequence is "night buses": 2 of 3 both ways.
-    assert rouge_matrix("rouge_l", [reference], [turned])[0, 0] == pytest.approx(2 / 3)
-
-
-@pytest.fixture
-def asked(monkeypatch):
-    """Records the calls to the library, which knows one model by its name."""
-    found = {}
-    library = SimpleNamespace(BERTScorer=lambda **options: found.update(options))
+def test_a_local_folder_has_the_layer_of_its_model(tmp_path, monkeypatch):
+    """Of a library that knows one model by its name."""
+    asked = {}
+    library = SimpleNamespace(BERTScorer=lambda **options: asked.update(options))
     utils = SimpleNamespace(model2layers={"known-large": 17})
     monkeypatch.setitem(sys.modules, "bert_score", library)
     monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
-    return found
-
-
-@pytest.mark.parametrize(("name", "layers"), [("known-large", 17), ("own", 4)])
-def test_a_local_folder_has_the_layer_of_its_model(asked, tmp_path, name, layers):
     (tmp_path / "config.json").write_text(json.dumps({"num_hidden_layers": 4}))
-    _load(name, str(tmp_path))
-    assert (asked["model_type"], asked["num_layers"]) == (str(tmp_path), layers)
+    for name, layers in (("known-large", 17), ("own", 4)):
+        _load(name, str(tmp_path))
+        assert (asked["model_type"], asked["num_layers"]) == (str(tmp_path), layers)
 
 
 def test_a_score_stands_in_the_row_of_its_reference(monkeypatch):
