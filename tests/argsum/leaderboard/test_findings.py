@@ -54,16 +54,13 @@ def test_without_a_test_the_highest_mean_is_highest_in_these_data():
     assert same.says.startswith("Alpha and Beta share the highest mean in these data")
 
 
-def test_less_redundancy_is_better():
+def test_less_redundancy_is_better_and_an_oracle_never_leads():
     rows = rows_of("redundancy", Alpha=HARD + 0.1, Beta=HARD)
     assert [row.system for row in best_first(rows, "redundancy")] == ["Beta", "Alpha"]
     found = board_finding(SimpleNamespace(rows=rows, is_oracle=False, topics={}))
     assert found.says.startswith("Beta leads: redundancy")
     timed = rows_of("seconds", Alpha=HARD, Beta=HARD + 1)
     assert board_finding(SimpleNamespace(rows=timed, is_oracle=False, topics={})) is None
-
-
-def test_an_oracle_never_leads():
     found = said_of(is_oracle=True, Alpha=HARD + 0.1, Beta=HARD)
     assert found.says.startswith("At best: Alpha has the highest mean in these data")
 
@@ -71,14 +68,10 @@ def test_an_oracle_never_leads():
 def test_pairs_are_compared_over_the_cells_of_both_and_corrected_together():
     rows = rows_of(Alpha=HARD + 0.1, Beta=HARD + np.tile([0.02, -0.01], 6), Gamma=HARD[:9])
     pairs = topic_differences(best_first(rows, "coverage"), "coverage")
-    assert [(each.first, each.second, each.test.n) for each in pairs] == [
-        ("Alpha", "Beta", 12), ("Alpha", "Gamma", 9), ("Beta", "Gamma", 9)
-    ]  # fmt: skip
-    assert pairs[1].test.low is None
-    assert pairs[1].test.p == pytest.approx(2 * 2.0**-8)
-
-
-def test_both_sides_of_a_topic_are_one_unit():
+    found = [(f"{each.first} {each.second}", each.test.n) for each in pairs]
+    assert found == [("Alpha Beta", 12), ("Alpha Gamma", 9), ("Beta Gamma", 9)]
+    assert (pairs[1].test.low, pairs[1].test.p) == (None, pytest.approx(2 * 2.0**-8))
+    # Both sides of a topic are one unit.
     rows = best_first(rows_of(Alpha=HARD + np.repeat([0.2, 0.1, 0.0], 4), Beta=HARD), "coverage")
     topics = {str(cell): f"topic {cell // 2}" for cell in range(12)}
     assert topic_differences(rows, "coverage")[0].test.p < 0.05
@@ -93,9 +86,8 @@ def test_the_best_of_several_metrics_is_not_said_to_come_closest():
         for name, values in (("rouge_1", [0.2, 0.3, 0.5, 0.6]), ("rouge_2", [0.5, 0.3, 0.2, 0.6]))
     ]
     found = metrics_finding(rows)
-    assert "has the highest correlation of 2 metrics with people's coverage in these data" in (
-        found.says
-    )
+    said = "has the highest correlation of 2 metrics with people's coverage in these data"
+    assert said in found.says
     assert "over 4 sets" in found.says
     assert "not tested against each other" in found.sure
     assert "the only metric" in metrics_finding(rows[:1]).says
@@ -104,20 +96,13 @@ def test_the_best_of_several_metrics_is_not_said_to_come_closest():
 def test_nothing_is_said_of_what_metrics_could_reach():
     """A metric may agree with the mean of people better than people do with each other."""
     about = {"statistic": "alpha", "recipe": "", "confidence": 0.95, "n_items": 60}
-    about |= {"n_pairable_items": 60, "n_raters": 3, "n_values": 180}
+    about |= {"n_pairable_items": 60, "n_raters": 3, "n_values": 180, "reason": "too few"}
     alphas = {"coverage": (0.9, 0.85, 0.95), "redundancy": (0.82, None, None)}
-    found = people_finding(
-        SimpleNamespace(
-            sets=60,
-            dimensions=[
-                SimpleNamespace(
-                    dimension=name,
-                    alpha=Estimate(value=value, low=low, high=high, reason="too few", **about),
-                )
-                for name, (value, low, high) in alphas.items()
-            ],
-        )
-    )
+    dimensions = [
+        SimpleNamespace(dimension=name, alpha=Estimate(value=value, low=low, high=high, **about))
+        for name, (value, low, high) in alphas.items()
+    ]
+    found = people_finding(SimpleNamespace(sets=60, dimensions=dimensions))
     assert "metric" not in found.sure
     # Of one dimension there is no interval, so nothing is said of both.
     assert "hese data cannot tell" in found.says

@@ -51,20 +51,19 @@ def url(study, name, *more):
     return reverse(name, args=[study.public_id, *more])
 
 
-@pytest.mark.parametrize("selection", ["dev", "fixed", "oracle"])
-def test_the_rows_give_what_the_pages_say(lab, selection):
-    choice = board_choice(lab.study, {"selection": selection, "weight": "0.5"})
-    live = snapshots.refresh(KEY_POINTS, choice)
-    kept, shown = live.figures, summary_board(choice)
-    assert len(shown.rows) == len(kept["board"]["rows"]) == 1
-    for row, stored in zip(shown.rows, kept["board"]["rows"], strict=True):
+def test_the_rows_give_what_the_pages_say(lab):
+    for selection in ("dev", "fixed", "oracle"):
+        choice = board_choice(lab.study, {"selection": selection, "weight": "0.5"})
+        live = snapshots.refresh(KEY_POINTS, choice)
+        ((row,), (stored,)) = summary_board(choice).rows, live.figures["board"]["rows"]
         assert stored["figures"] == {name: each.as_dict() for name, each in row.figures.items()}
         assert (stored["selection"], stored["setting"]) == (row.selection, row.setting)
-        chosen = [shown.public_ids[each.key] for each in row.chosen.values()]
+        ids = summary_board(choice).public_ids
+        chosen = [ids[each.key] for each in row.chosen.values()]
         assert [each["summary_set"] for each in stored["cells"]] == chosen
-    people = people_agreement(lab.study)
-    assert kept["agreement"]["sets"] == people.sets
-    for found, stored in zip(people.dimensions, kept["agreement"]["dimensions"], strict=True):
+    people, kept = people_agreement(lab.study), live.figures["agreement"]
+    assert kept["sets"] == people.sets
+    for found, stored in zip(people.dimensions, kept["dimensions"], strict=True):
         assert stored["alpha"]["value"] == found.alpha.value
         assert stored["mean_pearson"] == found.pairs.mean
     # People stand in rows and figures under pseudonyms.
@@ -73,33 +72,36 @@ def test_the_rows_give_what_the_pages_say(lab, selection):
     assert lab.raters[0].pseudonym in content
 
 
-@pytest.mark.parametrize("change", ["sheet", "score", "set", "state"])
-def test_the_marker_sees_what_moves_the_figures(lab, change):
+def void_one():
+    CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
+
+
+def test_the_marker_sees_what_moves_the_figures(lab, alone, django_assert_max_num_queries):
+    each, run = lab.sets[0], lab.sets[0].system_run
+    other = Rater.objects.create(study=lab.study, name="Cy")
+    changes = {
+        "sheet": lambda: make_count(each, other, covered=1, unique=1),
+        "score": lambda: MetricScore.objects.create(
+            summary_set=each, metric="llm_coverage", value=0.5
+        ),
+        "set": lambda: make_set(each.cell, run=run, setting="threshold=0.95"),
+        "state": void_one,
+    }
     choice = board_choice(lab.study, {})
     before = marker(choice)
     assert marker(board_choice(lab.study, {})) == before
-    if change == "sheet":
-        make_count(
-            lab.sets[0], Rater.objects.create(study=lab.study, name="Cy"), covered=1, unique=1
-        )
-    elif change == "score":
-        MetricScore.objects.create(summary_set=lab.sets[0], metric="llm_coverage", value=0.5)
-    elif change == "set":
-        make_set(lab.sets[0].cell, run=lab.sets[0].system_run, setting="threshold=0.95")
-    else:
-        CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
-    assert marker(choice) != before
     assert marker(board_choice(lab.study, {"weight": "0.25"})) != before
-
-
-def test_queries_do_not_grow_with_sets(lab, django_assert_max_num_queries):
+    for name, change in changes.items():
+        with alone(name):
+            change()
+            assert marker(choice) != before
+    # Queries do not grow with sets.
     for place in range(5):
-        make_set(lab.sets[0].cell, run=lab.sets[0].system_run, setting=f"threshold=0.0{place}")
-    choice = board_choice(lab.study, {})
+        make_set(each.cell, run=run, setting=f"threshold=0.0{place}")
     with django_assert_max_num_queries(7):
         marker(choice)
     with django_assert_max_num_queries(26):
-        KEY_POINTS.compute(choice)
+        KEY_POINTS.compute(board_choice(lab.study, {}))
 
 
 def test_asking_makes_it_in_the_background(lab, django_capture_on_commit_callbacks):
@@ -113,15 +115,13 @@ def test_asking_makes_it_in_the_background(lab, django_capture_on_commit_callbac
     assert Job.objects.get(kind="key_point_board").state == "done"
     assert KeyPointSnapshot.objects.get().recipe["weight"] == 0.25
     assert ">#1<" in client.get(url(lab.study, "key_point_boards")).text
-
-
-def test_what_is_gone_meanwhile_is_not_kept(lab, django_capture_on_commit_callbacks):
+    # What is gone meanwhile is not kept.
     choice = board_choice(lab.study, {})
     CountSheet.objects.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
         job = request_board(choice=choice)
     job.refresh_from_db()
-    assert (job.state, KeyPointSnapshot.objects.count()) == ("failed", 0)
+    assert (job.state, KeyPointSnapshot.objects.count()) == ("failed", 1)
     assert "no longer exists" in job.error
 
 
@@ -152,10 +152,20 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
 
 @pytest.mark.long
 def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
-    live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
-    client, page = sign_in(lab.boss), url(lab.study, "key_point_board", 1)
+    # The overview names key points that nobody kept.
+    make_dataset(lab.study, name="No key points yet")
+    choice = board_choice(lab.study, {})
+    page = f"{url(lab.study, 'key_points')}?dataset={choice.chosen.public_id}"
+    assert list(KEY_POINTS.unmade(lab.study)) == [(str(choice.chosen), page)]
+    client = sign_in(lab.boss)
+    text = client.get(url(lab.study, "study")).text
+    assert f'href="{page}"' in text
+    assert "not saved as a snapshot yet" in text
+    snapshots.refresh(KEY_POINTS, choice)
+    assert list(KEY_POINTS.unmade(lab.study)) == []
+    page = url(lab.study, "key_point_board", 1)
     assert "Recompute" not in client.get(page).text
-    CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
+    void_one()
     assert "Recompute" in client.get(page).text
     live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     other = board_choice(lab.study, {"weight": "0.25"})
@@ -165,31 +175,17 @@ def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab)
     assert (found.sha256, found.is_frozen) == (live.sha256, False)
 
 
-@pytest.mark.long
-def test_the_overview_names_key_points_that_nobody_kept(lab):
-    make_dataset(lab.study, name="No key points yet")
-    dataset = board_choice(lab.study, {}).chosen
-    page = f"{url(lab.study, 'key_points')}?dataset={dataset.public_id}"
-    assert list(KEY_POINTS.unmade(lab.study)) == [(str(dataset), page)]
-    text = sign_in(lab.boss).get(url(lab.study, "study")).text
-    assert f'href="{page}"' in text
-    assert "not saved as a snapshot yet" in text
-    snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
-    assert list(KEY_POINTS.unmade(lab.study)) == []
-
-
 OTHER, SUMMETIX = "match_barh", "sep_summetix_it_0"
 
 
 def make_counted():
     """Counts of two people from files, of two systems on both sides of a topic."""
     made = make_study("Left out")
-    dataset = make_dataset(made)
     raters = [
         Rater.objects.create(study=made, kind="person", external_id=name, name=name)
         for name in ("A1", "A2")
     ]
-    for cell in dataset.cells.all():
+    for cell in make_dataset(made).cells.all():
         for system in (OTHER, SUMMETIX):
             counted = make_set(cell, system=system)
             for rater in raters:
@@ -200,20 +196,16 @@ def make_counted():
 left_out = built_once(make_counted)
 
 
-@pytest.fixture
-def client(left_out):
-    return sign_in(make_member(left_out, "researcher"))
-
-
 def systems(study, **query):
     return {row.system for row in summary_board(board_choice(study, query)).rows}
 
 
-def test_the_board_leaves_them_out_until_somebody_counts_them(left_out, client):
+def test_board_and_agreement_leave_them_out_until_somebody_counts_them(left_out):
     assert systems(left_out) == {OTHER}
     assert systems(left_out, without="") == {OTHER, SUMMETIX}
     assert systems(left_out, without="barh") == {SUMMETIX}
-    page = reverse("key_points", args=[left_out.public_id])
+    member = make_member(left_out, "researcher")
+    client, page = sign_in(member), url(left_out, "key_points")
     shown = client.get(page).text
     assert 'name="without"\n        value="summetix"' in shown
     assert "Systems named summetix are left out" in shown
@@ -221,30 +213,19 @@ def test_the_board_leaves_them_out_until_somebody_counts_them(left_out, client):
     all_of_them = client.get(f"{page}?without=").text
     assert SUMMETIX in all_of_them
     assert 'name="without"' in all_of_them
-
-
-def test_agreement_begins_without_them(left_out, client):
-    page = reverse("summary_people", args=[left_out.public_id])
+    page = url(left_out, "summary_people")
     assert 'value="summetix"' in client.get(page).text
-    assert client.get(page).context["found"].sets == 2
-    assert client.get(f"{page}?without=").context["found"].sets == 4
-    dataset = left_out.argument_datasets.get()
-    assert client.get(f"{page}?dataset={dataset.public_id}").context["found"].sets == 2
-
-
-def test_a_study_without_released_counts_leaves_out_nothing(client):
-    other = make_study("Own")
-    dataset = make_dataset(other)
-    for cell in dataset.cells.all():
-        make_set(cell, system=SUMMETIX)
-    assert usually_left_out(other) == ""
-    assert systems(other) == {SUMMETIX}
-    member = make_member(other, "researcher")
-    shown = sign_in(member).get(reverse("key_points", args=[other.public_id])).text
-    assert "Leave out systems named" not in shown
-
-
-def test_a_snapshot_keeps_what_was_chosen(left_out):
+    own = f"?dataset={left_out.argument_datasets.get().public_id}"
+    for query, sets in (("", 2), ("?without=", 4), (own, 2)):
+        assert client.get(page + query).context["found"].sets == sets, query
+    # Programs get the same.
+    program, base = client_of(member), f"/api/v1/studies/{left_out.public_id}/key-points"
+    board = program.get(f"{base}/leaderboard/").json()
+    assert board["without"] == "summetix"
+    assert [row["system"] for row in board["system_rows"]] == [OTHER]
+    for query, sets in (("", 2), ("?without=", 4)):
+        assert program.get(f"{base}/people/{query}").json()["sets"] == sets
+    # A snapshot keeps what was chosen.
     for without, rows in (("", 2), ("summetix", 1)):
         request_board(choice=board_choice(left_out, {"without": without}))
         drain()
@@ -253,12 +234,9 @@ def test_a_snapshot_keeps_what_was_chosen(left_out):
         assert len(snapshot.figures["board"]["rows"]) == rows
 
 
-@pytest.mark.long
-def test_programs_get_the_same(left_out):
-    program = client_of(make_member(left_out, "researcher"))
-    base = f"/api/v1/studies/{left_out.public_id}/key-points"
-    board = program.get(f"{base}/leaderboard/").json()
-    assert board["without"] == "summetix"
-    assert [row["system"] for row in board["system_rows"]] == [OTHER]
-    assert program.get(f"{base}/people/").json()["sets"] == 2
-    assert program.get(f"{base}/people/?without=").json()["sets"] == 4
+def test_a_study_without_released_counts_leaves_out_nothing(study, client):
+    for cell in make_dataset(study).cells.all():
+        make_set(cell, system=SUMMETIX)
+    assert usually_left_out(study) == ""
+    assert systems(study) == {SUMMETIX}
+    assert "Leave out systems named" not in client.get(url(study, "key_points")).text

@@ -36,19 +36,15 @@ def scores(each, **values):
 
 
 def test_people_count_with_every_rater_once(study, raters):
-    dataset = make_dataset(study)
-    sets = list(make_system_run(dataset).sets.order_by("pk"))
+    sets = list(make_system_run(make_dataset(study)).sets.order_by("pk"))
     make_count(sets[0], raters[0], covered=2, unique=3)  # 1.0 and 0
     make_count(sets[0], raters[1], covered=1, unique=1.5)  # .5 and .5
     make_count(sets[1], raters[0], covered=1, unique=3)  # .5 and 0
-    found = board_of(study)
-    row = found.rows[0]
+    figures = board_of(study).rows[0].figures
     # Cells: coverage .75 and .5, redundancy .25 and 0.
-    assert row.figures["coverage"].value == pytest.approx(0.625)
-    assert row.figures["redundancy"].value == pytest.approx(0.125)
-    assert row.figures["weighted"].value == pytest.approx(2 / 3 * 0.625 + 1 / 3 * 0.875)
-    assert row.figures["coverage"].low is None
-    assert row.figures["seconds"].value == 0.25
+    means = {"coverage": 0.625, "redundancy": 0.125, "weighted": 2 / 3 * 0.625 + 1 / 3 * 0.875}
+    assert {name: figures[name].value for name in means} == pytest.approx(means)
+    assert (figures["coverage"].low, figures["seconds"].value) == (None, 0.25)
 
 
 def test_unsure_repeats_models_and_extra_sheets_are_left_out(study, raters):
@@ -66,26 +62,19 @@ def test_unsure_repeats_models_and_extra_sheets_are_left_out(study, raters):
 
 
 def test_clusters_are_compared_with_the_only_key_point(study):
-    dataset = make_dataset(study)
-    cells = list(dataset.cells.all())
+    cells = list(make_dataset(study).cells.all())
     # Three arguments of each of two key points, in order.
     make_set(cells[0], clusters=[0, 0, 0, 1, 1, 1])
     make_set(cells[1], clusters=[0, 0, 0, -1, -1, -1])
-    row = board_of(study, share="0.5").rows[0]
-    assert row.figures["excluding"].value == 1
-    assert row.figures["including"].value == 1
-    assert row.figures["share"].value == 0.75
-    strict = board_of(study, share="0.75").rows[0]
-    assert strict.figures["excluding"].n_values == 1
-
-
-def test_the_share_clustered_is_of_judged_arguments(study):
-    cell = make_dataset(study).cells.first()
+    figures = board_of(study, share="0.5").rows[0].figures
+    found = [figures[name].value for name in ("excluding", "including", "share")]
+    assert found == [1, 1, 0.75]
+    assert board_of(study, share="0.75").rows[0].figures["excluding"].n_values == 1
     # Arguments that match both key points or none are in no index, nor in its share.
-    KeyPointMatch.objects.filter(argument__position__in=(3, 6), argument__cell=cell).update(
-        is_match=False
-    )
-    made = make_set(cell, clusters=[0, 0, -1, 1, 1, -1])
+    SummarySet.objects.all().delete()
+    unsure = KeyPointMatch.objects.filter(argument__position__in=(3, 6), argument__cell=cells[0])
+    unsure.update(is_match=False)
+    made = make_set(cells[0], clusters=[0, 0, -1, 1, 1, -1])
     excluding, _including, share = cluster_values(SummarySet.objects.all(), "all")[made.pk]
     assert (excluding, share) == (1, 1)
     assert board_of(study, share="0.75").rows[0].figures["excluding"].n_values == 1
@@ -104,19 +93,15 @@ def test_charts_say_how_many_cells_a_mean_has(study, raters):
 def test_the_best_per_cell_is_called_an_oracle(study, client):
     dataset = make_dataset(study)
     run = make_system_run(dataset)
-    cells = list(dataset.cells.all())
     for each in run.sets.all():
         scores(each, llm_coverage=0.5, llm_redundancy=0.5)
-    for cell, value in zip(cells, (1.0, 0.0), strict=True):
+    for cell, value in zip(dataset.cells.all(), (1.0, 0.0), strict=True):
         other = make_set(cell, run=run, setting="threshold=0.6")
         scores(other, llm_coverage=value, llm_redundancy=0.5)
-    oracle = board_of(study, selection="oracle")
-    assert oracle.is_oracle
-    assert oracle.rows[0].figures["coverage"].value == 0.75
-    fixed = board_of(study)
-    assert not fixed.is_oracle
-    assert fixed.rows[0].selection == "fixed"
-    assert fixed.rows[0].figures["coverage"].value == 0.5
+    for selection, is_oracle, mean in (("oracle", True, 0.75), ("", False, 0.5)):
+        found = board_of(study, selection=selection)
+        assert (found.is_oracle, found.rows[0].figures["coverage"].value) == (is_oracle, mean)
+    assert found.rows[0].selection == "fixed"
     url = reverse("key_points", args=[study.public_id])
     page = client.get(f"{url}?selection=oracle").text
     assert "This is an upper bound: each setting" in page
@@ -161,10 +146,9 @@ def test_a_source_without_redundancy_gives_no_weighted_score(study):
     each = make_system_run(make_dataset(study)).sets.first()
     MetricScore.objects.create(summary_set=each, metric="coverage_score", value=0.5)
     found = board_of(study)
-    assert found.choice.coverage.metric == "coverage_score"
-    assert found.choice.redundancy.metric == "none"
-    assert found.rows[0].figures["weighted"].value is None
-    assert found.rows[0].figures["coverage"].value == 0.5
+    choice, figures = found.choice, found.rows[0].figures
+    assert (choice.coverage.metric, choice.redundancy.metric) == ("coverage_score", "none")
+    assert (figures["weighted"].value, figures["coverage"].value) == (None, 0.5)
 
 
 def test_files_for_print_hold_what_has_values_and_fit_a_page(study, client, raters):
@@ -198,28 +182,9 @@ def test_figures_without_an_interval_say_why(study, client):
     assert all(each == ["no interval"] for each in noted)
 
 
-def test_a_change_of_the_form_brings_the_board_alone(study, client):
-    make_system_run(make_dataset(study))
-    url = reverse("key_points", args=[study.public_id])
-    part = client.get(url, headers={"HX-Request": "true"}).text
-    assert "<html" not in part
-    assert "MCArgSum 1" in part
-    assert 'value="0.666667"' in client.get(url).text
-
-
-def test_an_address_that_makes_no_sense_shows_the_usual(study):
-    make_system_run(make_dataset(study))
-    asked = {"dataset": "x", "split": "x", "weight": "nan", "share": "7", "selection": "x"}
-    wild = board_choice(study, asked | {"coverage": "\x00"})
-    assert wild.query == board_choice(study, {}).query
-
-
-def test_sets_of_other_studies_never_count(study):
+def test_queries_do_not_grow_with_sets(study, raters, django_assert_max_num_queries, client):
     make_system_run(make_dataset(make_study("Other")))
     assert board_of(study).rows == []
-
-
-def test_queries_do_not_grow_with_sets(study, raters, django_assert_max_num_queries):
     dataset = make_dataset(study)
     for number in range(1, 4):
         run = make_system_run(dataset, number=number)
@@ -229,3 +194,13 @@ def test_queries_do_not_grow_with_sets(study, raters, django_assert_max_num_quer
                 make_set(each.cell, run=run, setting=f"threshold=0.{k}1")
     with django_assert_max_num_queries(14):
         assert len(board_of(study, selection="oracle").rows) == 3
+    # A change of the form brings the board alone.
+    url = reverse("key_points", args=[study.public_id])
+    part = client.get(url, headers={"HX-Request": "true"}).text
+    assert "<html" not in part
+    assert "MCArgSum 1" in part
+    assert 'value="0.666667"' in client.get(url).text
+    # An address that makes no sense shows the usual.
+    asked = {"dataset": "x", "split": "x", "weight": "nan", "share": "7", "selection": "x"}
+    wild = board_choice(study, asked | {"coverage": "\x00"})
+    assert wild.query == board_choice(study, {}).query

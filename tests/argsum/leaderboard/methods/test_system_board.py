@@ -29,33 +29,32 @@ def only(rows):
 def test_the_oracle_takes_the_best_of_every_cell():
     row = only(board(GRID, DEV, CELLS, Terms(selection="oracle")))
     # Cell 1: a has 2/3 × .9 + 1/3 × .7 = .8333, b .7333. Cell 2: b .7333, a .4333.
-    assert row.selection == "oracle"
-    assert row.criterion == "weighted"
-    assert row.setting is None
+    assert (row.selection, row.criterion, row.setting) == ("oracle", "weighted", None)
     assert {cell: each.setting for cell, each in row.chosen.items()} == {"1": "a", "2": "b"}
-    assert row.figures["weighted"].value == pytest.approx((5 / 6 + 11 / 15) / 2)
-    assert row.figures["coverage"].value == pytest.approx(0.75)
-    assert row.figures["redundancy"].value == pytest.approx(0.15)
+    means = {"weighted": (5 / 6 + 11 / 15) / 2, "coverage": 0.75, "redundancy": 0.15}
+    assert {name: row.figures[name].value for name in means} == pytest.approx(means)
 
 
 def test_the_dev_split_chooses_one_setting_for_all_cells():
     row = only(board(GRID, DEV, CELLS, Terms(selection="dev")))
     assert (row.selection, row.criterion, row.setting) == ("dev", "weighted", "a")
-    assert row.figures["coverage"].value == pytest.approx(0.6)
     # By hand: (.8333 + .4333) / 2.
-    assert row.figures["weighted"].value == pytest.approx(19 / 30)
-
-
-def test_the_dev_split_never_sees_the_reported_scores():
+    means = {"weighted": 19 / 30, "coverage": 0.6}
+    assert {name: row.figures[name].value for name in means} == pytest.approx(means)
+    # It never sees the reported scores.
     turned = [scored(5, "a", "dev", 0.1), scored(6, "b", "dev", 0.5)]
     assert only(board(GRID, turned, CELLS, Terms())).setting == "b"
-
-
-def test_without_dev_scores_no_score_chooses():
+    # Without dev scores no score chooses.
     row = only(board(GRID, [], CELLS, Terms(selection="dev")))
     assert (row.selection, row.criterion, row.setting) == ("fixed", "", "a")
     missing = [*GRID[:1], *GRID[2:]]
     assert only(board(missing, [], CELLS, Terms(selection="fixed"))).setting == "b"
+    # A setting that works in more dev cells comes first.
+    dev = [scored(1, "a", "d1", 0.9), scored(2, "b", "d1", 0.5), scored(3, "b", "d2", 0.5)]
+    assert only(board(GRID, dev, CELLS, Terms())).setting == "b"
+    # Of the same setting and cell the last counts.
+    sets = [scored(1, "", "1", 0.1), scored(2, "", "1", 0.7)]
+    assert only(board(sets, [], ["1"], Terms())).chosen["1"].key == 2
 
 
 def test_one_dev_cell_of_many_chooses_nothing():
@@ -84,15 +83,21 @@ def test_a_setting_that_was_judged_stands_before_one_that_was_not():
     assert (row.selection, row.setting) == ("fixed", "b")
 
 
-def test_the_weight_decides_who_is_first():
+def test_the_weight_decides_who_is_first_among_systems_with_all_cells():
+    covers, brief = scored(1, "", "1", 1.0, 1.0, system="A"), scored(2, "", "1", 0, 0, system="B")
+    for weight, names in ((0.75, ["A", "B"]), (0.25, ["B", "A"])):
+        rows = board([covers, brief], [], ["1"], Terms(weight=weight))
+        assert [row.system for row in rows] == names
     sets = [
-        scored(1, "", "1", 1.0, 1.0, system="covers"),
-        scored(2, "", "1", 0.0, 0.0, system="brief"),
+        scored(1, "", "1", 1.0, system="easy cell alone"),
+        scored(2, "", "1", 0.5, system="all"),
+        scored(3, "", "2", 0.5, system="all"),
+        scored(4, "", "1", None, including=0.9, system="clusters, one cell"),
+        scored(5, "", "1", None, including=0.1, system="clusters"),
+        scored(6, "", "2", None, including=0.1, system="clusters"),
     ]
-    names = [row.system for row in board(sets, [], ["1"], Terms(weight=0.75))]
-    assert names == ["covers", "brief"]
-    names = [row.system for row in board(sets, [], ["1"], Terms(weight=0.25))]
-    assert names == ["brief", "covers"]
+    names = [row.system for row in board(sets, [], CELLS, Terms())]
+    assert names == ["all", "easy cell alone", "clusters", "clusters, one cell"]
 
 
 def test_indexes_of_an_oracle_have_a_clustering_of_their_own():
@@ -103,23 +108,20 @@ def test_indexes_of_an_oracle_have_a_clustering_of_their_own():
         scored(3, "c", "1", 0.1, excluding=0.9, including=0.2, share=0.7),
     ]
     row = only(board(sets, [], ["1"], Terms(selection="oracle")))
-    assert row.chosen["1"].setting == "a"
-    assert row.by_cell["1"]["excluding"] == 0.5
-    assert row.by_cell["1"]["including"] == 0.6
+    found = row.by_cell["1"]
+    assert (row.chosen["1"].setting, found["excluding"], found["including"]) == ("a", 0.5, 0.6)
     # Where an index is from another setting than the row, it says from which.
-    assert row.clustering_setting("1", "including") == ""
-    assert row.clustering_setting("1", "excluding") == "b"
+    found = [row.clustering_setting("1", name) for name in ("including", "excluding")]
+    assert found == ["", "b"]
     loose = only(board(sets, [], ["1"], Terms(selection="oracle", least_share=0.5)))
     assert loose.by_cell["1"]["excluding"] == 0.9
 
 
 def test_missing_values_are_counted_and_never_nothing():
     sets = [scored(1, "", "1", 0.5, None), scored(2, "", "2", None, 0.5)]
-    row = only(board(sets, [], CELLS, Terms()))
-    assert row.figures["weighted"].value is None
-    assert row.figures["coverage"].value == 0.5
-    assert row.figures["coverage"].n_values == 1
-    assert row.figures["including"].value is None
+    figures = only(board(sets, [], CELLS, Terms())).figures
+    assert (figures["weighted"].value, figures["including"].value) == (None, None)
+    assert (figures["coverage"].value, figures["coverage"].n_values) == (0.5, 1)
 
 
 def test_intervals_are_over_ten_cells_or_more_and_end_where_shares_do():
@@ -131,29 +133,6 @@ def test_intervals_are_over_ten_cells_or_more_and_end_where_shares_do():
     assert (many.value, many.n_values, many.high) == (pytest.approx(0.95), 10, 1.0)
     assert many.low < 0.95
     assert (few.value, few.low, few.n_values) == (pytest.approx(8.5 / 9), None, 9)
-
-
-def test_of_the_same_setting_and_cell_the_last_counts():
-    sets = [scored(1, "", "1", 0.1), scored(2, "", "1", 0.7)]
-    assert only(board(sets, [], ["1"], Terms())).chosen["1"].key == 2
-
-
-def test_a_setting_that_works_in_more_dev_cells_comes_first():
-    dev = [scored(1, "a", "d1", 0.9), scored(2, "b", "d1", 0.5), scored(3, "b", "d2", 0.5)]
-    assert only(board(GRID, dev, CELLS, Terms())).setting == "b"
-
-
-def test_a_system_with_fewer_cells_stands_below_those_with_all():
-    sets = [
-        scored(1, "", "1", 1.0, system="easy cell alone"),
-        scored(2, "", "1", 0.5, system="all"),
-        scored(3, "", "2", 0.5, system="all"),
-        scored(4, "", "1", None, including=0.9, system="clusters, one cell"),
-        scored(5, "", "1", None, including=0.1, system="clusters"),
-        scored(6, "", "2", None, including=0.1, system="clusters"),
-    ]
-    names = [row.system for row in board(sets, [], CELLS, Terms())]
-    assert names == ["all", "easy cell alone", "clusters", "clusters, one cell"]
 
 
 def test_an_oracle_has_indexes_where_a_score_is_missing():
