@@ -407,6 +407,8 @@ PRESETS: dict[str, dict[str, str]] = {
 
 
 class PlatformConnectionForm(forms.Form):
+    """A link's study on its platform, and secrets, which no page shows again."""
+
     platform_study = forms.RegexField(
         label=lazy("Study ID on the platform"),
         regex=r"^[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}$",
@@ -418,7 +420,7 @@ class PlatformConnectionForm(forms.Form):
         required=False,
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=lazy("If empty, the stored secret stays."),
+        help_text=lazy("Signs the platform's reports about submissions."),
     )
     api_token = forms.RegexField(
         label=lazy("API token"),
@@ -426,10 +428,35 @@ class PlatformConnectionForm(forms.Form):
         required=False,
         max_length=200,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text=lazy(
-            "Fetches submissions and sends payments. Leave empty to keep the stored token."
-        ),
+        help_text=lazy("Optional. Fetches submissions and sends payments."),
     )
+    delete_secrets = forms.BooleanField(
+        label=lazy("Delete the stored webhook secret and API token"),
+        required=False,
+        help_text=lazy("Also revoke the token on the platform."),
+    )
+
+    def __init__(self, *args: Any, link: ParticipantLink, **kwargs: Any) -> None:
+        # Several stand on one page.
+        kwargs["auto_id"] = f"link-{link.pk}-%s"
+        kwargs["initial"] = {"platform_study": link.platform_study}
+        super().__init__(*args, **kwargs)
+        self.link = link
+        for name, is_stored in (
+            ("hook_secret", bool(link.hook_ciphertext)),
+            ("api_token", bool(link.api_ciphertext)),
+        ):
+            if is_stored:
+                stored = _("Stored. Leave empty to keep it.")
+                self.fields[name].widget.attrs["placeholder"] = stored
+        if not link.has_secrets:
+            del self.fields["delete_secrets"]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        if data.get("delete_secrets") and (data.get("hook_secret") or data.get("api_token")):
+            raise ValidationError(_("Either enter new secrets or delete the stored ones."))
+        return data
 
 
 class FaultForm(forms.Form):

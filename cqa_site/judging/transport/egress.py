@@ -362,6 +362,13 @@ def get_json(
         For anything but a reply with a status below 300 and a JSON body.
     """
     address = f"{url}?{urlencode(params)}" if params else url
+    return get_json_reply(address, allowed=allowed, deadline=deadline, max_bytes=max_bytes)[0]
+
+
+def get_json_reply(
+    address: str, *, allowed: Iterable[AllowedNetwork], deadline: float, max_bytes: int
+) -> tuple[Any, FetchedReply]:
+    """Return the decoded JSON at an address with the reply itself, as `get_json` does."""
     headers = {"Accept": "application/json", "User-Agent": "Counterpoint"}
     try:
         reply = asyncio.run(
@@ -377,4 +384,4 @@ def get_json(
     document = decode(reply.body)
     if document is None:
         raise ServiceFailed(Failure.GARBAGE, "its response is not JSON")
-    return document
+    return document, reply

@@ -175,7 +175,7 @@ class CrowdLinkViews(CrowdRoundViews):
     def connect(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Store the platform's study, which signed entries must name, and the webhook secret."""
         link = self.find_row(public_id)
-        form = PlatformConnectionForm(self.read(CrowdLinkConnectInput))
+        form = PlatformConnectionForm(self.read(CrowdLinkConnectInput), link=link)
         require_valid(form)
         connect_link(link=link, actor=request.user, **form.cleaned_data)
         return self.shown(self.get_queryset().get(pk=link.pk))

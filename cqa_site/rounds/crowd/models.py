@@ -90,6 +90,11 @@ class ParticipantLink(models.Model):
         return None if amount is None else Decimal(amount)
 
     @property
+    def has_secrets(self) -> bool:
+        """Whether a webhook secret or an API token is stored."""
+        return bool(self.hook_ciphertext or self.api_ciphertext)
+
+    @property
     def waits_for_study(self) -> bool:
         """Whether no signed entry can be accepted, because the platform's study is unknown."""
         return self.entry != self.Entry.IDS and not self.platform_study

@@ -30,7 +30,7 @@ from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.rounds.progress import paces_of, skips_paid
 
-from ..forms import PRESETS, FaultForm, ParticipantLinkForm
+from ..forms import PRESETS, FaultForm, ParticipantLinkForm, PlatformConnectionForm
 from ..onboarding.actions import has_survey_left
 from . import participants as actions
 from .participants import (
@@ -361,23 +361,19 @@ SHOWN_LINKS = 100
 def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """List the links into a round and their participants; a POST creates a link."""
     round_ = _round(study, any_round_id)
-    kind = kind_of(round_)
-    options: dict[str, Any] = {"most_items": kind.most_items(round_), "counted": kind.counted()}
-    preset = PRESETS.get(request.GET.get("platform", ""), {})
-    form = ParticipantLinkForm(request.POST or None, initial=preset, **options)
+    form = _link_form(round_, request.POST or None, request.GET.get("platform", ""))
     if request.method != "POST" or not form.is_valid():
-        status = 422 if form.errors else 200
-        return _links_page(request, round_, options["most_items"], status=status, form=form)
+        return links_page(request, round_, status=422 if form.errors else 200, form=form)
     link, secret = actions.create_link(round_=round_, actor=request.user, **form.link_fields())
     address = request.build_absolute_uri(reverse("join", kwargs={"secret": secret}))
-    return _links_page(
-        request,
-        round_,
-        options["most_items"],
-        form=ParticipantLinkForm(**options),
-        new_link=link,
-        address=f"{address}?{actions.placeholders(link)}",
-    )
+    address = f"{address}?{actions.placeholders(link)}"
+    return links_page(request, round_, new_link=link, address=address)
+
+
+def _link_form(round_: Round, data: Any = None, preset: str = "") -> ParticipantLinkForm:
+    kind, initial = kind_of(round_), PRESETS.get(preset, {})
+    most, counted = kind.most_items(round_), kind.counted()
+    return ParticipantLinkForm(data, initial=initial, most_items=most, counted=counted)
 
 
 @actions.link_page
@@ -423,13 +419,24 @@ def _person(study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID) -> Part
     return get_object_or_404(people, user__public_id=person_id)
 
 
-def _links_page(
-    request: StudyRequest, round_: Round, most: int, status: int = 200, **context: object
+def links_page(
+    request: StudyRequest,
+    round_: Round,
+    *,
+    status: int = 200,
+    connection: PlatformConnectionForm | None = None,
+    **context: object,
 ) -> HttpResponse:
+    """Show the links of a round; ``connection`` is a form that was not valid."""
+    most = kind_of(round_).most_items(round_)
     page = Paginator(actions.participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
     links = list(actions.links_of(round_)[:SHOWN_LINKS])
+    for link in links:
+        is_refused = connection is not None and connection.link.pk == link.pk
+        vars(link)["connection"] = connection if is_refused else PlatformConnectionForm(link=link)
     fixed = {
         **actions.round_head(round_),
+        "form": context.get("form") or _link_form(round_),
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,

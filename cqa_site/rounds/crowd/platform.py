@@ -24,6 +24,7 @@ from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
 from ..forms import PlatformConnectionForm
+from .pages import links_page
 from .participants import end_participation, link_page, record_link
 from .participation import place_of
 from .tokens import PLATFORM_ID
@@ -57,15 +58,22 @@ def connect_link(
     platform_study: str,
     hook_secret: str,
     api_token: str = "",
+    delete_secrets: bool = False,
 ) -> None:
     """Bind the link to a study on the platform; an empty secret keeps the stored one."""
     link.platform_study = platform_study
+    if delete_secrets:
+        link.hook_ciphertext = link.api_ciphertext = b""
     if hook_secret:
         link.hook_ciphertext = seal(hook_secret)
     if api_token:
         link.api_ciphertext = seal(api_token)
     link.save(update_fields=["platform_study", "hook_ciphertext", "api_ciphertext"])
-    secrets = {"new_webhook_secret": bool(hook_secret), "new_api_token": bool(api_token)}
+    secrets = {
+        "new_webhook_secret": bool(hook_secret),
+        "new_api_token": bool(api_token),
+        "secrets_deleted": delete_secrets,
+    }
     verb = "participant_link_connected"
     record_link(link, verb, actor, platform_study=platform_study, **secrets)
 
@@ -152,13 +160,11 @@ def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
 @link_page
 @require_POST
 def crowd_link_connect(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
-    form = PlatformConnectionForm(request.POST)
-    if form.is_valid():
-        connect_link(link=link, actor=request.user, **form.cleaned_data)
-        messages.success(request, _("Connection saved."))
-    else:
-        for field, errors in form.errors.items():
-            messages.error(request, f"{form.fields[field].label}: {' '.join(map(str, errors))}")
+    form = PlatformConnectionForm(request.POST, link=link)
+    if not form.is_valid():
+        return links_page(request, link.round, status=422, connection=form)
+    connect_link(link=link, actor=request.user, **form.cleaned_data)
+    messages.success(request, _("Connection saved."))
     return redirect("crowd_links", link.study.public_id, link.round.public_id)
 
 

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import jwt
@@ -108,10 +110,15 @@ def _signing_key(key_id: str) -> jwt.PyJWK:
 
 def fetch_keys() -> dict[str, Mapping[str, Any]]:
     """Fetch the platform's RSA signing keys by name; raises ``KeysUnavailable``."""
-    from cqa_site.judging.transport.egress import ServiceFailed, get_json, parse_allowed
+    return fetch_keys_and_date()[0]
+
+
+def fetch_keys_and_date() -> tuple[dict[str, Mapping[str, Any]], datetime | None]:
+    """Fetch the keys, with the time by the platform's clock if it says; as `fetch_keys`."""
+    from cqa_site.judging.transport.egress import ServiceFailed, get_json_reply, parse_allowed
 
     try:
-        document = get_json(
+        document, reply = get_json_reply(
             settings.CROWD_KEYS_URL,
             allowed=parse_allowed(settings.EGRESS_ALLOW),
             deadline=KEYS_DEADLINE_SECONDS,
@@ -122,7 +129,11 @@ def fetch_keys() -> dict[str, Mapping[str, Any]]:
     rows = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(rows, list):
         raise KeysUnavailable("its response lists no keys")
-    return {row["kid"]: row for row in rows if _is_signing_key(row)}
+    try:
+        date = parsedate_to_datetime(reply.headers.get("date", ""))
+    except ValueError:
+        date = None
+    return {row["kid"]: row for row in rows if _is_signing_key(row)}, date
 
 
 def _is_signing_key(row: object) -> bool:

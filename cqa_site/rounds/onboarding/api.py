@@ -238,10 +238,12 @@ class QualificationViews(OnboardingPartViews):
         """End a qualification; the person gets no more items until it is renewed."""
         row = self.find_row(public_id)
         body = self.read(WithdrawalInput)
-        withdraw_qualification(
+        withdrawn = withdraw_qualification(
             qualification=row,
             actor=request.user,
             reason=body["reason"],
             can_repeat=body.get("can_repeat", False),
         )
+        if withdrawn is None:
+            raise Conflict("This qualification has already ended.")
         return self.shown(self.rows().get(pk=row.pk))

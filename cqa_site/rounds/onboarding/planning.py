@@ -171,6 +171,8 @@ def onboarding_withdraw(
         if form.cleaned_data["can_repeat"]:
             done = _("The person must repeat the steps before the next item.")
         messages.success(request, done)
+    else:
+        messages.info(request, _("This qualification has already ended."))
     return redirect("onboarding", study.public_id, onboarding_id)
 
 

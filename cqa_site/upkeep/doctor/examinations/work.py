@@ -17,6 +17,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from cqa_site.judging.chat import Failure
 from cqa_site.people.models import AuditEvent, User
+from cqa_site.rounds.crowd.tokens import CLOCK_SECONDS, KeysUnavailable, fetch_keys_and_date
+from cqa_site.rounds.models import ParticipantLink
 from cqa_site.runs.jobs import UNEXPECTED, workers_alive
 from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
@@ -245,6 +247,30 @@ def _never_kept() -> Finding:
         remedy = _("Start a Celery worker, which runs housekeeping every hour, or use cron:")
         return wrong(says, remedy, manage("housekeeping"))
     return well(_("Not due yet."))
+
+
+@examination(Family.WEB, gettext_lazy("Crowd platform"), asks_database=True)
+def crowd_platform() -> Finding:
+    """Fetch the keys that signed entries need, and compare clocks, if an open link needs both."""
+    open_links = ParticipantLink.objects.filter(closed_at=None, expires_at__gt=timezone.now())
+    if not open_links.exclude(entry=ParticipantLink.Entry.IDS).exists():
+        return well(_("No open link takes signed entries."))
+    try:
+        keys, date = fetch_keys_and_date()
+    except KeysUnavailable as problem:
+        says = _("The keys for signed entries cannot be fetched: %s.") % problem
+        return wrong(says, _("Check CROWD_KEYS_URL, and that this machine may reach it."))
+    if not keys:
+        says = _("The address of the keys for signed entries lists none.")
+        return wrong(says, _("Check CROWD_KEYS_URL."))
+    off = datetime.now(UTC) - date if date and date.tzinfo else timedelta(0)
+    if abs(off) > timedelta(seconds=CLOCK_SECONDS):
+        says = _("This machine's clock and the crowd platform's differ by %d seconds.")
+        remedy = _("Valid tokens can be refused. Synchronize this clock with NTP:")
+        return wrong(says % abs(off.total_seconds()), remedy, "timedatectl status")
+    number = len(keys)
+    says = ngettext("The platform publishes %d key.", "The platform publishes %d keys.", number)
+    return well(says % number)
 
 
 @examination(Family.WORK, gettext_lazy("Jobs"), asks_database=True)
