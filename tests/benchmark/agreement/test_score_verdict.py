@@ -33,7 +33,7 @@ def outcome(result, numbers=None):
     return RuleOutcome(result=result, numbers=numbers or figure(0.0), missing={}, reason="")
 
 
-def test_as_alternative():
+def test_as_alternative_or_not_shown_to_have_failed():
     shown = {"omega": 1.0, "rho": 0.9, "n": 50, "caution": "", "reason": "few"}
     test = Alternative(**shown, passed=None, each=(50, 12), tested=2, beaten=1)
     known = replace(test, questions=20, p_yes=0.001, p_no=0.9, passed=True)
@@ -44,9 +44,6 @@ def test_as_alternative():
     assert (lacking.result, lacking.missing) == ("not_shown", {"answers": 18})
     alone = rules.by_alternative(replace(test, each=(50,)), 1, LEVELS)
     assert alone.missing == {"people": 1, "answers": 30}
-
-
-def test_a_judge_that_did_not_pass_has_not_failed():
     shown = {"omega": 0.0, "rho": 0.7, "n": 50, "caution": "", "reason": ""}
     test = Alternative(
         **shown, passed=False, each=(50, 50, 50), tested=3, beaten=0, questions=25,
@@ -74,14 +71,7 @@ def test_agreement_and_bias(rule, p_yes, p_no, n, result):
     assert rule(found, LEVELS).result == result
 
 
-def test_no_is_corrected_for_rules_and_columns_and_yes_for_judges():
-    total, column = (rules.Levels.of(name, 19, 4) for name in ("total", "C1"))
-    assert total.no == pytest.approx(0.05 / 5)
-    assert column.no == pytest.approx(0.05 / (5 * 18))
-    assert total.yes == column.yes == pytest.approx(0.025 / 4)
-
-
-def test_unscored():
+def test_unscored_and_consistency():
     assert rules.by_unscored(0, 72, LEVELS).result == "yes"
     assert rules.by_unscored(40, 100, LEVELS).result == "no"
     few = rules.by_unscored(0, 71, LEVELS)
@@ -89,8 +79,6 @@ def test_unscored():
     # Three replicates of an answer that are lost together are one answer.
     assert rules.by_unscored(0, 3 * 71, LEVELS, 3).result == "not_shown"
 
-
-def test_consistency():
     def repeats(p_yes, p_no, n=40):
         reliability = replace(figure(0.7, n=n), p_yes=p_yes, p_no=p_no, units=30)
         unknown = {"between": None, "within": None, "curve": ()}
@@ -149,12 +137,16 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
     assert "With two people the test only says" in said
 
 
-def test_one_no_is_enough_and_yes_needs_all():
+def test_one_no_is_enough_yes_needs_all_and_levels_are_corrected():
     yes = {name: outcome("yes") for name in rules.RULES}
     assert rules.verdict(yes).result == "yes"
     assert rules.verdict(yes | {"bias": outcome("not_shown")}).result == "not_shown"
     both = yes | {"bias": outcome("not_shown"), "unscored": outcome("no")}
     assert rules.verdict(both).result == "no"
+    total, column = (rules.Levels.of(name, 19, 4) for name in ("total", "C1"))
+    assert total.no == pytest.approx(0.05 / 5)
+    assert column.no == pytest.approx(0.05 / (5 * 18))
+    assert total.yes == column.yes == pytest.approx(0.025 / 4)
 
 
 def test_a_no_that_version_2_never_tested_is_not_shown():

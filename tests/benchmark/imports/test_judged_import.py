@@ -56,13 +56,36 @@ def test_an_unusable_judgement_is_unscored_with_its_reason(study, tmp_path, read
     assert counted == [(1, 0, 0, 0), (1, 0, 0, 0)]
 
 
-def test_the_raw_answers_are_the_same_answers(study, tmp_path):
+def test_the_raw_answers_are_the_same_answers_and_other_points_are_taken_when_asked(
+    study, tmp_path
+):
     raw = [{key: value for key, value in judged_record("One.", {}).items() if "score" not in key}]
     take(study, "answers", json_file(tmp_path, raw, "alpha_scenario_3.json"))
     path = judged_file(tmp_path, judged_record("One.", ALL_ONES))
     outcome = take(study, "judged", path, rater="gpt4")
     assert numbers(outcome, "answers") == (0, 1, 0, 0)
     assert ScoreSheet.objects.get().answer == Answer.objects.get()
+    # A changed text costs its sheet, too.
+    changed = judged_file(tmp_path, judged_record("Another.", ALL_ONES))
+    outcome = take(study, "judged", changed, write=False, rater="gpt4")
+    assert numbers(outcome, "answers") == numbers(outcome, "sheets") == (0, 0, 0, 1)
+    # Other points from another file are rejected, those at the same place stay unless asked.
+    other = judged_file(tmp_path, judged_record("One.", ALL_ONES | {"9": 2}), name="b.json")
+    asked = {"rater": "gpt4", "system": "alpha", "scenario": 3}
+    outcome = take(study, "judged", other, write=False, **asked)
+    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
+    assert "from alpha_scenario_3.json" in outcome.flags[-1].reason
+    with pytest.raises(ImportRefused, match="1 row is rejected"):
+        take(study, "judged", other, **asked)
+    changed = judged_file(tmp_path, judged_record("One.", ALL_ONES | {"9": 2}))
+    outcome = take(study, "judged", changed, rater="gpt4")
+    assert numbers(outcome, "sheets") == (0, 0, 1, 0)
+    assert ScoreSheet.objects.get().total == 15
+    take(study, "judged", changed, rater="gpt4", update_changed=True)
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.total, sheet.points["C9"]) == (16, 2)
+    # What was there before is not forgotten.
+    assert [each.content["points"]["C9"] for each in ScoreEvent.objects.all()] == [1, 2]
 
 
 @pytest.mark.long
@@ -78,54 +101,13 @@ def test_a_copy_of_the_file_adds_nothing_and_another_judge_only_sheets(study, tm
     assert (Answer.objects.count(), ScoreSheet.objects.count()) == (1, 2)
 
 
-def test_other_points_at_the_same_place_stay_unless_asked(study, tmp_path):
-    take(study, "judged", judged_file(tmp_path, judged_record("One.", ALL_ONES)), rater="gpt4")
-    changed = judged_file(tmp_path, judged_record("One.", ALL_ONES | {"9": 2}))
-    outcome = take(study, "judged", changed, rater="gpt4")
-    assert numbers(outcome, "sheets") == (0, 0, 1, 0)
-    assert ScoreSheet.objects.get().total == 15
-    take(study, "judged", changed, rater="gpt4", update_changed=True)
-    sheet = ScoreSheet.objects.get()
-    assert (sheet.total, sheet.points["C9"]) == (16, 2)
-    # What was there before is not forgotten.
-    said = [each.content["points"]["C9"] for each in ScoreEvent.objects.all()]
-    assert said == [1, 2]
-
-
-def test_other_points_from_another_file_are_rejected(study, tmp_path):
-    take(study, "judged", judged_file(tmp_path, judged_record("One.", ALL_ONES)), rater="gpt4")
-    other = judged_file(tmp_path, judged_record("One.", ALL_ONES | {"9": 2}), name="b.json")
-    asked = {"rater": "gpt4", "system": "alpha", "scenario": 3}
-    outcome = take(study, "judged", other, write=False, **asked)
-    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
-    assert "from alpha_scenario_3.json" in outcome.flags[-1].reason
-    with pytest.raises(ImportRefused, match="1 row is rejected"):
-        take(study, "judged", other, **asked)
-
-
-def test_a_changed_text_costs_its_sheet_too(study, tmp_path):
-    take(study, "judged", judged_file(tmp_path, judged_record("One.", ALL_ONES)), rater="gpt4")
-    changed = judged_file(tmp_path, judged_record("Another.", ALL_ONES))
-    outcome = take(study, "judged", changed, write=False, rater="gpt4")
-    assert numbers(outcome, "answers") == (0, 0, 0, 1)
-    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, "Name the judge"),
-        ({"rater": "gpt4", "rubric": "x"}, "no such rubric version"),
-        (
-            {"rater": "gpt4", "rubric": "00000000-0000-4000-8000-000000000000"},
-            "no such rubric version",
-        ),
-    ],
-)
-def test_what_is_missing_is_asked_for(study, tmp_path, options, words):
+def test_what_is_missing_is_asked_for(study, tmp_path):
     path = judged_file(tmp_path, judged_record("One.", ALL_ONES))
-    with pytest.raises(ImportRefused, match=words):
-        take(study, "judged", path, write=False, **options)
+    with pytest.raises(ImportRefused, match="Name the judge"):
+        take(study, "judged", path, write=False)
+    for rubric in ("x", "00000000-0000-4000-8000-000000000000"):
+        with pytest.raises(ImportRefused, match="no such rubric version"):
+            take(study, "judged", path, write=False, rater="gpt4", rubric=rubric)
 
 
 def test_queries_do_not_grow_with_the_rows(study, tmp_path, django_assert_max_num_queries):

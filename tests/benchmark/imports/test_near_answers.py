@@ -57,18 +57,17 @@ def test_texts_with_the_same_letters_are_one_answer(study, answer, tmp_path):
     assert numbers(again, "sheets") == (0, 1, 0, 0)
 
 
-def test_a_file_name_tells_system_and_scenario(study, answer, tmp_path):
+def test_a_file_name_tells_system_and_scenario_and_those_of_others_are_other_answers(
+    study, answer, tmp_path
+):
+    rows = [row_of(LONG, system="Beta"), row_of(LONG, scenario=2, rater="b")]
+    outcome = imported(study, tmp_path, *rows, write=False)
+    assert numbers(outcome, "answers") == (2, 0, 0, 0)
+    assert any("answers that are not in the study" in note for note in outcome.notes)
     row = row_of(LONG, filename="scored_Alpha_scenario_1_comparison")
     del row["system"], row["scenario"]
     imported(study, tmp_path, row)
     assert ScoreSheet.objects.get().answer == answer
-
-
-def test_the_letters_of_another_system_or_scenario_are_another_answer(study, answer, tmp_path):
-    rows = [row_of(LONG, system="Beta"), row_of(LONG, scenario=2, rater="b")]
-    outcome = imported(study, tmp_path, *rows)
-    assert numbers(outcome, "answers") == (2, 0, 0, 0)
-    assert any("answers that are not in the study" in note for note in outcome.notes)
 
 
 def test_of_equal_answers_the_first_free_one_is_taken(study, answer, tmp_path):
@@ -83,7 +82,9 @@ def test_of_equal_answers_the_first_free_one_is_taken(study, answer, tmp_path):
     assert "Matches several" in outcome.flags[0].reason
 
 
-def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
+def test_what_a_dry_run_says_of_near_texts_rows_without_points_and_rejected_rows(
+    study, answer, tmp_path
+):
     outcome = imported(study, tmp_path, row_of(NEAR), write=False)
     assert numbers(outcome, "sheets") == (0, 0, 0, 1)
     assert numbers(outcome, "answers") == (0, 0, 0, 0)
@@ -99,10 +100,20 @@ def test_a_near_text_waits_for_a_word(study, answer, tmp_path):
     gone = {"2": "00000000-0000-4000-8000-000000000000"}
     outcome = imported(study, tmp_path, row_of(NEAR), write=False, decisions=gone)
     assert outcome.near[0].decision == ""
+    rows = [row_of(LONG), row_of("Other.", **points_row("")), row_of("More.", **points_row(""))]
+    outcome = imported(study, tmp_path, *rows, write=False)
+    assert (outcome.rejected, outcome.rows["read"]) == (0, 3)
+    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
+    assert any("2 rows have no points at all" in note for note in outcome.notes)
+    # Rejected rows are counted once.
+    bad = row_of(LONG, C1="x", C2="", C3=7)
+    outcome = imported(study, tmp_path, bad, bad | {"rater": "b"}, write=False)
+    assert outcome.rows == {"read": 2, "rejected": 2, "problems": 6}
+    assert numbers(outcome, "sheets") == (0, 0, 0, 2)
 
 
-@pytest.mark.parametrize(("word", "answers", "how"), [("same", 1, "confirmed"), ("other", 2, "")])
-def test_one_word_for_all_near_texts(study, answer, tmp_path, word, answers, how):
+@pytest.mark.parametrize(("word", "answers"), [("same", 1), ("other", 2)])
+def test_one_word_for_all_near_texts(study, answer, tmp_path, word, answers):
     outcome = imported(study, tmp_path, row_of(NEAR), near=word)
     assert outcome.rejected == 0
     assert [match.decision for match in outcome.near] == [word]
@@ -110,21 +121,6 @@ def test_one_word_for_all_near_texts(study, answer, tmp_path, word, answers, how
     assert (ScoreSheet.objects.get().answer == answer) is (word == "same")
     again = imported(study, tmp_path, row_of(NEAR), near=word)
     assert numbers(again, "sheets") == (0, 1, 0, 0)
-
-
-def test_rows_without_points_were_not_scored(study, answer, tmp_path):
-    rows = [row_of(LONG), row_of("Other.", **points_row("")), row_of("More.", **points_row(""))]
-    outcome = imported(study, tmp_path, *rows, write=False)
-    assert (outcome.rejected, outcome.rows["read"]) == (0, 3)
-    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
-    assert any("2 rows have no points at all" in note for note in outcome.notes)
-
-
-def test_rejected_rows_are_counted_once(study, answer, tmp_path):
-    bad = row_of(LONG, C1="x", C2="", C3=7)
-    outcome = imported(study, tmp_path, bad, bad | {"rater": "b"}, write=False)
-    assert outcome.rows == {"read": 2, "rejected": 2, "problems": 6}
-    assert numbers(outcome, "sheets") == (0, 0, 0, 2)
 
 
 def test_queries_do_not_grow_with_the_rows(study, answer, tmp_path):

@@ -72,13 +72,8 @@ def test_an_aspect_counts_where_there_is_a_column_for_it(study, answers, tmp_pat
 
 
 def test_a_described_answer_with_its_text_is_made_once(study, tmp_path):
-    about = {
-        "object1": "tea",
-        "object2": "coffee",
-        "system": "Beta",
-        "scenario": 2,
-        "text": "Tea wins.",
-    }
+    about = {"object1": "tea", "object2": "coffee", "system": "Beta", "scenario": 2}
+    about |= {"text": "Tea wins."}
     rows = [about | {"rater": rater} | points_row() for rater in ("a", "b")]
     outcome = imported(study, tmp_path, *rows)
     assert numbers(outcome, "answers") == (1, 0, 0, 0)
@@ -88,21 +83,21 @@ def test_a_described_answer_with_its_text_is_made_once(study, tmp_path):
     assert System.objects.get().kind == "model"
 
 
-@pytest.mark.parametrize(
-    ("about", "words"),
-    [
-        ({"answer": "00000000-0000-4000-8000-000000000000"}, "no answer with this id"),
-        ({"answer": "seven"}, "is not an ID"),
-        ({"object1": "x", "object2": "y", "system": "Alpha"}, "has no text to create it from"),
-        ({"source": "nowhere.json", "position": 1}, "from this position"),
-        ({"answer": ""}, "no answer with this id"),
-    ],
-)
-def test_a_row_about_no_answer_is_rejected(study, answers, tmp_path, about, words):
-    outcome = imported(study, tmp_path, about | {"rater": "a"} | points_row(), write=False)
-    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
-    assert words in outcome.flags[0].reason
-    assert outcome.flags[0].row == 2
+NO_ANSWER = [
+    ({"answer": "00000000-0000-4000-8000-000000000000"}, "no answer with this id"),
+    ({"answer": "seven"}, "is not an ID"),
+    ({"object1": "x", "object2": "y", "system": "Alpha"}, "has no text to create it from"),
+    ({"source": "nowhere.json", "position": 1}, "from this position"),
+    ({"answer": ""}, "no answer with this id"),
+]
+
+
+def test_a_row_about_no_answer_is_rejected(study, answers, tmp_path):
+    for about, words in NO_ANSWER:
+        outcome = imported(study, tmp_path, about | {"rater": "a"} | points_row(), write=False)
+        assert numbers(outcome, "sheets") == (0, 0, 0, 1), words
+        assert words in outcome.flags[0].reason
+        assert outcome.flags[0].row == 2
 
 
 def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
@@ -119,56 +114,57 @@ def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
     assert ScoreSheet.objects.get().answer.scenario == 2
 
 
-@pytest.mark.parametrize(
-    ("cells", "columns", "words"),
-    [
-        ({"C1": 2}, "C1", "not on the scale"),
-        ({"C1": 2, "C2": "x", "C3": ""}, "C1 C2 C3", "not on the scale"),
-        ({"C9": 0.5}, "C9", "not on the scale"),
-        ({"C1": "yes"}, "C1", "is not a number"),
-        ({"C1": ""}, "C1", "is empty"),
-        ({"C1": "nan"}, "C1", "is empty"),
-        ({"C1": -1}, "C1", "not on the scale"),
-        ({"total": 14}, "total", "says 14, but the points add up to 15"),
-        ({"total": "x"}, "total", "is not a number"),
-        ({"rater": ""}, "rater", "is empty"),
-        ({"rater": "x" * 300}, "", "longer than 128"),
-        ({"rater_kind": "robot"}, "rater_kind", "is not one of"),
-        ({"notes": "good"}, "notes", "not a JSON object"),
-        ({"notes": '{"C77": "?"}'}, "notes", "not criteria"),
-        ({"notes": '{"C1": "\\u0000"}'}, "notes", "not a JSON object"),
-        ({"choice": 40_000}, "choice", "not below 32767"),
-        ({"submitted_at": "soon"}, "submitted_at", "not a date"),
-        ({"replicate": "-1"}, "replicate", "not a whole number"),
-        ({"rubric_sha256": "0" * 64}, "rubric_sha256", "another version"),
-    ],
-)
-def test_a_bad_cell_rejects_a_persons_row(study, answers, tmp_path, cells, columns, words):
-    outcome = imported(study, tmp_path, row_of(answers[0]) | cells, write=False)
-    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
-    assert [flag.column for flag in outcome.flags] == (columns.split() or [""])
-    assert {(flag.row, flag.is_rejection) for flag in outcome.flags} == {(2, True)}
-    assert words in outcome.flags[0].reason
+BAD_CELLS = [
+    ({"C1": 2}, "C1", "not on the scale"),
+    ({"C1": 2, "C2": "x", "C3": ""}, "C1 C2 C3", "not on the scale"),
+    ({"C9": 0.5}, "C9", "not on the scale"),
+    ({"C1": "yes"}, "C1", "is not a number"),
+    ({"C1": ""}, "C1", "is empty"),
+    ({"C1": "nan"}, "C1", "is empty"),
+    ({"C1": -1}, "C1", "not on the scale"),
+    ({"total": 14}, "total", "says 14, but the points add up to 15"),
+    ({"total": "x"}, "total", "is not a number"),
+    ({"rater": ""}, "rater", "is empty"),
+    ({"rater": "x" * 300}, "", "longer than 128"),
+    ({"rater_kind": "robot"}, "rater_kind", "is not one of"),
+    ({"notes": "good"}, "notes", "not a JSON object"),
+    ({"notes": '{"C77": "?"}'}, "notes", "not criteria"),
+    ({"notes": '{"C1": "\\u0000"}'}, "notes", "not a JSON object"),
+    ({"choice": 40_000}, "choice", "not below 32767"),
+    ({"submitted_at": "soon"}, "submitted_at", "not a date"),
+    ({"replicate": "-1"}, "replicate", "not a whole number"),
+    ({"rubric_sha256": "0" * 64}, "rubric_sha256", "another version"),
+]
 
 
-@pytest.mark.parametrize(
-    ("cells", "reason"),
-    [
-        ({"C1": 2}, "out_of_range"),
-        ({"C1": "x"}, "not_a_whole_number"),
-        ({"C1": 0.5}, "not_a_whole_number"),
-        ({"C1": ""}, "missing_keys"),
-        (dict.fromkeys(KEYS, ""), "empty"),
-    ],
-)
-def test_a_models_bad_row_is_kept_as_unscored(study, answers, tmp_path, cells, reason):
-    row = row_of(answers[0], rater="judge-1", rater_kind="model") | cells
-    outcome = imported(study, tmp_path, row)
-    assert numbers(outcome, "unscored_sheets") == (1, 0, 0, 0)
-    sheet = ScoreSheet.objects.get()
-    assert (sheet.state, sheet.reason, sheet.total) == ("unscored", reason, None)
-    assert sheet.rater.name == "judge-1"
-    assert any("left out of every mean" in flag.reason for flag in outcome.flags)
+def test_a_bad_cell_rejects_a_persons_row(study, answers, tmp_path):
+    for cells, columns, words in BAD_CELLS:
+        outcome = imported(study, tmp_path, row_of(answers[0]) | cells, write=False)
+        assert numbers(outcome, "sheets") == (0, 0, 0, 1), cells
+        assert [flag.column for flag in outcome.flags] == (columns.split() or [""])
+        assert {(flag.row, flag.is_rejection) for flag in outcome.flags} == {(2, True)}
+        assert words in outcome.flags[0].reason
+
+
+UNSCORED = [
+    ({"C1": 2}, "out_of_range"),
+    ({"C1": "x"}, "not_a_whole_number"),
+    ({"C1": 0.5}, "not_a_whole_number"),
+    ({"C1": ""}, "missing_keys"),
+    (dict.fromkeys(KEYS, ""), "empty"),
+]
+
+
+def test_a_models_bad_row_is_kept_as_unscored(study, answers, tmp_path, alone):
+    for cells, reason in UNSCORED:
+        row = row_of(answers[0], rater="judge-1", rater_kind="model") | cells
+        with alone(cells):
+            outcome = imported(study, tmp_path, row)
+            assert numbers(outcome, "unscored_sheets") == (1, 0, 0, 0)
+            sheet = ScoreSheet.objects.get()
+            assert (sheet.state, sheet.reason, sheet.total) == ("unscored", reason, None)
+            assert sheet.rater.name == "judge-1"
+            assert any("left out of every mean" in flag.reason for flag in outcome.flags)
 
 
 def test_what_could_not_be_judged_is_no_zero(study, answers, tmp_path):
@@ -208,24 +204,21 @@ def test_another_rubric(study, answers, tmp_path):
     assert (sheet.rubric, sheet.total, sheet.maximum) == (small, len(keys), small.rubric.maximum)
 
 
-@pytest.mark.parametrize(
-    ("mapping", "words"),
-    [
+def test_a_choice_of_columns_that_cannot_work(study, answers, tmp_path):
+    path, guess = table(tmp_path, row_of(answers[0]))
+    for mapping, words in (
         ({}, "choose a column for C1, C2"),
         ({"C1": "nowhere"}, "no column 'nowhere' for C1"),
         ({"C99": "C1"}, "there is no field 'C99'"),
         ({"C1": "C2"}, "one column is chosen for two fields"),
         ({"answer": None}, "identify the answer"),
-    ],
-)
-def test_a_choice_of_columns_that_cannot_work(study, answers, tmp_path, mapping, words):
-    path, guess = table(tmp_path, row_of(answers[0]))
-    chosen = {key: column for key, column in (guess | mapping).items() if column}
-    with pytest.raises(ImportRefused, match=words):
-        take(study, "score_sheets", path, write=False, mapping=chosen if mapping else {})
+    ):
+        chosen = {key: column for key, column in (guess | mapping).items() if column}
+        with pytest.raises(ImportRefused, match=words):
+            take(study, "score_sheets", path, write=False, mapping=chosen if mapping else {})
 
 
-@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"])
-def test_text_that_no_database_keeps_is_refused_by_the_cell(text):
-    with pytest.raises(ValueError, match="NUL character"):
-        read_field("comment", text)
+def test_text_that_no_database_keeps_is_refused_by_the_cell():
+    for text in ("a\x00b", "a\ud800b"):
+        with pytest.raises(ValueError, match="NUL character"):
+            read_field("comment", text)

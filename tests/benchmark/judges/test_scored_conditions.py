@@ -28,14 +28,13 @@ def taken(made) -> set:
     return set(made.items.values_list("answer__condition__is_plain", flat=True))
 
 
-def test_a_round_takes_plain_answers_and_says_how_many_others_match(study, researcher, probe):
+def test_a_round_takes_plain_answers_or_the_conditions_that_it_is_asked_for(
+    study, researcher, probe
+):
     made = make_round(study, researcher)
     assert taken(made) == {True}
     assert (made.recipe["found"], made.recipe["other_conditions"]) == (2, 2)
-
-
-def test_a_round_takes_the_conditions_that_it_is_asked_for(study, researcher, probe):
-    made = make_round(study, researcher, conditions=(str(probe.public_id),))
+    made = make_round(study, researcher, name="Asked", conditions=(str(probe.public_id),))
     assert taken(made) == {False}
     assert made.recipe["condition_names"] == ["Scenario 4 · labels 0–1"]
     assert taken(make_round(study, researcher, name="Both", conditions=("all",))) == {True, False}
@@ -47,33 +46,22 @@ def test_a_balanced_round_draws_from_every_condition_alike(study, researcher, pr
     assert taken(made) == {True, False}
 
 
-@pytest.mark.parametrize(
-    ("choice", "conditions", "plain", "others"),
-    [
+def test_judges_score_what_was_named_and_else_plain_answers(study, researcher, probe):
+    made = make_round(study, researcher, conditions=("all",))
+    named = study.answers.values_list("public_id", flat=True)
+    for choice, conditions, plain, others in (
         ("all", (), {True}, 2),
         ("all", ("all",), {True, False}, 0),
         ("round", (), {True, False}, 0),
         ("answers", (), {True, False}, 0),
-    ],
-)
-def test_judges_score_what_was_named_and_else_plain_answers(
-    study, researcher, probe, choice, conditions, plain, others
-):
-    made = make_round(study, researcher, conditions=("all",))
-    named = study.answers.values_list("public_id", flat=True)
-    target = target_of(
-        default_rubric(study),
-        choice=choice,
-        conditions=conditions,
-        scoring_round=made.public_id,
-        answers=named if choice == "answers" else (),
-    )
-    found = chosen_answers(study, target).values_list("condition__is_plain", flat=True)
-    assert set(found) == plain
-    assert count_other_conditions(study, target) == others
-
-
-def test_a_target_from_before_there_were_conditions_asks_what_it_asked(study, probe):
+    ):
+        about = {"choice": choice, "conditions": conditions, "scoring_round": made.public_id}
+        chosen = named if choice == "answers" else ()
+        target = target_of(default_rubric(study), **about, answers=chosen)
+        found = chosen_answers(study, target).values_list("condition__is_plain", flat=True)
+        assert set(found) == plain, choice
+        assert count_other_conditions(study, target) == others, choice
+    # A target from before there were conditions asks what it asked.
     target = target_of(default_rubric(study))
     del target["conditions"]
     assert chosen_answers(study, target).count() == 4

@@ -160,22 +160,18 @@ def test_a_request_shows_rubric_question_aspect_and_answer_and_hides_the_system(
     other = next(each for each in lab.answers if not each.question.aspect)
     said = kind.questions(run, [subject(ScoringCallKey(other.pk))])[0].messages[-1]["content"]
     assert "Aspect asked about: none" in said
+    # The swap turns the question and leaves the answer.
+    asked = [subject(ScoringCallKey(lab.answers[0].pk, *more)) for more in ((), (2,))]
+    said = [question.messages[-1]["content"] for question in kind.questions(run, asked)]
+    assert "kayak 0 or canoe 0?" in said[0]
+    assert "canoe 0 or kayak 0?" in said[1]
+    assert said[0].partition("Answer:")[2] == said[1].partition("Answer:")[2]
 
 
 def subject(asked):
     from cqa_site.runs.kinds import Subject
 
     return Subject(asked.name, tuple(asked))
-
-
-def test_the_swap_turns_the_question_and_leaves_the_answer(lab):
-    run = lab.draft()
-    answer = lab.answers[0]
-    asked = [subject(ScoringCallKey(answer.pk)), subject(ScoringCallKey(answer.pk, 2))]
-    said = [question.messages[-1]["content"] for question in ScoringKind().questions(run, asked)]
-    assert "kayak 0 or canoe 0?" in said[0]
-    assert "canoe 0 or kayak 0?" in said[1]
-    assert said[0].partition("Answer:")[2] == said[1].partition("Answer:")[2]
 
 
 def test_group_by_group_the_parts_make_one_sheet(lab):
@@ -249,9 +245,12 @@ def test_what_is_shown_as_an_example_is_not_judged(lab):
     }
 
 
-def test_the_same_text_under_another_name_is_held_out(lab):
+def test_the_same_text_is_held_out_and_a_prompt_about_an_example_is_never_written(lab):
     examples = lab.examples(1)
     shown = lab.shown(examples)
+    run = lab.draft(target={"examples": examples})
+    with pytest.raises(ContaminatedTargetError):
+        ScoringKind().questions(run, [subject(ScoringCallKey(shown.pk))])
     twin = next(each for each in lab.answers if each.question_id != shown.question_id)
     twin.text = shown.text
     twin.save()
@@ -261,15 +260,7 @@ def test_the_same_text_under_another_name_is_held_out(lab):
     assert len(keys) == 6
 
 
-def test_a_prompt_about_an_example_is_never_written(lab):
-    examples = lab.examples(1)
-    shown = lab.shown(examples)
-    run = lab.draft(target={"examples": examples})
-    with pytest.raises(ContaminatedTargetError):
-        ScoringKind().questions(run, [subject(ScoringCallKey(shown.pk))])
-
-
-def test_examples_stand_before_the_item_with_their_points(lab):
+def test_examples_stand_before_the_item_with_their_points_and_may_have_no_reasons(lab):
     examples = lab.examples(2)
     run = lab.draft(target={"examples": examples, "reasons": False})
     subjects = ScoringKind().subjects(run)
@@ -281,13 +272,11 @@ def test_examples_stand_before_the_item_with_their_points(lab):
     given = {key: int(examples[0]["points"][key]) for key in COMPQA.keys}
     assert json.dumps(given) in system
     assert "Example" not in user
-
-
-def test_with_reasons_examples_do_not_teach_to_leave_them_out(lab):
-    examples = lab.examples(1)
+    # With reasons examples do not teach to leave them out.
     prompt = first_prompts(lab.study, PROMPTS)[0]
-    target = target_of(lab.rubric, examples=examples)
-    question = RequestWriter(prompt, COMPQA, target, Shots([lab.shown(examples)], examples)).write(
+    target = target_of(lab.rubric, examples=examples[:1])
+    shots = Shots([lab.shown(examples)], examples[:1])
+    question = RequestWriter(prompt, COMPQA, target, shots).write(
         ScoringCallKey(lab.answers[0].pk), lab.answers[0]
     )
     assert "Points: C1 " in question.messages[0]["content"]

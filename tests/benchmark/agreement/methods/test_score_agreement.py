@@ -149,7 +149,7 @@ def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, thre
     assert (len(found["pairs"]), found["pairs_left_out"]) == (1 + 2, 4)
 
 
-def test_figures_are_those_of_the_single_statistics(points):
+def test_figures_are_those_of_the_single_statistics_and_the_concatenated_alpha(points):
     other = noisy(points, BRIEF, 0.5, 3)
     x, y, questions = points.sum(axis=1), other.sum(axis=1), np.arange(N) // 4
     found = as_stored(column_figures(x, y, questions, 5, Jackknife()))
@@ -167,9 +167,6 @@ def test_figures_are_those_of_the_single_statistics(points):
     x, y = np.where(np.arange(N) < 10, np.nan, same), np.where(np.arange(N) < N - 5, same, np.nan)
     found = column_figures(x, y, questions, 5, Jackknife())
     assert (found.n, found.exact) == (N - 15, 1)
-
-
-def test_the_concatenated_alpha_is_the_one_of_the_statistics(points):
     other = noisy(points, BRIEF, 0.5, 3)
     other[3, 1] = np.nan
     found = concatenated(points, other)
@@ -318,32 +315,23 @@ def test_no_answer_is_left_out_of_a_plot_of_differences():
     assert sum(n for _mean, _difference, n in points) == 5_000
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("gpt-4o-2024-08-06", "gpt"),
-        ("gpt3-5", "gpt"),
-        ("o3-mini", "gpt"),
-        ("meta-llama/Meta-Llama-3-70B-Instruct", "llama"),
-        ("mixtral", "mistral"),
-        ("mistral-small", "mistral"),
-        ("lmsys/vicuna-13b", "vicuna"),
-        ("Qwen2.5-7B", "qwen"),
-        ("gemini-1.5-pro", "gemini"),
-        ("Claude 3 Opus", "claude"),
-        ("perplexity", "perplexity"),
-        ("yahoo", None),
-        ("cam", None),
-        ("human", None),
-        ("Photo 3", None),
-        ("", None),
-    ],
-)
-def test_names(name, family):
-    assert family_of(name) == family
+FAMILIES = {
+    "gpt": ("gpt-4o-2024-08-06", "gpt3-5", "o3-mini"),
+    "llama": ("meta-llama/Meta-Llama-3-70B-Instruct",),
+    "mistral": ("mixtral", "mistral-small"),
+    "vicuna": ("lmsys/vicuna-13b",),
+    "qwen": ("Qwen2.5-7B",),
+    "gemini": ("gemini-1.5-pro",),
+    "claude": ("Claude 3 Opus",),
+    "perplexity": ("perplexity",),
+    None: ("yahoo", "cam", "human", "Photo 3", ""),
+}
 
 
 def test_the_first_name_that_says_anything_counts_and_a_laboratory_may_say_otherwise():
+    assert {name: family_of(name) for names in FAMILIES.values() for name in names} == {
+        name: family for family, names in FAMILIES.items() for name in names
+    }
     assert family_of("", "our-endpoint", "llama3-8b") == "llama"
     known = {"Our Judge": "qwen", "gpt-like": ""}
     assert family_of("our judge", known=known) == "qwen"

@@ -63,24 +63,12 @@ def test_of_several_good_answers_the_best_is_taken(sheets):
     assert chosen.left_out["people and judges too far apart"] == 1
 
 
-def test_replicates_are_averaged_and_filters_and_empty_tables_taken(sheets):
+def test_replicates_are_averaged_and_filters_and_chosen_judges_taken(sheets):
     assert taken(sheets, basis=JUDGES, least_total=18).pairs["total"].tolist() == [18, 18]
     of_b = taken(sheets, basis=JUDGES, least_total=1, systems=("B",))
     assert of_b.pairs["answer"].tolist() == [2]
     assert len(taken(sheets, basis=JUDGES, least_total=1, scenarios=(4,)).pairs) == 0
     assert taken(sheets.iloc[:0], basis=BOTH, least_total=1).questions == 0
-
-
-def test_a_question_is_in_one_part_only():
-    rows = table([(n, n // 2, "A", "model", 9, 19) for n in range(40)])
-    rules = Rules(basis=JUDGES, least_total=1, each=2, validation=0.25)
-    pairs = choose_pairs(rows, ["person"], rules).pairs
-    assert (pairs.groupby("question")["part"].nunique() == 1).all()
-    sizes = pairs.drop_duplicates("question")["part"].value_counts().to_dict()
-    assert sizes == {"train": 15, "validation": 5}
-
-
-def test_only_the_chosen_judges_count(sheets):
     other = sheets[sheets["rater"] == 9].assign(rater=8, rater_id="8", total=12.0)
     both = pd.concat([sheets, other])
     assert taken(both, basis=JUDGES, least_total=17).pairs["answer"].tolist() == []
@@ -91,7 +79,13 @@ def test_only_the_chosen_judges_count(sheets):
     assert pair.pairs["total"].tolist() == [15, 15]
 
 
-def test_questions_of_a_group_stay_together_and_what_cannot_be_asked_stays_out(sheets):
+def test_a_question_is_in_one_part_only_and_those_of_a_group_stay_together(sheets):
+    rows = table([(n, n // 2, "A", "model", 9, 19) for n in range(40)])
+    rules = Rules(basis=JUDGES, least_total=1, each=2, validation=0.25)
+    pairs = choose_pairs(rows, ["person"], rules).pairs
+    assert (pairs.groupby("question")["part"].nunique() == 1).all()
+    sizes = pairs.drop_duplicates("question")["part"].value_counts().to_dict()
+    assert sizes == {"train": 15, "validation": 5}
     together = sheets.assign(group="a pair of objects")
     parts = choose_pairs(together, ["person"], Rules(basis=JUDGES, least_total=1, validation=0.5))
     assert parts.pairs["part"].nunique() == 1

@@ -35,33 +35,25 @@ def read(folder, *rows, columns=COLUMNS):
     return list(read_human_scores(path, SMALL))
 
 
-def test_the_total_is_the_sum_of_the_points(tmp_path):
+def test_rows_of_the_human_table(tmp_path):
     (found,) = read(tmp_path, row(aspect=" height "))
     assert found.points == {"C1": 1, "C2": 1.5, "C3": 0}
     assert (found.total, found.stated_score) == (2.5, 0.0)
     assert (found.system, found.scenario, found.aspect, found.row) == ("gpt4", 1, "height", 2)
     assert (found.text, found.swallowed, found.blanks) == ("Oak lasts.", 0, ())
-
-
-def test_systems_without_scenarios_repeat_their_name(tmp_path):
+    # Systems without scenarios repeat their name.
     found = read(tmp_path, row(model="cam", scenario="cam"), row(model="human", scenario=""))
     assert [(each.system, each.scenario) for each in found] == [("cam", 0), ("human", 0)]
-
-
-def test_a_text_ends_at_its_first_tab(tmp_path):
+    # A text ends at its first tab.
     swallowed = '"Oak lasts.\t\t0\n24\tash\tfir\t\tAsh.\t0\n25\tyew\tbox\t\tYew. ""Well""."'
     first, second = read(tmp_path, row(swallowed), row("Elm bends."))
     assert (first.text, first.swallowed, first.total) == ("Oak lasts.", 2, 2.5)
     assert (second.text, second.row) == ("Elm bends.", 5)
-
-
-def test_an_empty_cell_is_no_zero(tmp_path):
+    # An empty cell is no zero.
     (found,) = read(tmp_path, row(points=("1", " ", "0.5")))
     assert found.points == {"C1": 1, "C3": 0.5}
     assert (found.total, found.blanks) == (None, ("C2",))
-
-
-def test_points_off_the_scale_are_kept_and_named(tmp_path):
+    # Points off the scale are kept and named.
     (found,) = read(tmp_path, row(points=("1.5", "2.0", "-0.5")))
     assert found.off_scale == ("C1", "C3")
     assert (found.points["C1"], found.total) == (1.5, 3)
@@ -69,46 +61,32 @@ def test_points_off_the_scale_are_kept_and_named(tmp_path):
     assert found.off_scale == ("C1", "C2")
 
 
-@pytest.mark.parametrize(
-    ("bad", "column"),
-    [
-        (row(points=("1", "2", "nan")), "C3"),
-        (row(points=("1", "2", "one")), "C3"),
-        (row(points=("inf", "2", "1")), "C1"),
-        (row(score="many"), "score"),
-        (row(scenario="5"), "scenario"),
-        (row(scenario="cam"), "scenario"),
-        (row(model=""), "model"),
-        (row(text="  "), "comparison"),
-    ],
-)
-def test_bad_cells_are_named(tmp_path, bad, column):
-    good, problem = read(tmp_path, row(), bad)
+BAD_CELLS = [
+    (row(points=("1", "2", "nan")), "C3"),
+    (row(points=("1", "2", "one")), "C3"),
+    (row(points=("inf", "2", "1")), "C1"),
+    (row(score="many"), "score"),
+    (row(scenario="5"), "scenario"),
+    (row(scenario="cam"), "scenario"),
+    (row(model=""), "model"),
+    (row(text="  "), "comparison"),
+]
+
+
+def test_bad_cells_are_named_and_a_table_without_a_criterion_is_refused(tmp_path):
+    good, *problems = read(tmp_path, row(), *(bad for bad, _column in BAD_CELLS))
     assert isinstance(good, HumanScore)
-    assert isinstance(problem, Problem)
-    assert (problem.file, problem.row, problem.column) == ("human.tsv", 3, column)
-
-
-def test_a_table_without_a_criterion_is_refused(tmp_path):
+    for at, (problem, (_bad, column)) in enumerate(zip(problems, BAD_CELLS, strict=True), start=3):
+        assert isinstance(problem, Problem)
+        assert (problem.file, problem.row, problem.column) == ("human.tsv", at, column)
     with pytest.raises(UnreadableFile, match="C2"):
         read(tmp_path, row(), columns=[each for each in COLUMNS if each != "C2"])
 
 
-def score(text, object1="oak", scenario=1, row=2):
-    return HumanScore(
-        row=row,
-        system="gpt4",
-        scenario=scenario,
-        object1=object1,
-        object2="elm",
-        aspect=None,
-        text=text,
-        swallowed=0,
-        points={},
-        off_scale=(),
-        blanks=(),
-        stated_score=None,
-    )
+def score(text, object1="oak", scenario=1):
+    about = {"row": 2, "system": "gpt4", "object1": object1, "object2": "elm", "aspect": None}
+    scored = {"points": {}, "off_scale": (), "blanks": (), "stated_score": None}
+    return HumanScore(scenario=scenario, text=text, swallowed=0, **about, **scored)
 
 
 def answer(position, text, object1="oak"):
@@ -120,7 +98,7 @@ def linked(scores, *answers, scenario=1):
     return found, [each.answer.position for each in found.links]
 
 
-def test_signs_and_spaces_do_not_matter_but_letters_and_digits_do():
+def test_letters_and_digits_of_the_same_file_and_pair_are_compared():
     found, places = linked(
         [score("“Oak”  lasts\n3 years ..."), score("Oak lasts 4 years.")],
         answer(1, "Oak lasts 5 years."),
@@ -134,9 +112,7 @@ def test_signs_and_spaces_do_not_matter_but_letters_and_digits_do():
     broken = score("It‚Äôs caf√© oak ‚Äì ours.")
     links, places = linked([broken], answer(1, "It’s café oak – ours."))
     assert (places, links.links[0].how) == ([1], LETTERS)
-
-
-def test_only_answers_of_the_same_file_and_pair_are_looked_at():
+    # Only answers of the same file and pair are looked at.
     texts = [score("Oak."), score("Oak.", scenario=2), score("Oak.", object1="Oak")]
     found, places = linked(texts, answer(1, "Oak.", object1="Oak"), answer(2, "Oak."))
     assert places == [2, 1]
@@ -154,14 +130,12 @@ def test_a_lost_end_is_linked_by_the_opening():
     assert found.made_by(OPENING) == 1
     # The same 297 letters are not enough.
     assert [each.text[-3:] for each in found.unlinked] == ["elm"]
+    # A short text is no opening, and one without letters links to nothing.
+    for text, other in (("Oak lasts", "Oak lasts long."), ("…", "???")):
+        assert linked([score(text)], answer(1, other))[1] == []
 
 
-@pytest.mark.parametrize(("text", "other"), [("Oak lasts", "Oak lasts long."), ("…", "???")])
-def test_a_short_text_is_no_opening_and_one_without_letters_links_to_nothing(text, other):
-    assert linked([score(text)], answer(1, other))[1] == []
-
-
-def test_an_answer_may_be_scored_twice():
+def test_an_answer_may_be_scored_twice_and_equal_ones_are_taken_in_turn():
     opening = "oak " * 100
     found, places = linked(
         [score("Elm."), score(opening + "one"), score("Elm!"), score(opening + "two")],
@@ -172,9 +146,6 @@ def test_an_answer_may_be_scored_twice():
     assert [each.how for each in found.links] == [LETTERS, OPENING, LETTERS, LETTERS]
     assert [each.is_repeat for each in found.links] == [False, False, True, True]
     assert [each.score.text for each in found.repeats] == ["Elm!", opening + "two"]
-
-
-def test_equal_answers_are_taken_in_turn_and_the_rivals_are_named():
     found, places = linked(
         [score("Oak."), score("Oak!"), score("Oak?")], answer(1, "Oak."), answer(2, "oak")
     )

@@ -64,30 +64,21 @@ def test_every_kind_of_score_dict_is_counted(tmp_path):
     assert "C16 … C18 instead of C1 … C3" in str(found.problems[0])
 
 
-def test_only_whole_judgements_enter_the_papers_recipe(tmp_path):
+def test_parts_wrong_sums_and_bad_records_cost_only_themselves(tmp_path):
     off_scale, partial, renumbered = (GOOD | {"1": 2}, {"1": 1}, {"4": 1, "5": 1, "6": 1})
     found = read(tmp_path, record(off_scale, 4), record(partial, 1), record(renumbered, 3))
     points = [each.paper_points(SMALL) for each in found.answers]
     assert points == [{"C1": 2, "C2": 2, "C3": 0}, None, None]
-
-
-def test_a_wrong_sum_is_a_problem_but_costs_nothing(tmp_path):
     found = read(tmp_path, record(GOOD, 3.0), record(GOOD, 5), record(GOOD, "5"))
     (problem,) = found.problems
     assert (problem.row, problem.column) == (2, "score")
     assert "add up to 3" in problem.reason
     assert [each.stated_sum for each in found.answers] == [3, 5, None]
     assert found.counts == {JudgementState.VALID: 3}
-
-
-def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):
     found = read(tmp_path, record(GOOD), record(GOOD, text=" "), record(GOOD))
     assert [each.answer.position for each in found.answers] == [1, 3]
     (problem,) = found.problems
     assert (problem.row, problem.column) == (2, "comparison")
-
-
-def test_a_file_without_judgements_is_refused(tmp_path):
     path = tmp_path / "cam.json"
     path.write_text(json.dumps([{"object1": "a", "object2": "b", "comparison": "c"}]))
     with pytest.raises(UnreadableFile, match="score_dict"):

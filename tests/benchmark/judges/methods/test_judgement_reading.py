@@ -82,24 +82,21 @@ def test_every_kind_of_reply(expected, reply):
     assert bool(found.detail) != found.is_scored or reply.strip() == ""
 
 
-def test_a_valid_judgement_in_the_order_of_the_rubric():
+def test_a_valid_judgement_has_the_order_of_the_rubric_and_reasons_beside_points():
     reply = said(dict(reversed((GOOD | {"9": 2, "1": 0}).items())))
     found = read_judgement(reply, "stop", COMPQA)
     assert list(found.points) == list(COMPQA.keys)
     assert (found.points["C9"], found.points["C1"], found.total) == (2, 0, 15)
+    entries = {"1": {"reason": "It has one.", "points": 1}, "2": 2, "3": {"points": 0}}
+    found = read_judgement(said(entries), "stop", SMALL)
+    assert found.points == {"C1": 1, "C2": 2, "C3": 0}
+    assert found.rationales == {"C1": "It has one."}
 
 
 def test_the_endpoint_has_the_first_word():
     assert read_judgement(said(GOOD), "length", COMPQA).reading is JudgementState.TRUNCATED
     assert read_judgement(said(GOOD), "content_filter", COMPQA).reading is JudgementState.REFUSED
     assert read_judgement("", "stop", COMPQA, refusal="No.").reading is JudgementState.REFUSED
-
-
-def test_reasons_stand_beside_points():
-    entries = {"1": {"reason": "It has one.", "points": 1}, "2": 2, "3": {"points": 0}}
-    found = read_judgement(said(entries), "stop", SMALL)
-    assert found.points == {"C1": 1, "C2": 2, "C3": 0}
-    assert found.rationales == {"C1": "It has one."}
 
 
 def test_what_is_off_the_scale_is_kept_as_evidence_only():
@@ -109,11 +106,8 @@ def test_what_is_off_the_scale_is_kept_as_evidence_only():
     assert "C2 is 7" in found.detail
     assert read_scores({"1": 1, "2": 0.5, "3": 0}, SMALL).given == {"C1": 1, "C3": 0}
     assert read_scores({"4": 1, "5": 1, "6": 1}, SMALL).given == {}
-
-
-@pytest.mark.parametrize("stored", [None, {}, [], "", 3, {"a": 1}])
-def test_stored_scores_of_any_shape_are_classified(stored):
-    assert not read_scores(stored, SMALL).is_scored
+    for stored in (None, {}, [], "", 3, {"a": 1}):
+        assert not read_scores(stored, SMALL).is_scored
 
 
 @given(st.dictionaries(st.integers(0, 20).map(str), st.integers(-1, 3), max_size=16))
@@ -140,16 +134,13 @@ def test_a_group_has_its_own_keys():
         read_scores(GOOD, COMPQA, group="colour")
 
 
-def test_the_schema_has_the_keys_and_ranges_of_the_rubric():
+def test_the_schema_has_the_keys_and_ranges_of_the_rubric_and_the_reason_first():
     schema = judgement_schema(COMPQA)
     assert schema["required"] == list(schema["properties"]) == list(COMPQA.keys)
     assert schema["additionalProperties"] is False
     ranges = {key: each["enum"] for key, each in schema["properties"].items()}
     assert ranges["C8"] == [0, 1]
     assert ranges["C9"] == [0, 1, 2]
-
-
-def test_with_reasons_the_reason_comes_first():
     entry = judgement_schema(SMALL, group="facts", with_reasons=True)["properties"]["C2"]
     assert list(entry["properties"]) == ["reason", "points"]
     assert entry["properties"]["points"]["enum"] == [0, 1, 2]
@@ -163,7 +154,7 @@ def test_whatever_the_schema_allows_is_read(data):
     assert read_judgement(said(reply), "stop", COMPQA).points == reply
 
 
-def test_every_word_of_the_rubric_is_there():
+def test_every_word_of_the_rubric_is_there_or_those_of_a_group():
     text = criteria_text(COMPQA)
     for criterion in COMPQA.criteria:
         assert f"{criterion.key} ({criterion.name}): {criterion.asks}" in text
@@ -172,9 +163,6 @@ def test_every_word_of_the_rubric_is_there():
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         "## Structure", "## Relevance", "## Quality",
     ]  # fmt: skip
-
-
-def test_a_group_is_asked_for_by_itself():
     text = criteria_text(COMPQA, "relevance")
     assert re.findall(r"^C\d+", text, re.MULTILINE) == ["C8", "C9", "C10"]
     with pytest.raises(KeyError):
@@ -182,15 +170,11 @@ def test_a_group_is_asked_for_by_itself():
 
 
 @pytest.mark.parametrize("reasons", [True, False])
-def test_the_format_filled_in_is_a_judgement(reasons):
+def test_the_format_filled_in_and_an_example_are_judgements(reasons):
     text = format_text(COMPQA.criteria, reasons=reasons)
     filled = re.sub(r"<one short sentence>", "Because.", text)
     filled = re.sub(r"<0 (or|to) (\d)>", r"\2", filled)
     assert read_judgement(filled, "stop", COMPQA).total == 19
-
-
-@pytest.mark.parametrize("reasons", [True, False])
-def test_an_example_reads_as_what_it_says(reasons):
     points = dict.fromkeys(COMPQA.keys, 1.0)
     notes = dict.fromkeys(COMPQA.keys, "Well done.")
     text = points_text(points, notes, COMPQA.criteria, reasons=reasons)

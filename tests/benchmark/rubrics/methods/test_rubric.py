@@ -19,89 +19,69 @@ from tests.benchmark.small_rubric import SMALL, changed, stored
 # -- what fits together -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("broken", "criterion", "field"),
-    [
-        (changed(2, name=" "), "C2", "name"),
-        (changed(2, asks="?" * 1001), "C2", "asks"),
-        (changed(2, asks=None), "C2", "asks"),
-        (changed(3, key="C4"), "C3", "key"),
-        (changed(1, group="facts "), "C1", "group"),
-        (changed(1, maximum=3), "C1", "maximum"),
-        (changed(1, maximum=0), "C1", "maximum"),
-        (changed(1, maximum=True), "C1", "maximum"),
-        (changed(1, maximum=2), "C1", "levels"),
-        (
-            changed(1, levels=[{"points": 1, "text": "a"}, {"points": 0, "text": "b"}]),
-            "C1",
-            "levels",
-        ),
-        (
-            changed(1, levels=[{"points": 0, "text": ""}, {"points": 1, "text": "b"}]),
-            "C1",
-            "level 0",
-        ),
-        (changed(1, levels=[{"points": 0}, {"points": 1, "text": "b"}]), "C1", "text"),
-        (changed(1, levels="none"), "C1", "levels"),
-        (changed(3, counted_by="letters"), "C3", "counted_by"),
-        (changed(3, counted_by=4), "C3", "counted_by"),
-        (changed(3, colour="red"), "C3", "colour"),
-        (stored(name=""), None, "name"),
-        (stored(criteria=[]), None, "criteria"),
-        (stored(maximum=5), None, "maximum"),
-        (stored(allows_halves=1), None, "allows_halves"),
-        (stored(version=2), None, "version"),
-        (stored(criteria=["C1"]), "C1", ""),
-    ],
-)
-def test_what_is_wrong_is_named(broken, criterion, field):
-    with pytest.raises(RubricError) as raised:
-        rubric_from_dict(broken)
-    assert (raised.value.criterion, raised.value.field) == (criterion, field)
-    assert field in str(raised.value)
+TWO_LEVELS = [{"points": 0, "text": "a"}, {"points": 1, "text": "b"}]
+BROKEN = [
+    (changed(2, name=" "), "C2", "name"),
+    (changed(2, asks="?" * 1001), "C2", "asks"),
+    (changed(2, asks=None), "C2", "asks"),
+    (changed(3, key="C4"), "C3", "key"),
+    (changed(1, group="facts "), "C1", "group"),
+    *((changed(1, maximum=maximum), "C1", "maximum") for maximum in (3, 0, True)),
+    (changed(1, maximum=2), "C1", "levels"),
+    (changed(1, levels=TWO_LEVELS[::-1]), "C1", "levels"),
+    (changed(1, levels=[{"points": 0, "text": ""}, TWO_LEVELS[1]]), "C1", "level 0"),
+    (changed(1, levels=[{"points": 0}, TWO_LEVELS[1]]), "C1", "text"),
+    (changed(1, levels="none"), "C1", "levels"),
+    *((changed(3, counted_by=by), "C3", "counted_by") for by in ("letters", 4)),
+    (changed(3, colour="red"), "C3", "colour"),
+    (stored(name=""), None, "name"),
+    (stored(criteria=[]), None, "criteria"),
+    (stored(maximum=5), None, "maximum"),
+    (stored(allows_halves=1), None, "allows_halves"),
+    (stored(version=2), None, "version"),
+    (stored(criteria=["C1"]), "C1", ""),
+]
+
+
+def test_what_is_wrong_is_named():
+    for broken, criterion, field in BROKEN:
+        with pytest.raises(RubricError) as raised:
+            rubric_from_dict(broken)
+        assert (raised.value.criterion, raised.value.field) == (criterion, field)
+        assert field in str(raised.value)
 
 
 def group(key="form", name="Form", maximum=2):
     return {"key": key, "name": name, "maximum": maximum}
 
 
-@pytest.mark.parametrize(
-    "groups",
-    [
+def test_groups_add_up_and_their_keys_are_no_other_columns():
+    for groups in (
         [group(maximum=3), group("facts")],
         [group(), group("facts"), group("empty", maximum=0)],
         [group(), group("facts"), group("form")],
         [group(name=""), group("facts")],
-    ],
-)
-def test_groups_add_up(groups):
-    with pytest.raises(RubricError, match="group"):
-        rubric_from_dict(stored(groups=groups))
-
-
-@pytest.mark.parametrize(
-    "key", ["total", "C1", "C3", "answer", "rater_id", "two words", "a\r\nb", "=1+1", "<b>"]
-)
-def test_the_key_of_a_group_is_no_other_column(key):
-    made = stored(groups=[group(key), group("facts")])
-    for criterion in made["criteria"]:
-        if criterion["group"] == "form":
-            criterion["group"] = key
-    with pytest.raises(RubricError, match="this key cannot be used"):
-        rubric_from_dict(made)
+    ):
+        with pytest.raises(RubricError, match="group"):
+            rubric_from_dict(stored(groups=groups))
+    keys = ("total", "C1", "C3", "answer", "rater_id", "two words", "a\r\nb", "=1+1", "<b>")
+    for key in keys:
+        made = stored(groups=[group(key), group("facts")])
+        for criterion in made["criteria"]:
+            if criterion["group"] == "form":
+                criterion["group"] = key
+        with pytest.raises(RubricError, match="this key cannot be used"):
+            rubric_from_dict(made)
 
 
 # -- points -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("points", [-1, 2, 0.5, 1.5, "1", None, True, float("nan"), float("inf")])
-def test_points_off_the_scale_are_refused(points):
-    with pytest.raises(RubricError) as raised:
-        SMALL.check_points("C1", points)
-    assert (raised.value.criterion, raised.value.field) == ("C1", "points")
-
-
-def test_half_points_where_they_are_allowed():
+def test_points_off_the_scale_are_refused_and_halves_where_they_are_not_allowed():
+    for points in (-1, 2, 0.5, 1.5, "1", None, True, float("nan"), float("inf")):
+        with pytest.raises(RubricError) as raised:
+            SMALL.check_points("C1", points)
+        assert (raised.value.criterion, raised.value.field) == ("C1", "points")
     halves = replace(SMALL, allows_halves=True)
     assert [halves.check_points("C2", each) for each in (0, 0.5, 1, 1.5, 2)] == [0, 0.5, 1, 1.5, 2]
     for points in (0.25, 2.5, -0.5):
