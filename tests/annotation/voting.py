@@ -88,9 +88,10 @@ def work(place: Place) -> serving.LabelWork:
     return serving.next_work(label_round=label_round, place=place)
 
 
-def label(place: Place, assignment: Assignment, value: int = 2) -> Assignment:
+def label(place: Place, assignment: Assignment, value: int = 2, key: str = "") -> Assignment:
     """Answer one assignment."""
-    given = answering.SubmittedLabel(client_key=f"key-{next(KEYS)}", label=value, active_ms=3_000)
+    key = key or f"key-{next(KEYS)}"
+    given = answering.SubmittedLabel(client_key=key, label=value, active_ms=3_000)
     return answering.answer(rater=place.rater, assignment=assignment, given=given)
 
 

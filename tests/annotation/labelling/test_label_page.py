@@ -23,10 +23,9 @@ from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import close_round, open_round, pause_round
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.queue import place_for
-from tests.annotation.voting import label_all
+from tests.annotation.voting import label_all, opened
 from tests.cast import make_arguments, make_label_round, make_member, make_study, sign_in
 from tests.flat import flat
-from tests.lengths import first
 from tests.worlds import built_once
 
 KEYS = itertools.count()
@@ -50,12 +49,12 @@ class Desk:
         return self.client.get(self.url("label_next"), headers=JSON).json()
 
     def send(self, item, label=2, /, **fields):
-        body = {"item": item, "client_key": f"key-{next(KEYS)}", "label": label} | fields
+        body = {"item": item, "client_key": f"desk-{next(KEYS)}", "label": label} | fields
         return self.client.post(self.url("label_answer"), body, headers=JSON)
 
     def submit(self, item="", /, **fields):
         """Without script: a browser asks for HTML."""
-        body = {"item": item, "client_key": f"key-{next(KEYS)}"} | fields
+        body = {"item": item, "client_key": f"desk-{next(KEYS)}"} | fields
         wants = {"Accept": "text/html,*/*;q=0.8"}
         return self.client.post(self.url("label_answer"), body, headers=wants)
 
@@ -66,17 +65,10 @@ class Lab:
     def __init__(self):
         self.study = make_study()
         self.annotator = make_member(self.study, "annotator")
-        self.label_round = opened(self.study, name="Round 1", ordinary=20, controls=6)
+        self.label_round = opened(self.study, ordinary=20, controls=6)
 
 
 lab = built_once(Lab)
-
-
-def opened(study, name="A round of its own", **fields):
-    label_round = make_label_round(study, name=name, **fields)
-    open_round(round_=label_round, actor=make_member(study, "researcher"))
-    label_round.refresh_from_db()
-    return label_round
 
 
 @pytest.fixture
@@ -103,14 +95,22 @@ def kept(item):
 # Roles, other studies and the token of forms: tests/security/test_matrix.py.
 
 
-@pytest.mark.parametrize("fields", [{"origin": LabelRound.Origin.IMPORTED}, {"state": "draft"}])
-def test_a_draft_and_a_label_round_without_people_have_no_pages(desk, study, fields):
-    pages = Desk(desk.user, make_label_round(study, name="Other", **fields), desk.client)
-    for name in ("label", "label_next", "label_answers"):
-        assert pages.client.get(pages.url(name)).status_code == 404
-    for name in ("label_answer", "label_alive"):
-        assert pages.client.post(pages.url(name)).status_code == 404
-    assert not pages.label_round.places.exists()
+NO_ANSWERS = (
+    *({"label": "4"}, {"label": ""}, {"label": "two"}, {"label": "", "skip_reason": "bored"}),
+    *({"client_key": "a\x00b"}, {"client_key": ""}, {"client_key": "k" * 65}, {"item": "no-id"}),
+    *({"comment": "x" * 1001}, {"active_ms": "soon"}),
+)
+
+
+def test_a_draft_and_a_label_round_without_people_have_no_pages(desk, study):
+    for fields in ({"origin": LabelRound.Origin.IMPORTED}, {"state": "draft"}):
+        other = make_label_round(study, name=str(fields), **fields)
+        pages = Desk(desk.user, other, desk.client)
+        for name in ("label", "label_next", "label_answers"):
+            assert pages.client.get(pages.url(name)).status_code == 404, (fields, name)
+        for name in ("label_answer", "label_alive"):
+            assert pages.client.post(pages.url(name)).status_code == 404, (fields, name)
+        assert not other.places.exists()
 
 
 def test_an_item_of_somebody_else_or_of_another_label_round_is_404(desk, study):
@@ -131,57 +131,32 @@ def test_the_answer_brings_what_comes_next_and_another_one_under_its_key_is_a_co
     reply = desk.send(first["id"], 0, client_key="once")
     assert (reply.status_code, reply.json()["error"]) == (409, "key_reused")
     assert (kept(first["id"]).label, kept(first["id"]).active_ms) == (1, 1234)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    first(
-        5,
-        [
-            {"label": "4"},
-            {"label": "", "skip_reason": "bored"},
-            {"client_key": "a\x00b"},
-            {"item": "no-id"},
-            {"label": ""},
-            {"label": "two"},
-            {"client_key": ""},
-            {"client_key": "k" * 65},
-            {"comment": "x" * 1001},
-            {"active_ms": "soon"},
-        ],
-    ),
-)
-def test_what_is_no_answer_is_refused_in_both_formats(desk, fields):
-    item = desk.next()["next"][0]["id"]
-    reply = desk.send(item, **fields)
-    assert reply.status_code == 422
-    assert reply.json()["error"] == "not_valid"
-    page = desk.submit(item, **({"label": 2} | fields))
-    assert page.status_code == 422
-    assert "was not stored" in page.text
-    assert kept(item).state == Assignment.State.SERVED
-
-
-def test_skipping_with_reason_and_flagging_with_comment(desk):
-    first, second = desk.next()["next"][:2]
     desk.send(first["id"], "", skip_reason="unclear", comment="which tea?")
     desk.send(second["id"], 1, flag="on", comment="odd", active_ms=10**9)
-    skipped, flagged = kept(first["id"]), kept(second["id"])
-    shown = (skipped.state, skipped.skip_reason, skipped.comment)
-    assert shown == ("skipped", "unclear", "which tea?")
+    row = kept(first["id"])
+    assert (row.state, row.skip_reason, row.comment) == ("skipped", "unclear", "which tea?")
+    flagged = kept(second["id"])
     assert (flagged.label, flagged.is_flagged, flagged.comment) == (1, True, "odd")
     # The clock of a browser is not believed beyond half an hour.
     assert flagged.active_ms == 30 * 60 * 1000
-
-
-def test_answers_given_offline_arrive_in_order(desk):
-    """Three answers and a change of the first, replayed twice: every one stored once."""
+    # Given offline: three answers and a change of the first, replayed twice; each stored once.
     items = [item["id"] for item in desk.next()["next"][:3]]
+    before = VoteEvent.objects.count()
     sent = [(items[0], 0, "a"), (items[1], 1, "b"), (items[2], 2, "c"), (items[0], 3, "d")]
     for item, label, key in sent + sent:
         assert desk.send(item, label, client_key=key).status_code == 200
     assert [kept(item).label for item in items] == [3, 1, 2]
-    assert VoteEvent.objects.count() == 4
+    assert VoteEvent.objects.count() == before + 4
+
+
+def test_what_is_no_answer_is_refused_in_both_formats(desk):
+    item = desk.next()["next"][0]["id"]
+    for fields in NO_ANSWERS:
+        reply = desk.send(item, **fields)
+        assert (reply.status_code, reply.json()["error"]) == (422, "not_valid"), fields
+        page = desk.submit(item, **({"label": 2} | fields))
+        assert (page.status_code, "was not stored" in page.text) == (422, True), fields
+        assert kept(item).state == Assignment.State.SERVED
 
 
 def test_a_late_answer_of_another_device_changes_nothing_and_both_are_named(desk):
@@ -213,10 +188,9 @@ def test_a_heartbeat_prolongs_and_says_nothing(desk):
     desk.next()
     leased = Slot.objects.filter(state="leased")
     held = leased.update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert held > 0
     reply = desk.client.post(desk.url("label_alive"))
     assert (reply.status_code, reply.content) == (204, b"")
-    assert leased.filter(lease_until__gt=timezone.now()).count() == held
+    assert leased.filter(lease_until__gt=timezone.now()).count() == held > 0
 
 
 # -- without script -------------------------------------------------------------------------------
@@ -229,30 +203,30 @@ def test_the_whole_job_without_script(desk):
             reply = desk.submit(**fields, label=label)
             assert (reply.status_code, reply["Location"]) == (303, desk.url("label"))
         assert kept(fields["item"]).events.get().label == kept(fields["item"]).label == label
+    # An old page with another answer shows the item for changing.
+    page = desk.submit(**fields, label=1)
+    assert page.status_code == 409
+    again = form_fields(page)
+    assert again["item"] == fields["item"]
+    assert again["client_key"] != fields["client_key"]
+    assert 'value="3" aria-pressed="true"' in flat(page.text)
+    desk.submit(**again, label=1)
+    assert kept(fields["item"]).label == 1
     fields = form_fields(desk.open())
     desk.submit(**fields, skip="1", skip_reason="broken", comment="empty")
     assert kept(fields["item"]).skip_reason == "broken"
 
 
-def test_an_old_page_with_another_answer_shows_the_item_for_changing(desk):
-    fields = form_fields(desk.open())
-    desk.submit(**fields, label=1)
-    page = desk.submit(**fields, label=3)
-    assert page.status_code == 409
-    again = form_fields(page)
-    assert again["item"] == fields["item"]
-    assert again["client_key"] != fields["client_key"]
-    assert 'value="1" aria-pressed="true"' in flat(page.text)
-    desk.submit(**again, label=3)
-    assert kept(fields["item"]).label == 3
-
-
 def test_own_answers_are_listed_and_nobody_elses_and_stay_after_the_round(desk, researcher):
     item = desk.next()["next"][0]["id"]
     desk.send(item, 3, comment="mine alone")
-    other = Desk(make_member(desk.label_round.study, "annotator"), desk.label_round)
+    other = Desk(make_member(desk.label_round.study, "annotator", "OTHERNAME"), desk.label_round)
+    other.send(other.next()["next"][0]["id"], 3, comment="OTHERLABEL")
     assert "mine alone" in desk.client.get(desk.url("label_answers")).text
     assert "mine alone" not in other.client.get(other.url("label_answers")).text
+    page = desk.open().text
+    for hidden in ("htmx-2", "OTHERNAME", "OTHERLABEL", "control_label", "is_control"):
+        assert hidden not in page
     close_round(round_=desk.label_round, actor=researcher)
     assert desk.send(item, 0).json()["error"] == "round_closed"
     assert desk.submit(item, label=0).status_code == 409
@@ -265,26 +239,22 @@ def test_own_answers_are_listed_and_nobody_elses_and_stay_after_the_round(desk, 
 
 
 def test_each_reason_has_a_page_of_its_own(study, researcher):
-    label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=1)
+    alone = {"controls": 0, "controls_per_block": 0}
+    label_round = opened(study, ordinary=4, votes_per_item=1, **alone)
     desk = Desk(make_member(study, "annotator"), label_round)
     desk.next()
-    waiting = Desk(make_member(study, "annotator"), desk.label_round)
-    held = waiting.open()
+    held = Desk(make_member(study, "annotator"), label_round).open()
     assert "No sentences available right now" in flat(held.text)
     assert 'http-equiv="refresh" content="20"' in held.text
     for item in desk.next()["next"]:
         reply = desk.send(item["id"]).json()
     assert (reply["state"], reply["next"]) == ("finished", [])
     assert "That was everything" in flat(desk.open().text)
-    pause_round(round_=desk.label_round, actor=researcher)
+    pause_round(round_=label_round, actor=researcher)
     assert "paused" in flat(desk.open().text)
-    close_round(round_=desk.label_round, actor=researcher)
+    close_round(round_=label_round, actor=researcher)
     assert "closed" in flat(desk.open().text)
-
-
-def test_a_stopped_rater_and_one_with_their_share_are_told(study):
-    label_round = opened(study, ordinary=8, controls=0, controls_per_block=0, share_cap=0.25)
-    capped = Desk(make_member(study, "annotator"), label_round)
+    capped = Desk(desk.user, opened(study, name="Capped", share_cap=0.25, **alone), desk.client)
     while todo := capped.next()["next"]:
         capped.send(todo[0]["id"])
     assert "done your share" in flat(capped.open().text)
@@ -402,15 +372,6 @@ def test_a_sentence_is_never_markup(study):
     page = desk_with(study, text, pair=("<i>tea</i>", "</script><b>")).open()
     assert "<img" not in page.text
     assert "".join(part["text"] for part in page_data(page)["items"][0]["segments"]) == text
-
-
-def test_no_htmx_and_nothing_of_others_on_the_page(desk, study):
-    other = Desk(make_member(study, "annotator", name="OTHERNAME"), desk.label_round)
-    other.send(other.next()["next"][0]["id"], 3, comment="OTHERLABEL")
-    page = desk.open().text
-    assert "htmx-2" not in page
-    for hidden in ("OTHERNAME", "OTHERLABEL", "control_label", "is_control"):
-        assert hidden not in page
 
 
 # -- controls -------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import place_for
+from tests.annotation.voting import opened
 from tests.cast import make_label_round, make_member, sign_in
 
 pytestmark = [
@@ -39,12 +40,7 @@ WAITING = """
 
 @pytest.fixture
 def label_round(study):
-    label_round = make_label_round(
-        study, ordinary=200, controls=40, block_size=40, votes_per_item=2
-    )
-    open_round(round_=label_round, actor=make_member(study, "researcher"))
-    label_round.refresh_from_db()
-    return label_round
+    return opened(study, ordinary=200, controls=40, block_size=40, votes_per_item=2)
 
 
 def place_of(label_round, user=None):

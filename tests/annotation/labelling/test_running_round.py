@@ -1,6 +1,6 @@
 """A label round that people work on is changed: items in and out, more votes, another wording."""
 
-import itertools
+from functools import partial
 from html import unescape
 
 import pytest
@@ -18,11 +18,12 @@ from annotation.labelling.reports import label_violations, skipped_by_all
 from cqa_site.people.models import AuditEvent
 from cqa_site.results import snapshots
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.lifecycle import close_round, correct_round, open_round, reopen_round
+from cqa_site.rounds.lifecycle import close_round, correct_round, reopen_round
+from tests.annotation.voting import label as give
+from tests.annotation.voting import opened, work
 from tests.cast import make_arguments, make_label_round, make_member, sign_in
 
 pytestmark = pytest.mark.django_db
-KEYS = itertools.count()
 
 
 @pytest.fixture
@@ -31,32 +32,14 @@ def boss(study):
 
 
 @pytest.fixture
-def label_round(study, boss):
-    made = make_label_round(study, ordinary=8, controls=3, votes_per_item=2)
-    open_round(round_=made, actor=boss)
-    made.refresh_from_db()
-    return made
+def label_round(study):
+    return opened(study, ordinary=8, controls=3, votes_per_item=2)
 
 
 @pytest.fixture
 def people(study, label_round):
-    return [
-        serving.member_place(
-            label_round=label_round, membership=make_member(study, "annotator").memberships.get()
-        )
-        for _each in range(4)
-    ]
-
-
-def work(place):
-    place.round.refresh_from_db()
-    return serving.next_work(label_round=place.round, place=place)
-
-
-def give(place, row, label=2):
-    skip = {} if label is not None else {"skip_reason": "unclear"}
-    given = answering.SubmittedLabel(client_key=f"key-{next(KEYS)}", label=label, **skip)
-    return answering.answer(rater=place.rater, assignment=row, given=given)
+    members = [make_member(study, "annotator").memberships.get() for _each in range(4)]
+    return [serving.member_place(label_round=label_round, membership=each) for each in members]
 
 
 def label(places, most=1_000):
@@ -73,14 +56,10 @@ def label(places, most=1_000):
     return given
 
 
-def reworded(label_round, boss):
-    return label_rounds.save_version(
-        study=label_round.study,
-        title="Clearer",
-        body="Read twice.",
-        levels=label_round.guideline.levels,
-        actor=boss,
-    )
+def reworded(label_round, boss, **fields):
+    levels = label_round.guideline.levels
+    values = {"title": "Clearer", "body": "Read twice.", "levels": levels} | fields
+    return label_rounds.save_version(study=label_round.study, actor=boss, **values)
 
 
 def is_full(label_round):
@@ -103,13 +82,7 @@ def test_four_people_work_while_everything_changes(study, label_round, people, b
     give(people[0], Assignment.objects.get(pk=on_screen.pk))
     correct_round(round_=label_round, actor=boss, values={"votes_per_item": 3})
     label(people, 6)
-    newer = label_rounds.save_version(
-        study=study,
-        title="Clearer",
-        body="Read twice.",
-        levels=label_round.guideline.levels,
-        actor=boss,
-    )
+    newer = reworded(label_round, boss)
     correct_round(round_=label_round, actor=boss, values={"guideline": newer})
     close_round(round_=label_round, actor=boss)
     reopen_round(round_=label_round, actor=boss)
@@ -150,36 +123,29 @@ def test_an_answer_to_an_item_that_was_retired_meanwhile_is_kept(label_round, pe
 
 
 def test_what_cannot_change_while_people_work(study, label_round, boss):
-    other = label_rounds.save_version(
-        study=study,
-        title="Two levels",
-        body="",
-        levels=[{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}],
-        actor=boss,
-    )
-    for values, words in (
-        ({"votes_per_item": 1}, "only be raised"),
-        ({"guideline": other}, "Only the wording"),
+    levels = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
+    other = reworded(label_round, boss, title="Two levels", levels=levels)
+    control = label_round.items.exclude(control_label=None).first()
+    files = make_label_round(study, name="Files", ordinary=1, state="closed", origin="imported")
+    change = partial(correct_round, round_=label_round, actor=boss)
+    for refused, words in (
+        (partial(change, values={"votes_per_item": 1}), "only be raised"),
+        (partial(change, values={"guideline": other}), "Only the wording"),
+        (
+            partial(
+                retire_item, label_round=label_round, item=control, is_retired=True, actor=boss
+            ),
+            "Quality",
+        ),
+        (partial(reopen_round, round_=files, actor=boss), "imported"),
+        (partial(change, round_=files, values={"votes_per_item": 9}), "imported"),
     ):
         with pytest.raises(RoundNotReady, match=words):
-            correct_round(round_=label_round, actor=boss, values=values)
-    control = label_round.items.exclude(control_label=None).first()
-    with pytest.raises(RoundNotReady, match="Quality"):
-        retire_item(label_round=label_round, item=control, is_retired=True, actor=boss)
+            refused()
+    assert correct_round(round_=files, actor=boss, values={"name": "Crowd 2024"})
     close_round(round_=label_round, actor=boss)
     with pytest.raises(RoundNotReady, match="Closed"):
         add_items(label_round=label_round, argument_ids=[make_arguments(study, 1)[0].pk])
-
-
-def test_an_imported_round_is_renamed_and_never_opened(study, boss):
-    files = make_label_round(study, name="Files", ordinary=1, state="closed", origin="imported")
-    assert correct_round(round_=files, actor=boss, values={"name": "Crowd 2024"})
-    for act in (
-        lambda: reopen_round(round_=files, actor=boss),
-        lambda: correct_round(round_=files, actor=boss, values={"votes_per_item": 9}),
-    ):
-        with pytest.raises(RoundNotReady, match="imported"):
-            act()
 
 
 class TestPages:
@@ -195,7 +161,8 @@ class TestPages:
         for place in people[:2]:
             while not (row := place.rater.assignments.filter(item=item).first()):
                 give(place, work(place).assignments[0])
-            give(place, row, None)
+            given = answering.SubmittedLabel(f"skip {row.pk}", skip_reason="unclear")
+            answering.answer(rater=place.rater, assignment=row, given=given)
         assert list(skipped_by_all(label_round)) == [item]
         page = client.get(self.address("label_round_items", label_round), {"only": "skipped"}).text
         assert "1 item was skipped by everyone who received it." in " ".join(page.split())
@@ -211,17 +178,11 @@ class TestPages:
     def test_name_votes_and_wording_change_on_one_page(self, client, label_round):
         page = self.address("label_round_correct", label_round)
         asked = client.get(page).context["form"]
-        assert list(asked.fields) == [
-            "name",
-            "guideline",
-            "votes_per_item",
-            "skip_share",
-            "onboarding",
-        ]
+        names = ["name", "guideline", "votes_per_item", "skip_share", "onboarding"]
+        assert list(asked.fields) == names
         values = {name: asked[name].value() or "" for name in asked.fields}
-        reply = client.post(
-            page, values | {"name": "Second try", "votes_per_item": 4}, follow=True
-        )
+        wish = values | {"name": "Second try", "votes_per_item": 4}
+        reply = client.post(page, wish, follow=True)
         assert "The study's log shows the old and new values." in unescape(reply.text)
         label_round.refresh_from_db()
         assert (label_round.name, label_round.votes_per_item) == ("Second try", 4)

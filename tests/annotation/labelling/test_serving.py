@@ -1,6 +1,5 @@
 """Blocks, leases, late answers: the promises of serving and answering."""
 
-import itertools
 from collections import Counter
 from datetime import timedelta
 
@@ -13,50 +12,15 @@ from annotation.labelling.actions import answering, serving
 from annotation.labelling.models.rounds import Assignment, Slot
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
-from cqa_site.people.models import Rater
-from cqa_site.rounds.lifecycle import close_round, open_round, pause_round
-from cqa_site.rounds.queue import place_for
-from tests.cast import make_label_round, make_member
+from cqa_site.rounds.lifecycle import close_round, pause_round
+from tests.annotation.voting import label, label_all, newcomer, opened, work
+from tests.cast import make_member
 
 pytestmark = pytest.mark.django_db
-KEYS = itertools.count()
-
-
-def opened(study, **fields):
-    label_round = make_label_round(study, **fields)
-    open_round(round_=label_round, actor=make_member(study, "researcher"))
-    label_round.refresh_from_db()
-    return label_round
-
-
-def newcomer(label_round, name="rater"):
-    external = f"{name}-{next(KEYS)}"
-    rater = Rater.objects.create(study=label_round.study, name=name, external_id=external)
-    return place_for(round_=label_round, rater=rater)
-
-
-def label(place, assignment, value=2, key=None):
-    given = answering.SubmittedLabel(client_key=key or f"key-{next(KEYS)}", label=value)
-    return answering.answer(rater=place.rater, assignment=assignment, given=given)
-
-
-def work(place):
-    return serving.next_work(label_round=place.round, place=place)
-
-
-def label_to_the_end(place, value=2):
-    while todo := work(place).assignments:
-        label(place, todo[0], value)
 
 
 def expire_everything():
     Slot.objects.filter(state="leased").update(lease_until=timezone.now() - timedelta(seconds=1))
-
-
-def test_opening_makes_one_slot_per_wanted_vote_and_none_for_controls(study):
-    label_round = opened(study, ordinary=7, controls=2, votes_per_item=3)
-    assert label_round.slots.count() == 21
-    assert not Slot.objects.filter(item__control_label__isnull=False).exists()
 
 
 def test_a_block_holds_its_share_of_controls_at_varying_places(study):
@@ -105,11 +69,13 @@ def test_whoever_holds_much_ahead_leaves_others_enough(study, ordinary, people):
 
 def test_everybody_together_fills_every_slot_exactly_once(study):
     label_round = opened(study, ordinary=7, controls=2, votes_per_item=3)
+    # One slot for each vote that is wanted, and none for controls.
+    assert label_round.slots.count() == 21
+    assert not Slot.objects.filter(item__control_label__isnull=False).exists()
     people = [newcomer(label_round) for _ in range(5)]
     for _ in range(12):
         for place in people:
-            todo = work(place).assignments
-            if todo:
+            if todo := work(place).assignments:
                 label(place, todo[0])
     for place in people:
         assert work(place).reason == "finished"
@@ -118,16 +84,11 @@ def test_everybody_together_fills_every_slot_exactly_once(study):
         label_round.items.filter(control_label=None).values_list("pk", flat=True), 3
     )
     assert not label_round.slots.exclude(state="done").exists()
-
-
-def test_the_same_rater_never_gets_an_item_twice_and_the_database_refuses_it(study):
-    label_round = opened(study, ordinary=6, controls=2, votes_per_item=3)
-    place = newcomer(label_round)
-    label_to_the_end(place)
-    items = list(place.rater.assignments.values_list("item", flat=True))
-    assert len(items) == len(set(items)) == 8
+    # Nobody gets an item twice, and the database refuses it.
+    items = list(people[0].rater.assignments.values_list("item", flat=True))
+    assert len(items) == len(set(items)) > 4
     with pytest.raises(IntegrityError), transaction.atomic():
-        Assignment.objects.create(round=label_round, item_id=items[0], rater=place.rater)
+        Assignment.objects.create(round=label_round, item_id=items[0], rater=people[0].rater)
 
 
 def test_expired_slot_goes_to_somebody_else_and_the_late_answer_is_an_extra(study):
@@ -138,16 +99,20 @@ def test_expired_slot_goes_to_somebody_else_and_the_late_answer_is_an_extra(stud
     expire_everything()
     # While the slot is still free, a late answer counts.
     assert label(slow, free).is_extra is False
-    label_to_the_end(quick)
+    label_all(quick)
     kept = label(slow, late)
     assert kept.is_extra
     assert kept.state == "answered"
     assert kept.slot_id is None
 
 
-def test_a_change_keeps_the_history_and_the_same_key_again_is_none(study):
-    place = newcomer(opened(study))
-    row = work(place).assignments[0]
+def test_a_change_keeps_the_history_and_the_same_key_again_is_none(study, researcher):
+    label_round = opened(study)
+    place = newcomer(label_round)
+    row, on_screen = work(place).assignments[:2]
+    for value in (-1, 4, 9, 20):
+        with pytest.raises(answering.AnswerNotValid):
+            label(place, row, value)
     for _time in range(2):
         label(place, row, 1, key="same")
     with pytest.raises(answering.KeyReused):
@@ -156,6 +121,10 @@ def test_a_change_keeps_the_history_and_the_same_key_again_is_none(study):
     assert row.label == 1
     label(place, row, 3)
     assert list(row.events.values_list("kind", "label")) == [("answer", 1), ("change", 3)]
+    # Paused, it serves nothing, but takes what is on screens.
+    pause_round(round_=label_round, actor=researcher)
+    assert work(place).reason == "not_open"
+    assert label(place, on_screen).is_extra is False
 
 
 def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
@@ -167,23 +136,6 @@ def test_skipping_gives_the_slot_back_and_can_be_taken_back(study):
     assert Slot.objects.filter(item=row.item, state="open").exists()
     assert label(place, row, 2).is_extra is False
     assert not Slot.objects.filter(item=row.item, state="open").exists()
-
-
-def test_labels_off_the_scale_are_refused(study):
-    place = newcomer(opened(study))
-    for value in (-1, 4, 9, 20):
-        with pytest.raises(answering.AnswerNotValid):
-            label(place, work(place).assignments[0], value)
-
-
-def test_paused_serves_nothing_but_takes_what_is_on_screens(study):
-    label_round = opened(study)
-    place = newcomer(label_round)
-    row = work(place).assignments[0]
-    pause_round(round_=label_round, actor=make_member(study, "researcher"))
-    label_round.refresh_from_db()
-    assert work(place).reason == "not_open"
-    assert label(place, row).is_extra is False
 
 
 @pytest.mark.parametrize("is_reserved", [True, False])
@@ -207,20 +159,10 @@ def test_closed_keeps_first_answers_as_extras_and_refuses_changes(study, researc
     assert list(label_violations()) == []
 
 
-def test_nothing_is_served_to_somebody_excluded_between_look_and_claim(study):
-    label_round = opened(study)
-    place = newcomer(label_round)
-    quality.exclude_rater(
-        label_round=label_round, rater=place.rater, reason="x", actor=make_member(study, "admin")
-    )
-    assert serving.claim_blocks(label_round=label_round, place=place) == "stopped"
-    assert not place.rater.assignments.exists()
-
-
 def test_share_cap_bounds_what_one_rater_gets(study):
     label_round = opened(study, ordinary=20, controls=5, votes_per_item=2, share_cap=0.25)
     place = newcomer(label_round)
-    label_to_the_end(place)
+    label_all(place)
     ordinary = place.rater.assignments.filter(item__control_label=None)
     assert ordinary.count() == 5
     assert work(place).reason == "share_cap"
@@ -238,18 +180,18 @@ def test_renewing_prolongs_only_own_slots(study):
 
 def test_late_answer_of_an_excluded_rater_leaves_the_slot_to_others(study):
     label_round = opened(study, ordinary=4, controls=1, votes_per_item=1)
-    place = newcomer(label_round)
+    place, looking = newcomer(label_round), newcomer(label_round)
     late = next(row for row in work(place).assignments if not row.item.is_control)
     expire_everything()
     Slot.objects.filter(state="leased").update(state="open", lease_until=None)
     Assignment.objects.filter(pk=late.pk).update(slot=None, state="expired")
-    quality.exclude_rater(
-        label_round=label_round,
-        rater=place.rater,
-        reason="guessing",
-        actor=make_member(study, "admin"),
-    )
+    decision = {"reason": "guessing", "actor": make_member(study, "admin")}
+    for excluded in (place, looking):
+        quality.exclude_rater(label_round=label_round, rater=excluded.rater, **decision)
     assert label(place, late).is_extra
+    # Excluded between look and claim: nothing is served.
+    assert serving.claim_blocks(label_round=label_round, place=looking) == "stopped"
+    assert not looking.rater.assignments.exists()
 
 
 def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
@@ -263,7 +205,7 @@ def test_a_block_that_ran_out_goes_as_a_whole_and_comes_back_as_a_whole(study):
     left = Assignment.objects.filter(rater=slow.rater, item_id__in=held - waiting)
     assert {row.state for row in left} <= {"expired"}
     ordinary = set(label_round.items.filter(control_label=None).values_list("pk", flat=True))
-    label_to_the_end(slow)
+    label_all(slow)
     rows = Assignment.objects.filter(rater=slow.rater, state="answered")
     answered = set(rows.values_list("item", flat=True))
     controls = set(label_round.items.exclude(control_label=None).values_list("pk", flat=True))
@@ -278,13 +220,12 @@ def test_serving_costs_the_same_queries_whatever_comes_next(
 ):
     label_round = opened(study, ordinary=40, controls=controls)
     place = newcomer(label_round)
-    work(place)
     for _ in range(3):
         todo = work(place).assignments
         with django_assert_num_queries(1):
-            work(place)
+            serving.next_work(label_round=label_round, place=place)
         label(place, todo[0])
     held = Assignment.objects.filter(rater=place.rater, state="served")
     held.update(state="skipped", slot=None)
     with django_assert_max_num_queries(20):
-        assert len(work(place).assignments) == 20
+        assert len(serving.next_work(label_round=label_round, place=place).assignments) == 20

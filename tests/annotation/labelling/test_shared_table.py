@@ -14,19 +14,14 @@ from tests.cast import make_label_round
 pytestmark = pytest.mark.django_db
 
 
-def test_rounds_of_two_kinds_may_have_one_name_and_two_label_rounds_may_not(study, researcher):
-    make_scored_answers(study)
-    make_round(study, researcher, name="First")
-    make_label_round(study, name="First")
-    with pytest.raises(IntegrityError), transaction.atomic():
-        make_label_round(study, name="First")
-    assert label_rounds_of(study).get().name == "First"
-
-
-def test_a_label_round_brings_its_study_along_and_a_change_of_state_writes_one_table(
+def test_rounds_of_two_kinds_may_have_one_name_and_two_label_rounds_may_not(
     study, researcher, django_assert_num_queries
 ):
-    label_round = make_label_round(study)
+    make_scored_answers(study)
+    make_round(study, researcher, name="First")
+    label_round = make_label_round(study, name="First")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        make_label_round(study, name="First")
     with django_assert_num_queries(1):
         assert [row.study.name for row in label_rounds_of(study)] == [study.name]
     label_round.state, label_round.closed_at = LabelRound.State.CLOSED, timezone.now()
@@ -36,25 +31,20 @@ def test_a_label_round_brings_its_study_along_and_a_change_of_state_writes_one_t
 
 def test_a_draft_that_is_changed_keeps_its_items_and_shows_its_settings(study, client):
     label_round = make_label_round(study, name="Labels", votes_per_item=4)
-    address = reverse("label_round_edit", args=[study.public_id, label_round.public_id])
+    ids = [study.public_id, label_round.public_id]
+    address = reverse("label_round_edit", args=ids)
     form = client.get(address).context["form"]
     given = {name: form[name].value() for name in form.fields if form[name].value() is not None}
     assert (given["votes_per_item"], given["guideline"]) == (4, label_round.guideline.public_id)
     before = label_round.items.count()
     changed = client.post(address, given | {"share_cap": 0.5, "orders_by_uncertainty": ""})
-    assert changed["Location"] == reverse(
-        "label_round", args=[study.public_id, label_round.public_id]
-    )
+    assert changed["Location"] == reverse("label_round", args=ids)
     label_round.refresh_from_db()
     assert (label_round.share_cap, label_round.votes_per_item) == (0.5, 4)
     assert label_round.items.count() == before > 0
-
-
-def test_a_draft_whose_sentences_a_judge_labelled_stays(study, client):
-    draft = make_label_round(study, name="Draft")
+    # A draft whose sentences a judge labelled stays.
     judge = study.raters.create(kind="classifier")
-    TrainedJudge.objects.create(label_round=draft, rater=judge, number=1, kind="cold")
-    address = reverse("label_round_delete", args=[study.public_id, draft.public_id])
-    page = client.post(address, follow=True)
+    TrainedJudge.objects.create(label_round=label_round, rater=judge, number=1, kind="cold")
+    page = client.post(reverse("label_round_delete", args=ids), follow=True)
     assert "This round is already in use" in page.text
-    assert draft.trained_judges.count() == 1
+    assert label_round.trained_judges.count() == 1
