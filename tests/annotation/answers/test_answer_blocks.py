@@ -46,60 +46,47 @@ def kinds(text):
     return [block.kind for block in find_answer_blocks([Piece(text)])]
 
 
+FORMS = {
+    "heading": (
+        *("## Summary", "### 1. **Ball Size**", "**Honda CR-V:**", "**Eclipse**:", "Best Option:"),
+    ),
+    "text": (
+        *("Summary: Both are old.", "**The Best Option**: Linux", "-", "A tea - or a coffee."),
+        *("2024 was warm.", "| IBM | Microsoft |", "#1 is tea"),
+    ),
+    "bullet": ("* **Speed**: quick", "    - Hulk", "• Cost"),
+    "number": ("2) Cost",),
+}
+
+
 def test_a_good_answer_has_its_headings_and_lists():
     assert kinds(GOOD) == [
         *("heading", "text", "heading", "bullet", "bullet", "bullet", "text", "heading"),
         *("number", "number"),
     ]
     shown = Shown(answer_text(GOOD))
-    assert shown.tags.count("h3") == 3
-    assert shown.tags.count("ul") == 2
-    assert shown.tags.count("li") == 5
+    assert [shown.tags.count(tag) for tag in ("h3", "ul", "li")] == [3, 2, 5]
     assert "*" not in shown.seen
     assert "\n- " not in shown.seen
     assert "1. [1] Oak" in shown.seen
-
-
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        ("## Summary", "heading"),
-        ("### 1. **Ball Size**", "heading"),
-        ("**Honda CR-V:**", "heading"),
-        ("**Eclipse**:", "heading"),
-        ("Best Option:", "heading"),
-        ("Summary: Both are old.", "text"),
-        ("**The Best Option**: Linux", "text"),
-        ("* **Speed**: quick", "bullet"),
-        ("    - Hulk", "bullet"),
-        ("• Cost", "bullet"),
-        ("2) Cost", "number"),
-        ("-", "text"),
-        ("A tea - or a coffee.", "text"),
-        ("2024 was warm.", "text"),
-        ("| IBM | Microsoft |", "text"),
-        ("#1 is tea", "text"),
-    ],
-)
-def test_the_forms_that_answers_have(line, kind):
-    assert kinds(line) == [kind]
-    assert kinds(f"\n\nBefore.\n\n{line}\n\n") == ["", "text", kind]
-
-
-def test_what_opens_a_line_is_bold_and_words_within_one_stay_as_they_were_written():
+    # What opens a line is bold, words within one stay as they were written.
     assert "<p><strong>Summary:</strong> Old." in answer_text("Summary: Old.")
     assert "strong" not in answer_text("Both are old. Final Choice: kayak.")
+
+
+def test_the_forms_that_answers_have():
+    for kind, lines in FORMS.items():
+        for line in lines:
+            assert kinds(line) == [kind], line
+            assert kinds(f"\n\nBefore.\n\n{line}\n\n") == ["", "text", kind], line
 
 
 def test_what_an_answer_holds_is_text_never_markup():
     shown = Shown(answer_text(HOSTILE))
     assert shown.text == HOSTILE
     assert set(shown.tags) <= {"p", "ul", "li", "h3", "span"}
-
-
-def test_citations_keep_their_links_inside_lists_and_bold_text():
-    pieces = split_citations("- **Speed [1]:** quick [2, 9]", {1, 2})
-    html = answer_text(pieces, 1)
+    # Citations keep their links inside lists and bold text.
+    html = answer_text(split_citations("- **Speed [1]:** quick [2, 9]", {1, 2}), 1)
     assert html.count('class="cited" href="#argument-1-') == 2
     assert '<span class="unknown" title="No argument has this number">9</span>' in html
     assert '<strong><a class="cited" href="#argument-1-1"' in html

@@ -104,35 +104,36 @@ def as_stored(figures):
 
 
 def test_coincidences_by_hand():
-    cells = figures_of()["confusion"]["cells"]
+    figures = figures_of()
+    confusion = figures["confusion"]
     # 0: control item gives 2 to (0,0); i2 one each to (0,1), (1,0). 1: i3 gives 2 to (1,1).
     # i4 has 3 votes, pairs weigh 1/2: (3,3) 2 ordered pairs → 1; (3,2) 2 → 1 and (2,3) → 1.
     # i1 gives 2 to (3,3).
-    assert cells == [[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 0, 1], [0, 0, 1, 3]]
-    assert figures_of()["confusion"]["sums"] == [3, 3, 1, 4]
-    assert figures_of()["confusion"]["shares"][3] == [0, 0, 0.25, 0.75]
+    assert confusion["cells"] == [[2, 1, 0, 0], [1, 2, 0, 0], [0, 0, 0, 1], [0, 0, 1, 3]]
+    assert confusion["sums"] == [3, 3, 1, 4]
+    assert confusion["shares"][3] == [0, 0, 0.25, 0.75]
+    # Agreement by label is the share on the diagonal.
+    rows = {row["label"]: row for row in figures["per_label"]}
+    assert rows[3]["agreement"] == pytest.approx(3 / 4)
+    assert (rows[2]["agreement"], rows[0]["n_values"]) == (0, 3)
+    assert rows[0]["chance"] == pytest.approx(2 / 10)
 
 
 def test_nominal_alpha_and_percent_by_hand():
-    rows = figures_of()["agreement"]["all"]
-    by_name = {(entry["statistic"], entry["level"]): entry for entry in rows}
+    agreement = figures_of()["agreement"]
+    by_name = {(entry["statistic"], entry["level"]): entry for entry in agreement["all"]}
     # n = 11 pairable votes, margins 3 3 1 4: expected disagreement sum = 11² - (9+9+1+16) = 86;
     # observed = 4; alpha = 1 - 10 · 4 / 86.
     nominal = by_name["Krippendorff's alpha", "nominal"]
     assert nominal["value"] == pytest.approx(1 - 40 / 86)
     # Interval level: observed (0-1)² · 2 + (2-3)² · 2 = 4; expected: sum over ordered pairs of
     # margins times squared difference = 2 (3·3·1 + 3·1·4 + 3·4·9 + 3·1·1 + 3·4·4 + 1·4·1) = 368.
-    interval = by_name["Krippendorff's alpha", "interval"]
-    assert interval["value"] == pytest.approx(1 - 40 / 368)
+    assert by_name["Krippendorff's alpha", "interval"]["value"] == pytest.approx(1 - 40 / 368)
     # Items i1, i3 and c agree fully, i2 not at all, i4 in one of three pairs.
-    percent = by_name["percent agreement", "nominal"]
-    assert percent["value"] == pytest.approx((3 + 1 / 3) / 5)
+    assert by_name["percent agreement", "nominal"]["value"] == pytest.approx((3 + 1 / 3) / 5)
     assert (nominal["n_items"], nominal["n_pairable_items"]) == (6, 5)
     assert (nominal["n_raters"], nominal["n_values"]) == (3, 11)
-
-
-def test_ordinal_alpha_is_the_headline_and_controls_can_be_left_out():
-    agreement = figures_of()["agreement"]
+    # The ordinal one is the headline, and control items can be left out.
     ordinary = {item: labels for item, labels in VOTES.items() if item != "c"}
     assert agreement["all"][0]["level"] == "ordinal"
     assert agreement["ordinary"] == figures_of(ordinary)["agreement"]["all"]
@@ -141,12 +142,10 @@ def test_ordinal_alpha_is_the_headline_and_controls_can_be_left_out():
 
 def test_labels_majority_and_progress_by_hand():
     figures = figures_of()
-    assert figures["labels"] == [
-        {"label": 0, "ordinary": 1, "control": 2},
-        {"label": 1, "ordinary": 3, "control": 0},
-        {"label": 2, "ordinary": 2, "control": 0},
-        {"label": 3, "ordinary": 4, "control": 0},
+    assert [tuple(row.values()) for row in figures["labels"]] == [
+        *((0, 1, 2), (1, 3, 0), (2, 2, 0), (3, 4, 0))
     ]
+    assert list(figures["labels"][0]) == ["label", "ordinary", "control"]
     majority = figures["majority"]
     # i2 is tied between 0 and 1, the higher one counts.
     assert [row["items"] for row in majority["items"]] == [1, 2, 1, 2]
@@ -154,14 +153,10 @@ def test_labels_majority_and_progress_by_hand():
     progress = figures["progress"]
     assert (progress["wanted"], progress["filled"], progress["complete"]) == (10, 10, 4)
     assert (progress["votes"], progress["control_votes"], progress["raters"]) == (12, 2, 3)
-
-
-def test_agreement_by_label_is_the_diagonal_share():
-    rows = {row["label"]: row for row in figures_of()["per_label"]}
-    assert rows[3]["agreement"] == pytest.approx(3 / 4)
-    assert rows[2]["agreement"] == 0
-    assert rows[0]["n_values"] == 3
-    assert rows[0]["chance"] == pytest.approx(2 / 10)
+    # Labels outside the scale are shown.
+    outside = figures_of({"i1": {"a": 5, "b": 5}, "i2": {"a": 1, "b": 5}})
+    assert outside["values"] == [0, 1, 2, 3, 5]
+    assert outside["labels"][-1]["ordinary"] == 3
 
 
 def test_annotators_are_compared_with_the_others_only():
@@ -199,6 +194,10 @@ def test_times_and_dates_by_hand():
     assert [row["votes"] for row in over["bins"]] == [6, 5, 1]
     assert over["bins"][0]["start"] == "2026-03-02 10:00"
     assert over["bins"][-1]["total"] == 12
+    without = figures_of(active_ms=pd.NA, answered_at=pd.NaT)
+    assert without["time"]["reason"] == "no vote has a time"
+    assert without["time"]["all"]["median"] is None
+    assert without["votes_over_time"]["reason"] == "no vote has a date"
 
 
 @pytest.mark.long
@@ -228,41 +227,27 @@ def test_what_does_not_count_changes_nothing_but_its_own_count():
     assert {row["rater"] for row in noisy["annotators"] if row["is_excluded"]} == {"e"}
 
 
-def test_labels_outside_the_scale_are_shown_not_lost():
-    figures = figures_of({"i1": {"a": 5, "b": 5}, "i2": {"a": 1, "b": 5}})
-    assert figures["values"] == [0, 1, 2, 3, 5]
-    assert figures["labels"][-1]["ordinary"] == 3
-
-
 # -- undefined ---------------------------------------------------------------------------------
 
-UNDEFINED = {
-    "nothing": ({}, "there are no ratings"),
-    "one rater": ({"i1": {"a": 1}, "i2": {"a": 2}}, "there is only one rater"),
-    "no overlap": ({"i1": {"a": 1}, "i2": {"b": 1}}, "no item was rated by two raters"),
-    "one label": ({"i1": {"a": 1, "b": 1}, "i2": {"a": 1, "b": 1}}, "only one value was used"),
-}
 
-
-@pytest.mark.parametrize("name", UNDEFINED)
-def test_undefined_agreement_has_a_reason_and_no_value(name):
-    votes, reason = UNDEFINED[name]
+@pytest.mark.parametrize(
+    ("votes", "reason"),
+    [
+        ({}, "there are no ratings"),
+        ({"i1": {"a": 1}, "i2": {"a": 2}}, "there is only one rater"),
+        ({"i1": {"a": 1}, "i2": {"b": 1}}, "no item was rated by two raters"),
+        ({"i1": {"a": 1, "b": 1}, "i2": {"a": 1, "b": 1}}, "only one value was used"),
+    ],
+)
+def test_undefined_agreement_has_a_reason_and_no_value(votes, reason):
     figures = figures_of(votes)
     kept = from_json(RoundFigures, figures)
-    for scope in ("all", "ordinary"):
-        for entry in figures["agreement"][scope][:3]:
-            assert entry["value"] is None
-            assert reason in entry["reason"]
-    for chart in CHARTS:
-        assert CHARTS[chart].alt(kept)
-        json.dumps(CHARTS[chart].draw(kept, "wide"), allow_nan=False)
-
-
-def test_votes_without_time_and_date_say_so():
-    figures = figures_of(active_ms=pd.NA, answered_at=pd.NaT)
-    assert figures["time"]["reason"] == "no vote has a time"
-    assert figures["time"]["all"]["median"] is None
-    assert figures["votes_over_time"]["reason"] == "no vote has a date"
+    for entry in [*figures["agreement"]["all"][:3], *figures["agreement"]["ordinary"][:3]]:
+        assert entry["value"] is None
+        assert reason in entry["reason"]
+    for chart in CHARTS.values():
+        assert chart.alt(kept)
+        json.dumps(chart.draw(kept, "wide"), allow_nan=False)
 
 
 # -- units -------------------------------------------------------------------------------------
@@ -279,33 +264,24 @@ def test_the_units_of_alpha_give_the_same_alpha(figure, scope):
     assert recomputed(rows, figure).value == stored[0]["value"]
 
 
-@pytest.mark.parametrize(
-    ("figure", "items"),
-    [
-        ("cell:2:3", {"i4"}),
-        ("cell:3:2", {"i4"}),
-        ("cell:3:3", {"i1", "i4"}),
-        ("cell:2:2", set()),
-        ("cell:0:9", set()),
-        ("label:2", {"i4", "i5"}),
-        ("majority:1", {"i2", "i3"}),
-        ("item:i4", {"i4"}),
-        ("item:a:b", set()),
-        ("rater:c", {"i4"}),
-        ("pair:a:c", {"i4"}),
-        ("votes", set(VOTES)),
-        ("rows", set(VOTES)),
-        ("time", set(VOTES)),
-    ],
-)
-def test_units_are_the_rows_behind_the_figure(figure, items):
-    assert set(units(votes_table(), figure)["item_id"]) == items
-
-
-@pytest.mark.parametrize("figure", ["", "nonsense", "cell:1", "cell:a:b", "label:x", "pair:a"])
-def test_an_unreadable_figure_is_refused(figure):
-    with pytest.raises(NoSuchFigure):
-        units(votes_table(), figure)
+def test_units_are_the_rows_behind_the_figure():
+    table = votes_table()
+    for figure, items in {
+        **{
+            "cell:2:3": "i4",
+            "cell:3:2": "i4",
+            "cell:3:3": "i1 i4",
+            "cell:2:2": "",
+            "cell:0:9": "",
+        },
+        **{"label:2": "i4 i5", "majority:1": "i2 i3", "item:i4": "i4", "item:a:b": ""},
+        **{"rater:c": "i4", "pair:a:c": "i4"},
+        **dict.fromkeys(("votes", "rows", "time"), " ".join(VOTES)),
+    }.items():
+        assert set(units(table, figure)["item_id"]) == set(items.split()), figure
+    for unreadable in ("", "nonsense", "cell:1", "cell:a:b", "label:x", "pair:a"):
+        with pytest.raises(NoSuchFigure):
+            units(table, unreadable)
 
 
 def test_units_as_a_table_hold_no_missing_marker():
@@ -327,18 +303,14 @@ TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in ra
 DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 
 
-def make_round(study):
-    return make_label_round(study, ordinary=6, controls=2, state="open")
-
-
 @pytest.fixture
 def label_round(study):
-    return make_round(study)
+    return make_label_round(study, ordinary=6, controls=2, state="open")
 
 
 def make_filled():
     """A round in which three people labelled everything, and its figures."""
-    label_round = make_round(make_study())
+    label_round = make_label_round(make_study(), ordinary=6, controls=2, state="open")
     people = fill(label_round)
     boss = make_member(label_round.study, "researcher")
     snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
@@ -376,10 +348,10 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
 ):
     people = fill(label_round)
     with django_capture_on_commit_callbacks(execute=True):
-        first = client.get(url("figures", label_round)).content.decode()
+        first = client.get(url("figures", label_round)).text
     assert "first figures are being computed" in first
     assert url("figures_fragment", label_round) in first
-    page = client.get(url("figures", label_round)).content.decode()
+    page = client.get(url("figures", label_round)).text
     alpha = label_round.snapshots.get().figures["agreement"]["all"][0]
     assert f"{alpha['value']:.3f}" in page
     # Annotators have one name, in rows and over columns.
@@ -394,6 +366,12 @@ def test_the_first_visit_asks_for_figures_and_the_next_one_shows_them(
         with django_capture_on_commit_callbacks(execute=True) as callbacks:
             client.get(url("figures", label_round))
         assert len(callbacks) == count
+    # A computation that failed is shown, and nothing asks again.
+    label_round.snapshots.all().delete()
+    Job.objects.update(state="failed", error="An unexpected error.", finished_at=timezone.now())
+    page = client.get(url("figures", label_round)).text
+    assert "An unexpected error." in page
+    assert "every 5s" not in page
 
 
 @pytest.mark.long
@@ -415,18 +393,14 @@ def test_the_finding_says_so_where_the_lower_bound_decides():
     low, bounds = text_of(alpha.low, 2), f"[{text_of(alpha.low, 2)}, {text_of(alpha.high, 2)}]"
     assert f"95 % interval {bounds}" in finding.sure
     assert f"The interval's lower bound decides: {low} is below 0.800." in finding.sure
-
-
-def test_few_items_have_no_verdict_even_where_a_kept_snapshot_has_an_interval():
+    # Few items have no verdict, even where a stored snapshot has an interval.
     figures = compute_figures(votes_table(), SCALE, RECIPE)
     alpha = replace(figures.agreement["all"][0], low=0.81, high=1.0, reason=None)
     old = replace(figures, agreement={"all": (alpha, *figures.agreement["all"][1:])})
     finding = figures_finding(old, Guideline(levels=[]))
     assert "These data cannot tell how well annotators agree" in finding.says
     assert "0.81" not in finding.sure
-
-
-def test_a_low_alpha_beside_one_frequent_label_names_what_to_read():
+    # A low alpha beside one frequent label names what to read.
     votes = {f"i{at}": {"a": 3, "b": 3 if at else 2} for at in range(30)}
     figures = compute_figures(votes_table(votes), SCALE, RECIPE)
     finding = figures_finding(figures, Guideline(levels=[]))
@@ -449,35 +423,19 @@ def test_the_page_is_bounded(filled, django_assert_max_num_queries):
 
 def test_the_fragment_answers_only_what_is_new(filled):
     label_round, client = filled.label_round, sign_in(filled.boss)
-    page = client.get(url("figures", label_round)).content.decode()
-    poll = re.search(r'hx-get="([^"]+)"', page).group(1)
+    poll = re.search(r'hx-get="([^"]+)"', client.get(url("figures", label_round)).text)[1]
     assert client.get(poll).status_code == 204
     row = vote(label_round.items.first(), *make_raters(label_round.study, 1), 0)
-    VoteEvent.objects.create(assignment=row, client_key="late", kind="answer", label=0)
+    event = VoteEvent.objects.create(assignment=row, client_key="late", kind="answer", label=0)
     answer = client.get(poll)
-    assert answer.status_code == 200
-    assert "Updating" in answer.content.decode()
-
-
-def test_polling_ends_when_a_closed_label_round_is_up_to_date(filled):
-    label_round, client = filled.label_round, sign_in(filled.boss)
+    assert (answer.status_code, "Updating" in answer.text) == (200, True)
+    # Polling ends when a closed round is up to date.
+    event.delete()
+    row.delete()
     type(label_round).objects.update(state="closed")
     assert "every 5s" not in client.get(url("figures", label_round)).text
     poll = client.get(url("figures_fragment", label_round), {"seen": "anything"})
     assert "hx-trigger" not in poll.text
-
-
-def test_a_failed_computation_is_shown(label_round, client, monkeypatch):
-    job = {
-        "study": label_round.study,
-        "kind": "snapshot",
-        "key": f"snapshot:{label_round.public_id}",
-    }
-    failed = {"state": "failed", "error": "An unexpected error.", "finished_at": timezone.now()}
-    Job.objects.create(**job, **failed)
-    page = client.get(url("figures", label_round)).content.decode()
-    assert "An unexpected error." in page
-    assert "every 5s" not in page
 
 
 @pytest.mark.long

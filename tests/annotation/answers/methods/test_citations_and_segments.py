@@ -3,7 +3,6 @@
 import itertools
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,84 +18,52 @@ from annotation.answers.methods.rendering import split_citations
 from annotation.answers.methods.segments import paper_pairs, paper_segments, sound_segments
 from tests.annotation.answer_texts import GOOD, answers
 
-
-@pytest.mark.parametrize(
-    ("text", "numbers", "is_generated"),
-    [
-        ("[3]", (3,), False),
-        ("[ 3 ]", (3,), False),
-        ("[1, 2]", (1, 2), False),
-        ("[1,2]", (1, 2), False),
-        ("[1; 2 & 4]", (1, 2, 4), False),
-        ("[2 and 7]", (2, 7), False),
-        ("[2-5]", (2, 3, 4, 5), False),
-        ("[2–4]", (2, 3, 4), False),
-        ("[1-3, 5-6]", (1, 2, 3, 5, 6), False),
-        ("[3, 1-4]", (3, 1, 2, 4), False),
-        ("[3,]", (3,), False),
-        ("[#3]", (3,), False),
-        ("[Argument 3]", (3,), False),
-        ("[arguments 3 and 4]", (3, 4), False),
-        ("[Arg. 3]", (3,), False),
-        ("[generated]", (), True),
-        ("[Generated]", (), True),
-        ("[Generated Argument]", (), True),
-        ("[generated x4]", (), True),
-        ("[3, generated]", (3,), True),
-        ("[9, 8 generated]", (9, 8), True),
-    ],
-)
-def test_what_is_a_citation(text, numbers, is_generated):
-    (found,) = find_citations(f"Oak lasts {text}.")
-    assert (found.start, found.end, found.text) == (10, 10 + len(text), text)
-    assert (found.numbers, found.is_generated) == (numbers, is_generated)
-    assert find_malformed(text) == []
+GENERATED = {
+    (): "[generated]|[Generated]|[Generated Argument]|[generated x4]",
+    (3,): "[3, generated]",
+    (9, 8): "[9, 8 generated]",
+}
 
 
-@pytest.mark.parametrize("text", ["[Paris]", "[sic]", "(3)", "3]", "[a link](http://x)", "x[i]"])
-def test_what_is_none_and_does_not_look_like_one(text):
-    assert find_citations(text) == []
-    assert find_malformed(text) == []
+CITATIONS = {
+    (3,): "[3]|[ 3 ]|[3,]|[#3]|[Argument 3]|[Arg. 3]",
+    (1, 2): "[1, 2]|[1,2]",
+    (1, 2, 4): "[1; 2 & 4]",
+    (2, 7): "[2 and 7]",
+    (2, 3, 4, 5): "[2-5]",
+    (2, 3, 4): "[2–4]",
+    (1, 2, 3, 5, 6): "[1-3, 5-6]",
+    (3, 1, 2, 4): "[3, 1-4]",
+    (3, 4): "[arguments 3 and 4]",
+}
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("[]", "[]"),
-        ("[ ]", "[ ]"),
-        ("[3, see above]", "[3, see above]"),
-        ("[5-2]", "[5-2]"),
-        ("[1-2000]", "[1-2000]"),
-        ("[3.]", "[3.]"),
-        ('["7. Oak lasts."]', '["7. Oak lasts."]'),
-        ("[Additional argument]", "[Additional argument]"),
-        ("[3 oaks\nlast", "[3"),
-        ("[generated - oaks last", "[generated"),
-        ("【3†source】", "【3†source】"),
-    ],
-)
-def test_failed_citations_are_listed(text, shown):
-    assert find_citations(text) == []
-    assert find_malformed(text) == [shown]
+def test_what_is_a_citation():
+    for cases, is_generated in ((CITATIONS, False), (GENERATED, True)):
+        for numbers, texts in cases.items():
+            for text in texts.split("|"):
+                (found,) = find_citations(f"Oak lasts {text}.")
+                assert (found.start, found.end, found.text) == (10, 10 + len(text), text)
+                assert (found.numbers, found.is_generated) == (numbers, is_generated), text
+                assert find_malformed(text) == []
+    assert len(find_citations(f"[1-{LONGEST_RANGE}]")[0].numbers) == LONGEST_RANGE
+    assert find_citations(f"[1-{LONGEST_RANGE + 1}]") == []
+    many = {"[3]": 0, "[generated]": 1, "[generated x3]": 3, "[2, generated]": 1}
+    assert {text: find_citations(text)[0].generated for text in many} == many
 
 
-def test_an_opened_bracket_does_not_swallow_the_next_citation():
+def test_failed_citations_are_listed():
+    for text in ("[Paris]", "[sic]", "(3)", "3]", "[a link](http://x)", "x[i]"):
+        assert (find_citations(text), find_malformed(text)) == ([], []), text
+    whole = ("[]", "[ ]", "[3, see above]", "[5-2]", "[1-2000]", "[3.]", '["7. Oak lasts."]')
+    whole += ("[Additional argument]", "【3†source】")
+    cut = {"[3 oaks\nlast": "[3", "[generated - oaks last": "[generated"}
+    for text, listed in (dict(zip(whole, whole, strict=True)) | cut).items():
+        assert (find_citations(text), find_malformed(text)) == ([], [listed]), text
+    # An opened bracket does not swallow the next citation.
     text = "Oak [3 lasts [4]."
     assert [found.numbers for found in find_citations(text)] == [(4,)]
     assert find_malformed(text) == ["[3"]
-
-
-def test_ranges_are_limited():
-    assert len(find_citations(f"[1-{LONGEST_RANGE}]")[0].numbers) == LONGEST_RANGE
-    assert find_citations(f"[1-{LONGEST_RANGE + 1}]") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "many"),
-    [("[3]", 0), ("[generated]", 1), ("[generated x3]", 3), ("[2, generated]", 1)],
-)
-def test_how_many_are_generated(text, many):
-    assert find_citations(text)[0].generated == many
 
 
 @given(answers)
@@ -114,24 +81,16 @@ def test_places_lie_in_the_text_and_do_not_overlap(text):
 
 def test_numbers_are_pieces_and_the_rest_stays():
     found = split_citations("Fast [1, 9].\nSlow [2-4].", {1, 2, 3, 4})
-    assert [(piece.text, piece.is_known) for piece in found if piece.number is not None] == [
-        ("1", True),
-        ("9", False),
-        ("2", True),
-        ("4", True),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("text", "generated"),
-    [
+    numbered = [(piece.text, piece.is_known) for piece in found if piece.number is not None]
+    assert numbered == [("1", True), ("9", False), ("2", True), ("4", True)]
+    # What the writer made up is marked.
+    for text, generated in (
         ("Bold [generated].", ["[generated]"]),
         ("Both [3, generated].", [", generated]"]),
         ("None [3].", []),
-    ],
-)
-def test_what_the_writer_made_up_is_marked(text, generated):
-    assert [piece.text for piece in split_citations(text, {3}) if piece.is_generated] == generated
+    ):
+        pieces = split_citations(text, {3})
+        assert [piece.text for piece in pieces if piece.is_generated] == generated
 
 
 BRACKETS = st.sampled_from(["[1]", "[2, 3]", "[1-3, generated]", "[Argument 2]", "[x]", "["])
@@ -164,35 +123,27 @@ def test_the_papers_segments_lose_adjacent_and_lower_case_citations():
     assert paper_segments("Oak lasts. Elm bends [Paris]") == ["Oak lasts. Elm bends "]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (
-            "Dogs are smarter [1] but cats are easier to train [2].",
-            [("Dogs are smarter", (1,)), ("but cats are easier to train.", (2,))],
-        ),
-        ("Oak lasts longer than elm. [3][5]", [("Oak lasts longer than elm.", (3, 5))]),
-        ("Oak lasts longer [2], [6] and [9].", [("Oak lasts longer.", (2, 6, 9))]),
-        ("According to [3], oak lasts longer.", [("According to, oak lasts longer.", (3,))]),
-        ("[4] says oak lasts longer.", [("says oak lasts longer.", (4,))]),
-        ("- [1]: Oak lasts longer.", [("Oak lasts longer.", (1,))]),
-        ("Oak and elm compete [1] and [2], respectively.", None),
-        (
-            "Oak costs 3.5 times more, e.g. in the U.S. today. Elm is cheap [1].",
-            [("Oak costs 3.5 times more, e.g. in the U.S. today.", ()), ("Elm is cheap.", (1,))],
-        ),
-        ("- **Weight:** [3]", [("Weight", (3,))]),
-        ("## Weight\n- Oak weighs more [3]", [("Oak weighs more", (3,))]),
-        ("Oak (see elm [2]) is heavy.", None),
-    ],
-)
-def test_statements(text, expected):
-    found = [(words, numbers) for words, numbers, _generated in said(text)]
-    assert len(found) == (1 if expected is None else len(expected))
-    assert expected is None or found == expected
-
-
-def test_names_headings_and_the_closing_list_are_no_statements():
+def test_statements():
+    for text, expected in {
+        "Dogs are smarter [1] but cats are easier to train [2].": [
+            *(("Dogs are smarter", (1,)), ("but cats are easier to train.", (2,)))
+        ],
+        "Oak lasts longer than elm. [3][5]": [("Oak lasts longer than elm.", (3, 5))],
+        "Oak lasts longer [2], [6] and [9].": [("Oak lasts longer.", (2, 6, 9))],
+        "According to [3], oak lasts longer.": [("According to, oak lasts longer.", (3,))],
+        "[4] says oak lasts longer.": [("says oak lasts longer.", (4,))],
+        "- [1]: Oak lasts longer.": [("Oak lasts longer.", (1,))],
+        "Oak costs 3.5 times more, e.g. in the U.S. today. Elm is cheap [1].": [
+            ("Oak costs 3.5 times more, e.g. in the U.S. today.", ()),
+            ("Elm is cheap.", (1,)),
+        ],
+        "- **Weight:** [3]": [("Weight", (3,))],
+        "## Weight\n- Oak weighs more [3]": [("Oak weighs more", (3,))],
+    }.items():
+        assert [(words, numbers) for words, numbers, _generated in said(text)] == expected
+    assert len(said("Oak and elm compete [1] and [2], respectively.")) == 1
+    assert len(said("Oak (see elm [2]) is heavy.")) == 1
+    # Names, headings and the closing list are none.
     assert said(GOOD) == [
         ("Oak and elm are both used for floors.", (), False),
         ("Oak is the stronger of the two.", (), False),

@@ -1,7 +1,5 @@
 """Which column of a table of sentences is what, by names and values."""
 
-import pytest
-
 from annotation.corpus.methods.column_guess import guess_mapping, unread_labels
 from cqa_site.tabular import TableRow
 
@@ -18,23 +16,14 @@ def rows(columns, *cells):
     ]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("option_a", "option_b"),
-        ("item left", "item right"),
-        ("first", "second"),
-        ("Product 1", "Product 2"),
-        ("Object A", "Object B"),
-    ],
-)
-def test_two_columns_that_differ_as_a_and_b_are_the_objects(one, other):
-    columns = [one, other, "what was said"]
-    found = guess_mapping(columns, rows(columns))
-    assert found == {"object1": one, "object2": other, "text": "what was said"}
-
-
-def test_numbers_are_no_objects():
+def test_two_columns_that_differ_as_a_and_b_are_the_objects():
+    pairs = "option_a/option_b|item left/item right|first/second|Product 1/Product 2"
+    for pair in f"{pairs}|Object A/Object B".split("|"):
+        one, other = pair.split("/")
+        columns = [one, other, "what was said"]
+        found = guess_mapping(columns, rows(columns))
+        assert found == {"object1": one, "object2": other, "text": "what was said"}
+    # Numbers are none.
     columns = ["score 1", "score 2", "text"]
     made = [TableRow(2, {"score 1": "1", "score 2": "2", "text": "x"})]
     assert "object1" not in guess_mapping(columns, made)
@@ -47,6 +36,11 @@ def test_a_column_whose_values_do_not_fit_is_not_proposed():
     cells = [["https://x.example"] * 4, ["2024-01-31"] * 4, ["Approved"] * 4]
     found = guess_mapping(columns, rows(columns, *cells))
     assert (found["source_url"], found["started"], found["state"]) == ("source", "time", "state")
+    # An id of each vote is no id of an item.
+    columns = ["object1", "object2", "text", "id", "rater", "label"]
+    votes = [("lift", "stairs", TEXTS[at % 2], at, f"r{at}", at % 4) for at in range(4)]
+    made = [TableRow(at, dict(zip(columns, vote, strict=True))) for at, vote in enumerate(votes)]
+    assert "external_id" not in guess_mapping(columns, made)
 
 
 def test_a_column_for_each_rater_is_known_by_its_values_or_its_name():
@@ -69,10 +63,3 @@ def test_labels_of_nobody_are_told():
     assert unread_labels(columns, made, found) == ["relevance"]
     found = guess_mapping(columns, made, has_rater=True)
     assert (found["label"], unread_labels(columns, made, found)) == ("relevance", [])
-
-
-def test_an_id_of_each_vote_is_no_id_of_an_item():
-    columns = ["object1", "object2", "text", "id", "rater", "label"]
-    votes = [("lift", "stairs", TEXTS[at % 2], at, f"r{at}", at % 4) for at in range(4)]
-    made = [TableRow(at, dict(zip(columns, vote, strict=True))) for at, vote in enumerate(votes)]
-    assert "external_id" not in guess_mapping(columns, made)

@@ -42,20 +42,14 @@ def test_sound_figures_by_hand():
     assert found.jaccard_segments == pytest.approx((2 / 4, 2 / 6))
     assert found.levenshtein == (1, 4)
     assert (found.precision, found.recall, found.f1) == (1, 1, 1)
-
-
-def test_a_statement_is_held_against_what_it_cites_in_sound_mode_only():
+    # A statement is held against what it cites in sound mode only.
     text = "- Oak lasts longer [2]."
     assert measure(text, TWO, {}, mode="paper").levenshtein == (1,)
     assert measure(text, TWO, {}, mode="sound").levenshtein == (5,)
-
-
-def test_the_paper_finds_no_label_for_arguments_of_several_sentences():
-    text = "Oak lasts [1], Elm bends [2]."
-    paper = measure(text, TWO, BOTH_RELEVANT, mode="paper")
-    assert (paper.precision, paper.recall) == (0.5, 1)
-    sound = measure(text, TWO, BOTH_RELEVANT, mode="sound")
-    assert (sound.precision, sound.recall) == (1, 1)
+    # The paper finds no label for arguments of several sentences.
+    for mode, precision in (("paper", 0.5), ("sound", 1)):
+        found = measure("Oak lasts [1], Elm bends [2].", TWO, BOTH_RELEVANT, mode=mode)
+        assert (found.precision, found.recall) == (precision, 1)
 
 
 def test_relevance_of_a_whole_answer():
@@ -63,11 +57,8 @@ def test_relevance_of_a_whole_answer():
     # Argument 4 is only in the closing list.
     assert (found.cited, found.precision, found.recall, found.f1) == ((1, 2, 3), 1, 1, 1)
     assert found.skipped == {"uncited": 2, "generated": 1}
-    assert found.segments == 6
-    assert len(found.levenshtein) == 3
-
-
-def test_numbers_without_an_argument_lower_precision():
+    assert (found.segments, len(found.levenshtein)) == (6, 3)
+    # Numbers without an argument lower precision.
     found = measure("Oak lasts here [1, 9].", TWO, {1: 3, 2: 3}, mode="sound")
     assert (found.cited, found.out_of_range) == ((1, 9), (9,))
     assert (found.precision, found.recall, found.f1) == (0.5, 0.5, 0.5)
@@ -85,71 +76,35 @@ def test_a_cited_argument_without_a_label_counts_neither_way_in_sound_mode():
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    ("text", "arguments", "labels", "reason"),
-    [
-        ("Oak lasts here [1].", {}, {}, "no_arguments"),
-        ("Oak lasts here [1].", TWO, {}, "no_labels"),
-        ("Oak lasts here [1].", TWO, {1: 1, 2: 0}, "no_relevant"),
+def test_why_an_answer_has_no_scores(mode):
+    text = "Oak lasts here [1]."
+    for said, arguments, labels, reason in (
+        (text, {}, {}, "no_arguments"),
+        (text, TWO, {}, "no_labels"),
+        (text, TWO, {1: 1, 2: 0}, "no_relevant"),
         ("Oak lasts here [generated].", TWO, BOTH_RELEVANT, "no_citations"),
-    ],
-)
-def test_why_an_answer_has_no_scores(mode, text, arguments, labels, reason):
-    found = measure(text, arguments, labels, mode=mode)
-    assert (found.precision, found.recall, found.f1) == (None, None, None)
-    assert found.skipped[reason] == 1
-    assert (found.jaccard_text is None) is (reason == "no_arguments")
+    ):
+        found = measure(said, arguments, labels, mode=mode)
+        assert (found.precision, found.recall, found.f1) == (None, None, None), reason
+        assert found.skipped[reason] == 1
+        assert (found.jaccard_text is None) is (reason == "no_arguments")
 
 
-@pytest.mark.parametrize(
-    ("inside", "numbers"),
-    [
-        ("3", [3]),
-        ("1, 2", [1, 2]),
-        ("1,2", [1, 2]),
-        ("2-4, 9", [2, 3, 4]),
-        ("4 generated", [4]),
-        ("3, generated", []),
-        ("Argument 3", []),
-        ("generated", []),
-        ("Paris", []),
-        ("1-x", []),
-        ("1-99999999", []),
-        ("foo", []),
-    ],
-)
-def test_how_the_paper_reads_a_bracket(inside, numbers):
-    assert paper_numbers(inside) == numbers
-
-
-def test_clean_reading_of_the_brackets_that_end_the_papers_segments():
+def test_how_the_paper_reads_a_bracket():
+    read = {"3": [3], "1, 2": [1, 2], "1,2": [1, 2], "2-4, 9": [2, 3, 4], "4 generated": [4]}
+    nothing = "3, generated|Argument 3|generated|Paris|1-x|1-99999999|foo"
+    for inside, numbers in (read | {text: [] for text in nothing.split("|")}).items():
+        assert paper_numbers(inside) == numbers, inside
+    # A clean reading of the brackets that end the paper's segments.
     text = "Oak lasts [3, generated] and Elm bends [Argument 2][5]."
     assert cited_in_paper_segments(text) == {2, 3}
     assert measure(text, TWO, {}, mode="paper").cited == ()
     assert measure(text, TWO, {}, mode="sound").cited == (2, 3, 5)
 
 
-# -- vectors ----------------------------------------------------------------------------------
-
-
 def counting(texts):
     """Invented vectors: how often a, e and o occur."""
     return np.array([[text.count(letter) + 0.5 for letter in "aeo"] for text in texts])
-
-
-@pytest.mark.parametrize(
-    ("mode", "texts"),
-    [
-        ("paper", ["Oak lasts ", "1. Oak lasts longer.", "2. Elm bends. It is cheap"]),
-        ("sound", ["Oak lasts.", "Oak lasts longer."]),
-    ],
-)
-def test_what_is_embedded(mode, texts):
-    assert texts_to_embed("- Oak lasts [1].", TWO, mode=mode) == texts
-    asked = []
-    vectors = {"vectors": lambda each: asked.append(each) or counting(each)}
-    measure("- Oak lasts [1].", TWO, {}, mode=mode, **vectors)
-    assert asked == [texts]
 
 
 def test_similarity_is_the_largest_cosine_whatever_the_length_of_the_vectors():
@@ -159,33 +114,29 @@ def test_similarity_is_the_largest_cosine_whatever_the_length_of_the_vectors():
     found = measure("Oak lasts [1].", TWO, {}, mode="paper", **vectors)
     assert found.similarity == pytest.approx((0.6,))
     assert measure("Oak lasts [1].", TWO, {}, mode="paper").similarity == ()
-
-
-def test_no_vectors_are_asked_for_where_nothing_is_measured():
-    def refuse(_texts):
-        raise AssertionError
-
-    assert measure("Oak lasts.", TWO, {}, mode="sound", vectors=refuse).similarity == ()
+    for mode, texts in (("paper", list(known)), ("sound", ["Oak lasts.", "Oak lasts longer."])):
+        assert texts_to_embed("- Oak lasts [1].", TWO, mode=mode) == texts
+        asked = []
+        vectors = {"vectors": lambda each, asked=asked: asked.append(each) or counting(each)}
+        measure("- Oak lasts [1].", TWO, {}, mode=mode, **vectors)
+        assert asked == [texts]
+        # Nothing is asked for where nothing is measured.
+        assert measure("Oak lasts.", TWO, {}, mode="sound", **vectors).similarity == ()
+        assert asked == [texts]
     assert texts_to_embed("Oak lasts [1].", {}, mode="paper") == []
 
 
-# -- means and storage ------------------------------------------------------------------------
-
-
 def test_means_pool_segments_and_average_answers():
+    first = ((0.1, 0.3), (4, 6), (0.5, 0.7), 1.0, 0.5, 2 / 3)
     figures = [
-        AnswerFigures(
-            0.2, (0.1, 0.3), (4, 6), (0.5, 0.7), 1.0, 0.5, 2 / 3, skipped={"uncited": 2}
-        ),
+        AnswerFigures(0.2, *first, skipped={"uncited": 2}),
         AnswerFigures(0.4, (0.8,), (2,), (0.9,), skipped={"uncited": 1, "no_citations": 1}),
         AnswerFigures(None, skipped={"no_arguments": 1}),
     ]
     found = pool(figures)
     assert (found.n_answers, found.n_segments, found.n_scored) == (3, 3, 1)
-    assert found.jaccard_text == pytest.approx(0.3)
-    assert found.jaccard_sentence == pytest.approx(0.4)
-    assert found.levenshtein == pytest.approx(4)
-    assert found.similarity == pytest.approx(0.7)
+    means = (found.jaccard_text, found.jaccard_sentence, found.levenshtein, found.similarity)
+    assert means == pytest.approx((0.3, 0.4, 4, 0.7))
     assert (found.precision, found.recall, found.f1) == (1.0, 0.5, 2 / 3)
     assert found.skipped == {"uncited": 3, "no_citations": 1, "no_arguments": 1}
 
@@ -214,9 +165,6 @@ def test_any_answer_can_be_measured_and_stored(text, arguments, labels, mode):
         assert 0 <= found.recall <= 1
 
 
-# -- segment by segment ---------------------------------------------------------------------------
-
-
 TEA = {
     1: "Tea is calmer than coffee.",
     2: "Coffee wakes people up at once.",
@@ -225,18 +173,17 @@ TEA = {
 
 TEA_PIECES = st.sampled_from(
     [
-        "Tea is calmer than coffee",
-        "Coffee wakes people",
-        "Costs: Tea costs less",
-        " [1]",
-        " [2, 3]",
-        " [1-3]",
-        " [9]",
-        " [generated]",
-        ". ",
-        "\n- ",
-        "\n\nMain Aspects:\n",
-        " and ",
+        *("Tea is calmer than coffee", "Coffee wakes people", "Costs: Tea costs less", " [1]"),
+        *(
+            " [2, 3]",
+            " [1-3]",
+            " [9]",
+            " [generated]",
+            ". ",
+            "\n- ",
+            "\n\nMain Aspects:\n",
+            " and ",
+        ),
     ]
 )
 
@@ -246,15 +193,11 @@ TEA_TEXTS = st.lists(TEA_PIECES, max_size=14).map("".join)
 @given(TEA_TEXTS)
 def test_the_best_match_is_what_the_figures_keep(text):
     kept = measure(text, TEA, {}, mode="sound")
-    measured = [each for each in match_segments(text, TEA, mode="sound") if each.cited]
-    assert [each.cited[0].jaccard for each in measured] == pytest.approx(kept.jaccard_segments)
-    assert [min(match.levenshtein for match in each.cited) for each in measured] == pytest.approx(
-        kept.levenshtein
-    )
-
-
-@given(TEA_TEXTS)
-def test_paper_segments_are_held_against_every_argument(text):
+    measured = [each.cited for each in match_segments(text, TEA, mode="sound") if each.cited]
+    assert [cited[0].jaccard for cited in measured] == pytest.approx(kept.jaccard_segments)
+    nearest = [min(match.levenshtein for match in cited) for cited in measured]
+    assert nearest == pytest.approx(kept.levenshtein)
+    # The paper's segments are held against every argument.
     kept = measure(text, TEA, {}, mode="paper")
     matched = match_segments(text, TEA, mode="paper")
     assert [each.closest.jaccard for each in matched] == pytest.approx(kept.jaccard_segments)
@@ -264,27 +207,13 @@ def test_paper_segments_are_held_against_every_argument(text):
 def test_the_closest_argument_may_be_one_that_is_not_cited():
     (found,) = match_segments("Tea costs far less than coffee [1].", TEA, mode="sound")
     assert (found.cited[0].number, found.closest.number, found.has_closer) == (1, 3, True)
-    assert found.numbers == (1,)
-    assert not found.is_generated
-
-
-def test_among_equals_the_first_number_wins_and_a_cited_one_is_not_closer():
+    assert (found.numbers, found.is_generated) == ((1,), False)
+    # Among equals the first number wins, and a cited one is not closer.
     same = {1: "Tea is calm.", 2: "Tea is calm."}
     (found,) = match_segments("Tea is calm [2].", same, mode="sound")
-    assert (found.closest.number, found.cited[0].number) == (1, 2)
-    assert not found.has_closer
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "distance"),
-    [
-        ("", "", 0),
-        ("", "a b", 2),
-        ("a b c", "a c", 1),
+    assert (found.closest.number, found.cited[0].number, found.has_closer) == (1, 2, False)
+    for before, after, distance in (
+        *(("", "", 0), ("", "a b", 2), ("a b c", "a c", 1), ("a  b", "a\nb", 0)),
         ("Tea wins", "tea wins", 1),
-        ("a  b", "a\nb", 0),
-    ],
-)
-def test_words_to_change(before, after, distance):
-    assert word_distance(before, after) == distance
-    assert word_distance(after, before) == distance
+    ):
+        assert word_distance(before, after) == word_distance(after, before) == distance

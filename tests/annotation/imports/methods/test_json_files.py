@@ -29,23 +29,16 @@ def raw(text="Oak.", aspect="", **changes):
 
 
 def gold(**changes):
-    made = raw(["Oak [1].", "Elm [2]."], aspect=None, question="Oak or elm?")
-    return made | changes
+    return raw(["Oak [1].", "Elm [2]."], aspect=None, question="Oak or elm?") | changes
 
 
 def test_choices_count_consecutive_records_of_one_question(tmp_path):
     records = [raw("1"), raw("2", None), raw("3", "height"), raw("4", "height"), raw("5")]
     found = list(read_raw_answers(file_of(tmp_path, records)))
     assert [(each.position, each.aspect, each.choice) for each in found] == [
-        (1, None, 1),
-        (2, None, 2),
-        (3, "height", 1),
-        (4, "height", 2),
-        (5, None, 1),
+        *((1, None, 1), (2, None, 2), (3, "height", 1), (4, "height", 2), (5, None, 1))
     ]
-
-
-def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):
+    # A bad record keeps the places of the others.
     records = [raw("1"), raw(""), raw("3") | {"score": 12}]
     first, problem, third = read_raw_answers(file_of(tmp_path, records))
     assert isinstance(problem, Problem)
@@ -54,36 +47,19 @@ def test_a_bad_record_keeps_the_places_of_the_others(tmp_path):
     assert first.choice == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("gpt3-5_scenario_1.json", ("gpt3-5", 1)),
-        ("llama3-70b_scenario_4.json", ("llama3-70b", 4)),
-        ("My model scenario 2.json", ("My model", 2)),
-        ("cam.json", ("cam", 0)),
-        ("yahoo.json", ("yahoo", 0)),
-        ("human.json", ("human", 0)),
-        ("human_experts-2.json", ("human", 0)),
-        ("scenario_9.json", ("scenario_9", 0)),
-        (".json", (".json", 0)),
-    ],
-)
-def test_system_and_scenario_are_proposed_from_the_name(name, expected):
-    assert propose_origin(name) == expected
-
-
-def test_a_gold_comparison_in_full(tmp_path):
-    (found,) = read_gold(file_of(tmp_path, [gold()]))
-    texts = ["Oak [1].", "Elm [2]."]
-    assert found == ReleasedComparison(1, "oak", "elm", None, texts, question="Oak or elm?")
-
-
-@pytest.mark.parametrize("read", [read_gold, read_raw_answers])
-def test_other_files_are_refused_as_a_whole(tmp_path, read):
-    path = tmp_path / "table.csv"
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(UnreadableFile):
-        list(read(path))
+def test_system_and_scenario_are_proposed_from_the_name():
+    for name, expected in {
+        "gpt3-5_scenario_1.json": ("gpt3-5", 1),
+        "llama3-70b_scenario_4.json": ("llama3-70b", 4),
+        "My model scenario 2.json": ("My model", 2),
+        "cam.json": ("cam", 0),
+        "yahoo.json": ("yahoo", 0),
+        "human.json": ("human", 0),
+        "human_experts-2.json": ("human", 0),
+        "scenario_9.json": ("scenario_9", 0),
+        ".json": (".json", 0),
+    }.items():
+        assert propose_origin(name) == expected
 
 
 def silver(**changes):
@@ -99,34 +75,53 @@ def test_a_silver_comparison_in_full(tmp_path):
     texts = ["Oak [1].", "Elm [2]."]
     assert first == ReleasedComparison(1, "oak", "elm", None, texts, arguments=arguments)
     assert (second.aspect, third.aspect, third.position) == ("strength", None, 3)
+    (found,) = read_gold(file_of(tmp_path, [gold()]))
+    assert found == ReleasedComparison(1, "oak", "elm", None, texts, question="Oak or elm?")
 
 
-@pytest.mark.parametrize(
-    ("read", "made", "changes", "column"),
-    [
-        (read_raw_answers, raw, {"object1": " "}, "object1"),
-        (read_raw_answers, raw, {"object2": 4}, "object2"),
-        (read_raw_answers, raw, {"aspect": ["a"]}, "aspect"),
-        (read_raw_answers, raw, {"comparison": None}, "comparison"),
-        (read_raw_answers, raw, {"comparison": ["a"]}, "comparison"),
-        (read_gold, gold, {"comparison": "one text"}, "comparison"),
-        (read_gold, gold, {"comparison": ["a", 1]}, "comparison"),
-        (read_gold, gold, {"question": 1}, "question"),
-        (read_gold, gold, {"object1": None}, "object1"),
-        (read_silver, silver, {"object1": ""}, "object1"),
-        (read_silver, silver, {"object2": None}, "object2"),
-        (read_silver, silver, {"aspect": 3}, "aspect"),
-        (read_silver, silver, {"arguments": "1. x"}, "arguments"),
-        (read_silver, silver, {"arguments": ["x"]}, "arguments"),
-        (read_silver, silver, {"arguments": ["1. x", "1. y"]}, "arguments"),
-        (read_silver, silver, {"gpt_answers": ["x", None]}, "gpt_answers"),
-    ],
-)
-def test_bad_records_are_named(tmp_path, read, made, changes, column):
-    good, problem = read(file_of(tmp_path, [made(), made() | changes]))
-    assert good.object1 == "oak"
-    assert isinstance(problem, Problem)
-    assert (problem.row, problem.column) == (2, column)
+def test_bad_records_are_named(tmp_path):
+    for (read, made), cases in BAD.items():
+        for changes in cases:
+            good, problem = read(file_of(tmp_path, [made(), made() | changes]))
+            assert (good.object1, type(problem)) == ("oak", Problem)
+            assert (problem.row, problem.column) == (2, *changes)
+    for bad, column in (
+        (argument("7", "x"), "index"),
+        (argument(True, "x"), "index"),
+        (argument(1, 5), "argument"),
+        (argument(1, "x", 4), "relevance"),
+        (argument(1, "x", 2, "high"), "relevance_gpt"),
+        ("x", "arguments"),
+    ):
+        comparison = {"obj1": "oak", "obj2": "elm", "arguments": [argument(1, "x"), bad]}
+        _, problem = read_final_labels(file_of(tmp_path, [comparison]))
+        assert isinstance(problem, Problem)
+        assert (problem.file, problem.row, problem.column) == ("file.json", 2, column)
+    # Other files are refused as a whole.
+    path = tmp_path / "file.json"
+    for read in (read_gold, read_raw_answers):
+        path.write_text("a,b\n1,2\n")
+        with pytest.raises(UnreadableFile):
+            list(read(path))
+    path.write_text('[{"obj1": "oak", "obj1": "elm"}]')
+    with pytest.raises(UnreadableFile, match="occurs twice"):
+        list(read_final_labels(path))
+
+
+BAD = {
+    (read_raw_answers, raw): (
+        *({"object1": " "}, {"object2": 4}, {"aspect": ["a"]}, {"comparison": None}),
+        {"comparison": ["a"]},
+    ),
+    (read_gold, gold): (
+        *({"comparison": "one text"}, {"comparison": ["a", 1]}, {"question": 1}),
+        {"object1": None},
+    ),
+    (read_silver, silver): (
+        *({"object1": ""}, {"object2": None}, {"aspect": 3}, {"arguments": "1. x"}),
+        *({"arguments": ["x"]}, {"arguments": ["1. x", "1. y"]}, {"gpt_answers": ["x", None]}),
+    ),
+}
 
 
 def argument(index, text, label=2, model="3"):
@@ -145,28 +140,3 @@ def test_positions_run_through_the_whole_file(tmp_path):
     ]
     units = [("oak", "elm", " a "), None, ("Oak", "elm", "a")]
     assert [record.unit for record in records] == units
-
-
-@pytest.mark.parametrize(
-    ("bad", "column"),
-    [
-        (argument("7", "x"), "index"),
-        (argument(True, "x"), "index"),
-        (argument(1, 5), "argument"),
-        (argument(1, "x", 4), "relevance"),
-        (argument(1, "x", 2, "high"), "relevance_gpt"),
-        ("x", "arguments"),
-    ],
-)
-def test_bad_final_labels_are_named(tmp_path, bad, column):
-    comparison = {"obj1": "oak", "obj2": "elm", "arguments": [argument(1, "x"), bad]}
-    _, problem = read_final_labels(file_of(tmp_path, [comparison]))
-    assert isinstance(problem, Problem)
-    assert (problem.file, problem.row, problem.column) == ("file.json", 2, column)
-
-
-def test_broken_json_is_refused(tmp_path):
-    path = tmp_path / "file.json"
-    path.write_text('[{"obj1": "oak", "obj1": "elm"}]')
-    with pytest.raises(UnreadableFile, match="occurs twice"):
-        list(read_final_labels(path))

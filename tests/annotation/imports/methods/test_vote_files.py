@@ -69,13 +69,9 @@ def test_both_spellings_control_items_and_zero(tmp_path):
     )
     votes = list(read_toloka(path))
     assert [(vote.row, vote.text, vote.label, vote.control_label) for vote in votes] == [
-        (2, "One.", 0, None),
-        (7, "Two.", 3, 0),
-        (12, "Three.", 2, None),
+        *((2, "One.", 0, None), (7, "Two.", 3, 0), (12, "Three.", 2, None))
     ]
-
-
-def test_expired_and_blank_rows_are_kept_and_told_apart(tmp_path):
+    # Expired and blank rows are kept and told apart.
     path = export(
         tmp_path,
         record(shown("Kept."), vote="", status="EXPIRED"),
@@ -86,18 +82,15 @@ def test_expired_and_blank_rows_are_kept_and_told_apart(tmp_path):
     assert (expired.label, expired.is_counted) == (None, False)
     assert (blank.is_blank, blank.text, blank.is_counted) == (True, "", True)
     assert (rejected.label, rejected.is_counted) == (2, False)
-
-
-def test_sentences_may_hold_line_ends_and_bold_runs_and_times_a_zone(tmp_path):
+    # Sentences may hold line ends and bold runs, times a zone.
     text, started = shown("One.\r\nTwo **Oak****elm**\n"), "2024-03-01T02:00:00+03:00"
     (vote,) = read_toloka(export(tmp_path, record(text, started=started)))
     assert vote.text == "One.\r\nTwo Oakelm\n"
     assert vote.started == datetime(2024, 2, 29, 23, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("bad", "column", "words"),
-    [
+def test_a_bad_row_is_named_and_the_others_stay(tmp_path):
+    for bad, column, words in (
         (record("just a sentence"), "INPUT:input", "five lines"),
         (record(shown("x", pair="Oak vs elm")), "INPUT:input", "first line"),
         (record(shown("x", instruction="rate it")), "INPUT:input", "third line"),
@@ -107,16 +100,12 @@ def test_sentences_may_hold_line_ends_and_bold_runs_and_times_a_zone(tmp_path):
         (record(shown("x"), vote=""), "OUTPUT:R-4", "without a vote"),
         (record(shown("x"), status=""), "ASSIGNMENT:status", "is empty"),
         (record(shown("x"), started="yesterday"), "ASSIGNMENT:started", "not a date"),
-    ],
-)
-def test_a_bad_row_is_named_and_the_others_stay(tmp_path, bad, column, words):
-    path = export(tmp_path, record(shown("Good.")), bad, record(shown("Good.")))
-    first, problem, last = read_toloka(path, name="pool.tsv")
-    assert isinstance(first, CrowdVote)
-    assert isinstance(last, CrowdVote)
-    assert isinstance(problem, Problem)
-    assert (problem.file, problem.row, problem.column) == ("pool.tsv", 7, column)
-    assert words in problem.reason
+    ):
+        path = export(tmp_path, record(shown("Good.")), bad, record(shown("Good.")))
+        first, problem, last = read_toloka(path, name="pool.tsv")
+        assert [type(each) for each in (first, problem, last)] == [CrowdVote, Problem, CrowdVote]
+        assert (problem.file, problem.row, problem.column) == ("pool.tsv", 7, column)
+        assert words in problem.reason
 
 
 def test_other_pools_have_other_field_names(tmp_path):
@@ -126,29 +115,21 @@ def test_other_pools_have_other_field_names(tmp_path):
     path = export(tmp_path, record(shown("x"), vote="5", golden="4"), columns=columns)
     (vote,) = read_toloka(path, scale=range(6))
     assert (vote.label, vote.control_label) == (5, 4)
-
-
-def test_several_fields_need_a_choice(tmp_path):
-    columns = (*COLUMNS, "OUTPUT:comment")
-    path = export(tmp_path, (*record(shown("x")), "nice"), columns=columns)
+    # Several fields need a choice.
+    row = record(shown("x"))
+    path = export(tmp_path, (*row, "nice"), columns=(*COLUMNS, "OUTPUT:comment"))
     with pytest.raises(UnreadableFile, match="several OUTPUT columns"):
         list(read_toloka(path))
     (vote,) = read_toloka(path, field="R-4")
     assert vote.label == 2
-
-
-def test_pools_without_control_items(tmp_path):
+    # Pools may lack control items, and nothing else.
     columns = tuple(name for name in COLUMNS if not name.startswith("GOLDEN"))
-    row = record(shown("x"))
     (vote,) = read_toloka(export(tmp_path, row[:2] + row[3:], columns=columns))
     assert vote.control_label is None
-
-
-@pytest.mark.parametrize("lost", ["INPUT:input", "OUTPUT:R-4", "ASSIGNMENT:worker_id"])
-def test_a_table_of_another_kind_is_refused(tmp_path, lost):
-    columns = tuple(name.replace(lost, "something") for name in COLUMNS)
-    with pytest.raises(UnreadableFile, match="is not a Toloka export: no column"):
-        list(read_toloka(export(tmp_path, record(shown("x")), columns=columns)))
+    for lost in ("INPUT:input", "OUTPUT:R-4", "ASSIGNMENT:worker_id"):
+        columns = tuple(name.replace(lost, "something") for name in COLUMNS)
+        with pytest.raises(UnreadableFile, match="is not a Toloka export: no column"):
+            list(read_toloka(export(tmp_path, row, columns=columns)))
 
 
 BATCH = ("comparison", "arguments", "relevance", None, "how to: see the guideline")
@@ -214,17 +195,11 @@ def test_control_sheet(tmp_path):
 
 
 def test_problems_name_row_and_sheet_but_never_its_title(tmp_path):
+    bad = [("oak and elm", "1. x", 1), ("oak vs elm vs ash", "2. x", 1), ("oak vs elm", None, 1)]
+    bad += [("oak vs elm", "4. x", 7), ("oak vs elm", "5. x", 2.5)]
     path = workbook(
         tmp_path,
-        Willow=[
-            BATCH,
-            ("oak and elm", "1. x", 1),
-            ("oak vs elm vs ash", "2. x", 1),
-            ("oak vs elm", None, 1),
-            ("oak vs elm", "4. x", 7),
-            ("oak vs elm", "5. x", 2.5),
-            ("oak vs elm", "6. x", 2),
-        ],
+        Willow=[BATCH, *bad, ("oak vs elm", "6. x", 2)],
         Maple=[("something", "else"), (1, 2)],
     )
     sheets = read_expert_workbook(path)
@@ -234,10 +209,6 @@ def test_problems_name_row_and_sheet_but_never_its_title(tmp_path):
     assert "first row" in sheets[1].problems[0].reason
     assert "Willow" not in repr(sheets)
     assert "Maple" not in repr(sheets)
-
-
-def test_what_is_no_workbook_is_refused(tmp_path):
-    path = tmp_path / "labels.xlsx"
     path.write_text("comparison,arguments,relevance\n")
     with pytest.raises(UnreadableFile, match="is not a workbook"):
         read_expert_workbook(path)

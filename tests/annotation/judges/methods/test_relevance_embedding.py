@@ -40,15 +40,13 @@ class Tensor:
 
     def __init__(self, values):
         self.values = np.asarray(values)
+        self.tolist = self.values.tolist
 
     def float(self):
         return self
 
     def numpy(self):
         return self.values
-
-    def tolist(self):
-        return self.values.tolist()
 
 
 def vector_of(word, layer=LAYERS - 1):
@@ -110,7 +108,7 @@ def _offsets(text, words, longest):
     return found + [(0, 0)] * (longest - len(words))
 
 
-def pretend_torch(patch, *, known=True):
+def pretend_torch(patch):
     """Have imports of torch and sentence-transformers find something that loads at once."""
     torch = ModuleType("torch")
     torch.threads, torch.autocasts = [], []
@@ -119,7 +117,7 @@ def pretend_torch(patch, *, known=True):
     torch.bfloat16 = "16 bits"
     torch.autocast = lambda *given: torch.autocasts.append(given) or nullcontext()
     torch.cpu = SimpleNamespace(
-        _is_avx512_bf16_supported=lambda: known, _is_amx_tile_supported=lambda: False
+        _is_avx512_bf16_supported=lambda: True, _is_amx_tile_supported=lambda: False
     )
     transformers = ModuleType("sentence_transformers")
     transformers.SentenceTransformer = WordModel
@@ -145,6 +143,12 @@ def test_texts_are_encoded_in_batches_of_similar_length_and_come_back_in_order(t
     assert (vectors == [model.encode([text], **ONE)[0] for text in TEXTS]).all()
     assert torch.autocasts == []
     assert words.encode([]).shape == (0, 4)
+    # 16 bits are for quick vectors on a processor that knows them.
+    SentenceEmbedder(quick=True).encode(["tea"])
+    assert torch.autocasts == [("cpu", "16 bits")]
+    torch.cpu._is_avx512_bf16_supported = lambda: False
+    SentenceEmbedder(quick=True).encode(["tea"])
+    assert len(torch.autocasts) == 1
 
 
 def test_spans_are_means_over_their_tokens_in_two_layers(torch):
@@ -163,15 +167,6 @@ def test_spans_are_means_over_their_tokens_in_two_layers(torch):
     assert words.encode_spans([], []).shape[0] == 0
 
 
-@pytest.mark.parametrize(("known", "quick"), [(True, True), (True, False), (False, True)])
-def test_16_bits_are_for_quick_vectors_on_a_processor_that_knows_them(monkeypatch, known, quick):
-    monkeypatch.setattr(embedding, "require_packages", lambda: None)
-    monkeypatch.setattr(embedding, "packaged_weights", lambda: "/packaged")
-    pretended = pretend_torch(monkeypatch, known=known)
-    SentenceEmbedder(quick=quick).encode(["tea"])
-    assert pretended.autocasts == ([("cpu", "16 bits")] if known and quick else [])
-
-
 def test_the_packaged_weights_ask_nobody_and_do_not_take_the_process_offline(torch, monkeypatch):
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     packaged_model = SentenceEmbedder()._loaded()
@@ -181,8 +176,6 @@ def test_the_packaged_weights_ask_nobody_and_do_not_take_the_process_offline(tor
     assert (other.name, other.options["local_files_only"]) == ("some/model", False)
     assert "HF_HUB_OFFLINE" not in os.environ
 
-
-def test_a_model_that_cannot_be_loaded_is_said(torch, monkeypatch):
     def missing(*_given, **_named):
         raise OSError("no such folder")
 
@@ -208,16 +201,13 @@ def test_vectors_have_length_one_and_repeat(embedder):
     assert alone == pytest.approx(vectors, abs=1e-5)
     near, far = embedder.encode(["dogs weigh more than cats", "the bank raised its rates"])
     assert vectors[0] @ near > vectors[0] @ far + 0.3
-
-
-@packaged
-def test_quick_vectors_are_nearly_the_same_and_repeat(embedder):
+    # Quick ones are nearly the same, and repeat.
     quick = SentenceEmbedder(batch_size=2, quick=True)
     quick._model = embedder._loaded()
-    vectors = quick.encode(TEXTS)
-    assert vectors.dtype == np.float32
-    assert (quick.encode(TEXTS) == vectors).all()
-    assert (vectors * embedder.encode(TEXTS)).sum(axis=1) == pytest.approx(1, abs=1e-3)
+    found = quick.encode(TEXTS)
+    assert found.dtype == np.float32
+    assert (quick.encode(TEXTS) == found).all()
+    assert (found * vectors).sum(axis=1) == pytest.approx(1, abs=1e-3)
 
 
 @packaged
@@ -232,10 +222,7 @@ def test_spans_are_seen_in_their_context(embedder):
     # The same word, in two contexts; and the mean over all tokens is not one of its parts.
     assert np.abs(vectors[0, :, 1] - vectors[1, :, 1]).max() > 0.05
     assert np.abs(vectors[0, 0, 0] - vectors[0, 0, 1]).max() > 0.05
-
-
-@packaged
-def test_order_and_names_of_the_objects_do_not_matter(embedder):
+    # Order and names of the objects do not matter.
     sentences = ["Tea is lighter than coffee.", "Rye is lighter than wheat."]
     found = describe_sentences(sentences, [("coffee", "tea"), ("rye", "wheat")], embedder)
     assert found.mentions.shape == (2, 3072)

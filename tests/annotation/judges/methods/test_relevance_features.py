@@ -21,6 +21,8 @@ from annotation.judges.methods.probabilities import (
 
 from .relevance_toys import LetterEmbedder
 
+PAIR = ("tea", "coffee")
+
 
 def features_of(sentence, object1="tea", object2="coffee"):
     row = lexical_features([sentence], [(object1, object2)])[0]
@@ -49,43 +51,34 @@ def test_names_and_order_of_the_objects_do_not_matter():
     tea = features_of("I think tea is a bit lighter than coffee.")
     assert features_of("I think tea is a bit lighter than coffee.", "coffee", "tea") == tea
     assert features_of("I think rye is a bit lighter than wheat.", "wheat", "rye") == tea
-
-
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("Last winter we stayed in.", {"objects_named": 0, "no_comparison": 1, "than": 0}),
-        ("Tea keeps well.", {"objects_named": 1, "first_mentions": 1, "words_apart": 15}),
-        ("Tea is better than coffee.", {"both_unargued": 1, "both_argued": 0, "only_general": 1}),
-        ("Tea is lighter than coffee.", {"both_argued": 1, "both_unargued": 0, "specific": 1}),
-        ("Tea has better taste than coffee.", {"both_argued": 1, "general_then_content": 1}),
-        ("It is lighter than tea.", {"both_argued": 0, "than_to_object": 1, "specific": 1}),
-        ("Tea beats coffee by 20%", {"measured": 1, "numbers": 1, "words_versus": 1}),
-        ("My coffee maker broke, not me!", {"owned": 1, "object_modifies": 1, "exclamation": 1}),
-    ],
-)
-def test_what_the_features_say(sentence, expected):
-    found = features_of(sentence)
-    assert {name: found[name] for name in expected} == expected
-
-
-def test_a_name_that_is_only_partly_there_counts_in_part():
-    found = features_of("Knives of steel last.", "steel knives", "ceramic pots")
-    assert (found["name_found_less"], found["name_found_more"]) == (0.0, 1.0)
-
-
-def test_a_very_long_sentence_is_cut():
-    short, long = (features_of("tea coffee " * times) for times in (250, 2_000))
-    assert long == short
-
-
-def test_groups_ignore_order_case_and_spaces():
+    # Groups of pairs ignore order, case and spaces.
     assert pair_key("New  York", "paris") == pair_key("Paris", "new york ")
     assert pair_key("a b", "c") != pair_key("a", "b c")
 
 
+def test_what_the_features_say():
+    for sentence, expected in {
+        "Last winter we stayed in.": {"objects_named": 0, "no_comparison": 1, "than": 0},
+        "Tea keeps well.": {"objects_named": 1, "first_mentions": 1, "words_apart": 15},
+        "Tea is better than coffee.": {"both_unargued": 1, "both_argued": 0, "only_general": 1},
+        "Tea is lighter than coffee.": {"both_argued": 1, "both_unargued": 0, "specific": 1},
+        "Tea has better taste than coffee.": {"both_argued": 1, "general_then_content": 1},
+        "It is lighter than tea.": {"both_argued": 0, "than_to_object": 1, "specific": 1},
+        "Tea beats coffee by 20%": {"measured": 1, "numbers": 1, "words_versus": 1},
+        "My coffee maker broke, not me!": {"owned": 1, "object_modifies": 1, "exclamation": 1},
+    }.items():
+        found = features_of(sentence)
+        assert {name: found[name] for name in expected} == expected, sentence
+    # A name that is only partly there counts in part; a very long sentence is cut.
+    found = features_of("Knives of steel last.", "steel knives", "ceramic pots")
+    assert (found["name_found_less"], found["name_found_more"]) == (0.0, 1.0)
+    short, long = (features_of("tea coffee " * times) for times in (250, 2_000))
+    assert long == short
+
+
 def test_with_an_embedder_the_mentions_come_along():
-    sentences, objects = ["Tea beats coffee.", "Nothing here."], [("tea", "coffee")] * 2
+    assert describe_sentences([], []).lexical.shape == (0, len(FEATURE_NAMES))
+    sentences, objects = ["Tea beats coffee.", "Nothing here."], [PAIR] * 2
     plain = describe_sentences(sentences, objects)
     assert (plain.mentions, plain.embedding_model, len(plain)) == (None, "", 2)
     full = describe_sentences(sentences, objects, LetterEmbedder())
@@ -97,35 +90,23 @@ def test_with_an_embedder_the_mentions_come_along():
     assert swapped.embedding_model == "letters"
 
 
-def test_no_sentences_give_no_rows():
-    assert describe_sentences([], []).lexical.shape == (0, len(FEATURE_NAMES))
-
-
-PAIR = ("tea", "coffee")
-
-
-@pytest.mark.parametrize(
-    ("sentence", "label"),
-    [
-        ("We stayed in.", 0),
-        ("Tea keeps well.", 1),
-        ("Tea is lighter than it was.", 1),
-        ("I like tea more than any coffee.", 3),
-        ("Tea is better than coffee.", 2),
-        ("Tea is cheaper than coffee.", 3),
-        ("Coffee has a better smell than tea.", 3),
-    ],
-)
-def test_the_rule(sentence, label):
-    found = rule_probabilities(lexical_features([sentence], [PAIR]))
-    assert found.sum() == pytest.approx(1)
-    assert found.argmax() == label
-    assert median_label(found, range(4)).tolist() == [label]
-
-
-def test_the_rule_is_surest_about_neighbours():
+def test_the_rule():
+    for sentence, label in {
+        "We stayed in.": 0,
+        "Tea keeps well.": 1,
+        "Tea is lighter than it was.": 1,
+        "I like tea more than any coffee.": 3,
+        "Tea is better than coffee.": 2,
+        "Tea is cheaper than coffee.": 3,
+        "Coffee has a better smell than tea.": 3,
+    }.items():
+        found = rule_probabilities(lexical_features([sentence], [PAIR]))
+        assert found.sum() == pytest.approx(1)
+        assert (found.argmax(), *median_label(found, range(4))) == (label, label), sentence
+    # It is surest about neighbours.
     found = rule_probabilities(lexical_features(["Tea is cheaper than coffee."], [PAIR]))[0]
     assert (np.diff(found) > 0).all()
+    assert rule_probabilities(lexical_features([], [])).shape == (0, 4)
 
 
 def test_a_sentence_gets_the_level_it_is_worded_like():
@@ -141,18 +122,11 @@ def test_a_sentence_gets_the_level_it_is_worded_like():
     assert found.argmax(axis=1).tolist() == [0, 1, 2]
     # Masked, the example and the sentence are the same text.
     assert found[1, 1] > 0.99
-
-
-def test_names_of_objects_do_not_count():
+    assert similarity_probabilities([], [], levels[:2], LetterEmbedder()).shape == (0, 2)
+    # Names of objects do not count.
     levels = [LevelDescription("tea", "tea tea"), LevelDescription("xyz", "xyz")]
     one, other = (
         similarity_probabilities([f"{name} is fine"], [(name, "ink")], levels, LetterEmbedder())
         for name in ("tea", "xyz")
     )
     assert (one == other).all()
-
-
-def test_no_sentences():
-    levels = [LevelDescription("a", "b"), LevelDescription("c", "d")]
-    assert similarity_probabilities([], [], levels, LetterEmbedder()).shape == (0, 2)
-    assert rule_probabilities(lexical_features([], [])).shape == (0, 4)

@@ -27,8 +27,6 @@ from annotation.retrieval.methods.corpus import (
 )
 from cqa_site.tabular import Limits, UnreadableFile
 
-# -- queries ----------------------------------------------------------------------------------
-
 
 def test_a_name_is_a_phrase_or_any_of_its_words():
     query = build_query("New York", "Java", aspect="rent, cost of it")
@@ -38,15 +36,17 @@ def test_a_name_is_a_phrase_or_any_of_its_words():
     assert fts5_expression(query) == '("state" OR "New" OR "York") AND "Java"'
     # Function words stand for a name that has no others.
     assert fts5_expression(build_query("The", "Them", any_word=True)) == '"The" AND "Them"'
+    # Words are bounded.
+    assert (len(words_of("a " * 5_000)), len(words_of("a" * 10_240)[0])) == (16, 64)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "+++", "_", "☃", "\u0301", '"*"'])
-def test_a_name_without_letters_cannot_be_looked_for(name):
-    with pytest.raises(NothingToSearch):
-        build_query(name, "tea")
-    if name.strip():
+def test_a_name_without_letters_cannot_be_looked_for():
+    for name in ("", "  ", "+++", "_", "☃", "\u0301", '"*"'):
         with pytest.raises(NothingToSearch):
-            build_query("tea", "coffee", aspect=name)
+            build_query(name, "tea")
+        if name.strip():
+            with pytest.raises(NothingToSearch):
+                build_query("tea", "coffee", aspect=name)
 
 
 @given(st.text(), st.text(), st.text(), st.booleans())
@@ -62,11 +62,6 @@ def test_nothing_typed_is_part_of_the_query_language(one, two, aspect, any_word)
         assert all(word.isalnum() for part in quoted for word in part.split())
 
 
-def test_words_are_bounded():
-    assert len(words_of("a " * 5_000)) == 16
-    assert len(words_of("a" * 10_240)[0]) == 64
-
-
 def test_signs_tell_names_apart_that_have_the_same_words():
     query = build_query("C++", "C")
     assert query.accepts("C++ is faster than C.")
@@ -74,24 +69,11 @@ def test_signs_tell_names_apart_that_have_the_same_words():
     assert not query.accepts("C++ is C++.")
     assert build_query("Node.js", "x-ray").names is None
     assert build_query("Java", "Ruby").accepts("whatever")
-
-
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("Tea is better than coffee.", True),
-        ("Tea VERSUS coffee", True),
-        ("Tea is rather like coffee, less bitter.", True),
-        ("Tea and coffee.", False),
-        ("Thanks for the tea!", False),
-        ("", False),
-    ],
-)
-def test_sentences_that_compare(sentence, expected):
-    assert is_comparative(sentence) is expected
-
-
-# -- files ------------------------------------------------------------------------------------
+    # Sentences that compare.
+    for sentence in ("is better than coffee.", "VERSUS coffee", "is rather like it, less bitter."):
+        assert is_comparative(f"Tea {sentence}"), sentence
+    for sentence in ("Tea and coffee.", "Thanks for the tea!", ""):
+        assert not is_comparative(sentence), sentence
 
 
 def read(tmp_path, content, name="x.txt", **options):
@@ -115,23 +97,25 @@ def test_a_text_file_has_a_sentence_per_line(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv", 'id,Sentence,URL\n1,"Tea, wins.",https://x.example/1\n2,B,javascript:x\n'),
-        ("a.tsv", "id\tSentence\tURL\n1\tTea, wins.\thttps://x.example/1\n2\tB\tno address\n"),
-        (
-            "a.jsonl",
-            '{"Sentence": "Tea, wins.", "URL": "https://x.example/1"}\n'
-            '{"Sentence": "B", "URL": null}\n',
-        ),
-    ],
-)
-def test_tables_are_read_by_their_headers(tmp_path, name, content):
-    opened, entries = read(tmp_path, content, name)
-    assert (opened.text, opened.url) == ("Sentence", "URL")
-    found = [(entry.text, entry.address) for entry in entries]
-    assert found == [("Tea, wins.", "https://x.example/1"), ("B", "")]
+TABLES = {
+    "a.csv": 'id,Sentence,URL\n1,"Tea, wins.",https://x.example/1\n2,B,javascript:x\n',
+    "a.tsv": "id\tSentence\tURL\n1\tTea, wins.\thttps://x.example/1\n2\tB\tno address\n",
+    "a.jsonl": '{"Sentence": "Tea, wins.", "URL": "https://x.example/1"}\n'
+    '{"Sentence": "B", "URL": null}\n',
+}
+
+
+def test_tables_are_read_by_their_headers(tmp_path):
+    for name, content in TABLES.items():
+        opened, entries = read(tmp_path, content, name)
+        assert (opened.text, opened.url) == ("Sentence", "URL"), name
+        found = [(entry.text, entry.address) for entry in entries]
+        assert found == [("Tea, wins.", "https://x.example/1"), ("B", "")]
+    # What is no text is left out.
+    rows = '{"text": "A"}\n{"text": ["B", "C"]}\n{"text": 7}\n{"text": true}\n'
+    _opened, entries = read(tmp_path, rows, "a.jsonl")
+    odd = [SkippedRow(row, LeftOut.NOT_TEXT) for row in (2, 4)]
+    assert entries == [CorpusLine(1, "A", ""), odd[0], CorpusLine(3, "7", ""), odd[1]]
 
 
 def test_columns_can_be_chosen_if_they_are_there_and_not_taken_twice(tmp_path):
@@ -143,20 +127,8 @@ def test_columns_can_be_chosen_if_they_are_there_and_not_taken_twice(tmp_path):
             read(tmp_path, "one,two\nA,B\n", "a.csv", **options)
 
 
-def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
-    rows = '{"text": "A"}\n{"text": ["B", "C"]}\n{"text": 7}\n{"text": true}\n'
-    _opened, entries = read(tmp_path, rows, "a.jsonl")
-    assert entries == [
-        CorpusLine(1, "A", ""),
-        SkippedRow(2, LeftOut.NOT_TEXT),
-        CorpusLine(3, "7", ""),
-        SkippedRow(4, LeftOut.NOT_TEXT),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
+def test_files_that_cannot_be_read_say_why(tmp_path):
+    for name, content, words in (
         ("a.csv", "one,two\nA,B\n", "choose it"),
         ("a.csv", "text,two\nA\n", "1 cell "),
         ("a.txt", b"\x89PNG\r\n\x1a\n", "PNG"),
@@ -165,14 +137,9 @@ def test_what_is_no_text_in_a_table_is_left_out(tmp_path):
         ("a.txt", b"Tea\x00wins", "NUL"),
         ("a.txt", b"", "empty"),
         ("a.jsonl", '{"text": "a"}\n[1]\n', "row 2"),
-    ],
-)
-def test_files_that_cannot_be_read_say_why(tmp_path, name, content, words):
-    with pytest.raises(UnreadableFile, match=words):
-        read(tmp_path, content, name)
-
-
-def test_lines_are_bounded(tmp_path):
+    ):
+        with pytest.raises(UnreadableFile, match=words):
+            read(tmp_path, content, name)
     for limits in (Limits(rows=2), Limits(row_chars=3)):
         with pytest.raises(UnreadableFile):
             read(tmp_path, "A\nB\nC has more", limits=limits)
@@ -180,39 +147,24 @@ def test_lines_are_bounded(tmp_path):
 
 def test_only_web_addresses_are_addresses():
     assert web_address(" https://a.example/x ") == "https://a.example/x"
-    for text in (
-        "",
-        "javascript:alert(1)",
-        "ftp://a.example",
-        "https://",
-        "https://" + "a" * 2_000,
-    ):
-        assert web_address(text) == ""
-
-
-# -- what a CAM service is asked ---------------------------------------------------------------
+    none = ("", "javascript:alert(1)", "ftp://a.example", "https://", "https://" + "a" * 2_000)
+    assert {web_address(text) for text in none} == {""}
 
 
 def test_a_request_names_objects_aspects_and_weights():
-    url, query = request_of(
-        "https://cam.example", object1="a", object2="b", aspects=["price", "size"], weight=5
-    )
-    assert url == "https://cam.example"
+    address = "https://cam.example"
+    pair = {"object1": "a", "object2": "b"}
+    url, query = request_of(address, **pair, aspects=["price", "size"], weight=5)
+    assert url == address
     aspects = {"aspect1": "price", "weight1": "5", "aspect2": "size", "weight2": "5"}
     assert query == aspects | {"model": "default", "fs": "false", "objectA": "a", "objectB": "b"}
-
-
-def test_placeholders_stay_in_their_part_of_the_path():
-    address = "https://cam.example/cam/{objectA},{objectB}/{aspects}/{most}/false"
-    url, query = request_of(
-        address, object1="../a?b", object2="ä, {most}", aspects=["x/y", "z"], most=7
-    )
+    # Placeholders stay in their part of the path.
+    address += "/cam/{objectA},{objectB}/{aspects}/{most}/false"
+    pair = {"object1": "../a?b", "object2": "ä, {most}"}
+    url, query = request_of(address, **pair, aspects=["x/y", "z"], most=7)
     assert query == {}
-    assert url == ("https://cam.example/cam/..%2Fa%3Fb,%C3%A4%20%20%7Bmost%7D/x%2Fy,z/7/false")
+    assert url == "https://cam.example/cam/..%2Fa%3Fb,%C3%A4%20%20%7Bmost%7D/x%2Fy,z/7/false"
     assert unknown_placeholders(address + "/{}") == [""]
-
-
-# -- what it answers --------------------------------------------------------------------------
 
 
 def side(*sentences):
@@ -224,46 +176,28 @@ def sentence(text, score=None, **documents):
 
 
 def test_a_reply_of_cam():
+    def said(reply):
+        return [(each.text, each.score, each.favours) for each in reply.sentences]
+
     address = "https://a.example/p?q=1"
-    reply = read_reply(
-        {
-            "winner": "tea",
-            "object1": side(sentence("Tea  wins.", 1.5), {"text": "B", "CAM_score": 9}),
-            "object2": side({"text": "C", "CAM_score": 4, "id_pair": {address: "3", "d": 1}}),
-            "sentenceCount": 3,
-        }
-    )
-    found = [(s.text, s.score, s.favours, s.address) for s in reply.sentences]
-    assert found == [("B", 9.0, 1, ""), ("C", 4.0, 2, address), ("Tea wins.", 1.5, 1, "")]
+    second = side({"text": "C", "CAM_score": 4, "id_pair": {address: "3", "d": 1}})
+    first = side(sentence("Tea  wins.", 1.5), {"text": "B", "CAM_score": 9})
+    reply = read_reply({"winner": "tea", "object1": first, "object2": second, "sentenceCount": 3})
+    assert said(reply) == [("B", 9.0, 1), ("C", 4.0, 2), ("Tea wins.", 1.5, 1)]
+    assert [each.address for each in reply.sentences] == ["", address, ""]
     assert reply.unreadable == 0
-
-
-def test_a_reply_of_an_older_cam():
+    # Of an older one; a sentence stands once, with its best score.
     reply = read_reply({"object1": side([3, "A"], ["B", 1.5]), "object2": side("C")})
-    found = [(each.text, each.score, each.favours) for each in reply.sentences]
-    assert found == [("A", 3.0, 1), ("B", 1.5, 1), ("C", None, 2)]
-
-
-def test_a_reply_of_cam_2():
-    first = [{"value": "A", "source": "https://a.example"}, {"value": "B", "source": "doc-7"}]
-    reply = read_reply(
-        {
-            "firstObjectScore": 0.7,
-            "firstObjectArguments": first,
-            "secondObjectArguments": [{"value": "C"}],
-        }
-    )
-    assert [(s.text, s.address, s.document, s.favours) for s in reply.sentences] == [
-        ("A", "https://a.example", "", 1),
-        ("B", "", "doc-7", 1),
-        ("C", "", "", 2),
-    ]
-
-
-def test_a_sentence_stands_once_with_its_best_score():
+    assert said(reply) == [("A", 3.0, 1), ("B", 1.5, 1), ("C", None, 2)]
     reply = read_reply({"object1": side([1, "A"], [5, "B"]), "object2": side([3, "A"])})
-    found = [(each.text, each.score, each.favours) for each in reply.sentences]
-    assert found == [("B", 5.0, 1), ("A", 3.0, 2)]
+    assert said(reply) == [("B", 5.0, 1), ("A", 3.0, 2)]
+    # Of CAM 2.
+    listed = [{"value": "A", "source": "https://a.example"}, {"value": "B", "source": "doc-7"}]
+    more = {"firstObjectArguments": listed, "secondObjectArguments": [{"value": "C"}]}
+    reply = read_reply({"firstObjectScore": 0.7} | more)
+    assert [(s.text, s.address, s.document, s.favours) for s in reply.sentences] == [
+        *(("A", "https://a.example", "", 1), ("B", "", "doc-7", 1), ("C", "", "", 2))
+    ]
 
 
 def test_entries_without_a_sentence_are_counted():
@@ -271,17 +205,13 @@ def test_entries_without_a_sentence_are_counted():
     # What cannot be stored is replaced.
     reply = read_reply({"object1": side("a\x00b \ud800c", *odd), "object2": side()})
     assert ([s.text for s in reply.sentences], reply.unreadable) == (["a b ?c"], len(odd))
+    for score in (math.nan, math.inf, True, "3", None, 10**400, []):
+        (found,) = read_reply({"object1": side([score, "A"]), "object2": side()}).sentences[:1]
+        assert found.score in (None, 1.0), score
 
 
-@pytest.mark.parametrize("score", [math.nan, math.inf, True, "3", None, 10**400, []])
-def test_scores_that_are_no_finite_number(score):
-    (found,) = read_reply({"object1": side([score, "A"]), "object2": side()}).sentences[:1]
-    assert found.score in (None, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
+def test_other_documents_are_no_replies():
+    for document, words in (
         ([], "not a JSON object"),
         ("text", "not a JSON object"),
         ({}, "no lists"),
@@ -289,25 +219,18 @@ def test_scores_that_are_no_finite_number(score):
         ({"object1": {"sentences": {}}, "object2": {"sentences": []}}, "no lists"),
         ({"error": "objectA  is missing"}, "objectA is missing"),
         ({"object1": side(1, 2), "object2": side()}, "none of its entries"),
-    ],
-)
-def test_other_documents_are_no_replies(document, words):
-    with pytest.raises(NotACamReply, match=words):
-        read_reply(document)
+    ):
+        with pytest.raises(NotACamReply, match=words):
+            read_reply(document)
+
+
+KEYS = st.sampled_from(["object1", "object2", "sentences", "text", "id_pair", "CAM_score"])
 
 
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-        lambda inner: (
-            st.lists(inner)
-            | st.dictionaries(
-                st.sampled_from(
-                    ["object1", "object2", "sentences", "text", "id_pair", "CAM_score"]
-                ),
-                inner,
-            )
-        ),
+        lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner),
         max_leaves=30,
     )
 )
