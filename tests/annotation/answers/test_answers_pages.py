@@ -56,53 +56,41 @@ def queries_of(client, name, *args):
     return len(found)
 
 
-def test_questions_are_found(client, study):
+def test_questions_are_found(client, expert, study):
     tea = make_question(study)
     make_question(study, aspect="price")
     train = make_question(study, ("train", "plane"), wording="An own worded question?")
-    make_answer(tea, make_system(study, "GPT"))
+    make_answer(tea, make_system(study, "GPT-SENTINEL"))
     texts = {
         "tea": ">Which is better: tea",
         "tea price": ">Which is better for price",
         "train": ">An own",
     }
-    for query, found in (
-        ("", {"tea", "tea price", "train"}),
-        ("?q=TRAIN", {"train"}),
-        ("?q=price", {"tea price"}),
-        ("?q=worded", {"train"}),
-        ("?aspect=-", {"tea", "train"}),
-        ("?aspect=%3Dprice", {"tea price"}),
-        ("?aspect=nonsense", {"tea", "tea price", "train"}),
-        (f"?system={study.systems.get().public_id}", {"tea"}),
-        (f"?comparison={train.comparison.public_id}", {"train"}),
-        ("?q=nothing", set()),
-    ):
+    by_system = f"?system={study.systems.get().public_id}"
+    for query, found in {
+        "": {"tea", "tea price", "train"},
+        "?q=TRAIN": {"train"},
+        "?q=price": {"tea price"},
+        "?q=worded": {"train"},
+        "?aspect=-": {"tea", "train"},
+        "?aspect=%3Dprice": {"tea price"},
+        "?aspect=nonsense": {"tea", "tea price", "train"},
+        by_system: {"tea"},
+        f"?comparison={train.comparison.public_id}": {"train"},
+        "?q=nothing": set(),
+    }.items():
         page = get(client, "questions", study.public_id, query=query)
         assert {name for name, text in texts.items() if text in page} == found, query
         assert ("Nothing matches" in page) == (not found), query
-
-
-@pytest.mark.long
-def test_the_list_costs_the_same_whatever_its_length(client, study):
-    for number in range(3):
-        make_answer(make_question(study, (f"a{number}", "b")), make_system(study, "S0"))
-    few = queries_of(client, "questions", study.public_id)
-    for number in range(3, 60):
-        question = make_question(study, (f"a{number}", "b"))
-        make_answer(question, make_system(study, f"S{number % 9}"))
-    assert queries_of(client, "questions", study.public_id) == few <= 13
-    assert "1–50 of 60" in get(client, "questions", study.public_id)
-
-
-def test_experts_learn_neither_systems_nor_what_people_wrote(expert, study, answered):
-    page = get(expert, "questions", study.public_id, query="?system=" + str(study.public_id))
+    # Experts learn neither systems nor what people wrote.
+    make_answer(tea, make_system(study, "HUMAN-SENTINEL", "human"), scenario=0)
+    page = get(expert, "questions", study.public_id, query=by_system)
     assert "SENTINEL" not in page
     assert "Answered by" not in page
-    assert re.findall(r'<td class="number[^"]*">(\d+)</td>', page) == ["3"]
+    assert re.findall(r'<td class="number[^"]*">(\d+)</td>', page) == ["1", "0", "0"]
 
 
-def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answered):
+def test_all_answers_stand_side_by_side_with_their_arguments(client, expert, study, answered):
     page = get(client, "question", study.public_id, answered.public_id)
     names = re.findall(r'id="text-\d+"><a [^>]+>([^<]+)-SENTINEL<', page)
     assert names == ["CAM", "GPT", "GPT", "HUMAN"]
@@ -112,52 +100,27 @@ def test_all_answers_stand_side_by_side_with_their_arguments(client, study, answ
     assert "cited in 2 texts" in page
     assert 'title="No argument has this number">9</span>' in page
     assert "Scenario 4 · choice 2" in page
-
-
-def test_the_label_of_the_newest_label_round_stands_beside_an_argument(
-    client, expert, study, answered
-):
-    argument = answered.argument_lists.get().entries.get(number=2).argument
-    label_round = cast.make_label_round(study)
-    FinalLabel.objects.create(
-        label_round=label_round, argument=argument, label=2, provenance="votes"
-    )
+    # The label of the newest round stands beside an argument; experts may still have to label it.
+    label = {"label": 2, "provenance": "votes", "label_round": cast.make_label_round(study)}
+    listed = answered.argument_lists.get().entries
+    FinalLabel.objects.create(argument=listed.get(number=2).argument, **label)
     page = get(client, "question", study.public_id, answered.public_id)
-    assert page.count("Relevance 2") == 1
-    assert page.count("not labelled") == 2
-    # An expert may still have to label it.
+    assert (page.count("Relevance 2"), page.count("not labelled")) == (1, 2)
     theirs = get(expert, "question", study.public_id, answered.public_id)
     assert "Relevance 2" not in theirs
     assert "not labelled" not in theirs
 
 
-@pytest.mark.long
-def test_answers_are_filtered(client, study, answered):
-    gpt = study.systems.get(name="GPT-SENTINEL").public_id
-    for query, texts in (
-        ("?scenario=4", {"First", "Second"}),
-        ("?scenario=0", {"Third", "PRIVATE"}),
-        ("?choice=2", {"Second"}),
-        (f"?system={gpt}&choice=1", {"First"}),
-        ("?scenario=3", set()),
-        ("?choice=none", {"First", "Second", "Third", "PRIVATE"}),
-        ("?choice=none&scenario=4", {"First", "Second"}),
-    ):
-        page = get(client, "question", study.public_id, answered.public_id, query=query)
-        words = ("First", "Second", "Third", "PRIVATE")
-        assert {word for word in words if word in page} == texts, query
-
-
 def test_a_researcher_can_hide_who_wrote_them(client, study, answered):
-    query = "?blind=on&system=" + str(study.systems.get(name="GPT-SENTINEL").public_id)
-    page = get(client, "question", study.public_id, answered.public_id, query=query)
+    ids = (study.public_id, answered.public_id)
+    query = f"?blind=on&system={study.systems.get(name='GPT-SENTINEL').public_id}"
+    page = get(client, "question", *ids, query=query)
     assert "SENTINEL" not in page
     assert "scenario 4" not in page.split('class="answer-columns"')[1]
     assert re.findall(r'id="text-\d+">([^<]+)<', page) == ["Text 1", "Text 2", "Text 3", "Text 4"]
     assert not re.search(r"/answers/[0-9a-f-]{36}/", page)
     # A mistake in a filter does not bring the names back.
-    wrong = "?blind=on&choice=x&system=nobody"
-    page = get(client, "question", study.public_id, answered.public_id, query=wrong)
+    page = get(client, "question", *ids, query="?blind=on&choice=x&system=nobody")
     assert "SENTINEL" not in page
     assert "Text 4" in page
 
@@ -166,9 +129,8 @@ def test_blindness_is_forced_on_experts_whatever_they_ask(expert, study, answere
     gpt = study.systems.get(name="GPT-SENTINEL").public_id
     for query in ("", "?blind=", f"?system={gpt}", "?scenario=4", "?choice=2"):
         page = get(expert, "question", study.public_id, answered.public_id, query=query)
-        assert "SENTINEL" not in page
-        assert "PRIVATE-TEXT" not in page
-        assert "of a person" not in page
+        for hidden in ("SENTINEL", "PRIVATE-TEXT", "of a person"):
+            assert hidden not in page, query
         assert all(f"{text} text" in page for text in ("First", "Second", "Third"))
         assert not re.search(r"/(answers|systems|arguments)/[0-9a-f-]{36}/", page)
 
@@ -188,32 +150,17 @@ def test_the_blind_order_is_a_person_s_own_and_stays(study):
     assert len({tuple(each) for each in [*orders, list("0123456789")]}) == 4
 
 
-@pytest.mark.long
-def test_many_answers_come_page_by_page_with_constant_queries(client, study):
-    question = make_question(study)
-    make_answer(question, make_system(study, "S0"), listed=make_list(question))
-    few = queries_of(client, "question", study.public_id, question.public_id)
-    for number in range(1, 30):
-        listed = make_list(question, 2) if number % 3 else None
-        make_answer(question, make_system(study, f"S{number % 4}"), listed=listed, choice=number)
-    assert queries_of(client, "question", study.public_id, question.public_id) == few <= 12
-    page = get(client, "question", study.public_id, question.public_id, query="?page=3")
-    assert "25–30 of 30" in page
-    blind = "?page=3&blind=on"
-    assert "Text 25" in get(client, "question", study.public_id, question.public_id, query=blind)
-
-
 def test_one_answer_says_where_it_came_from_and_what_became_of_it(client, study, answered):
     answer = study.answers.get(text__startswith="First")
-    page = get(client, "answer", study.public_id, answer.public_id)
-    assert "FILE-SENTINEL.json, record 1" in page
-    assert answer.text_sha256 in page
-    assert "No expert has edited this text." in page
-    assert queries_of(client, "answer", study.public_id, answer.public_id) <= 12
+    ids = (study.public_id, answer.public_id)
+    page = get(client, "answer", *ids)
+    for words in ("FILE-SENTINEL.json, record 1", answer.text_sha256, "No expert has edited"):
+        assert words in page
+    assert queries_of(client, "answer", *ids) <= 12
     values = {"key": "k", "segments": 7, "precision": 0.875, "f1": 0.5}
     FaithfulnessFigures.objects.create(answer=answer, mode="sound", **values)
     revise(study, answer, comment="Shorter now.")
-    page = get(client, "answer", study.public_id, answer.public_id)
+    page = get(client, "answer", *ids)
     assert ".875" in page
     assert "Shorter now." in page
 
@@ -236,32 +183,15 @@ def test_a_question_is_added_once(client, study):
     made = study.questions.get(aspect="price")
     assert response.url == reverse("question", args=[study.public_id, made.public_id])
     again = client.post(address, asked)
-    assert again.status_code == 422
-    assert "already in the study" in again.content.decode()
+    assert (again.status_code, "already in the study" in again.text) == (422, True)
     assert AuditEvent.objects.filter(study=study, verb="question_added").count() == 1
-
-
-@pytest.mark.long
-def test_systems_are_listed_with_their_numbers(client, study, answered):
-    make_answer(make_question(study, aspect="price"), make_system(study, "GPT-SENTINEL"))
-    page = get(client, "systems", study.public_id)
-    row = page.split("GPT-SENTINEL</a>")[1].split("</tr>")[0]
-    # Questions, answers, then by condition: another system answered without a scenario.
-    assert re.findall(r">(\d+)</td>", row) == ["2", "3", "0", "3"]
-    names = re.findall(r'class="number scenario">([^<]+)</th>', page)
-    assert names == [str(one) for one in used_conditions(study)]
-    few = queries_of(client, "systems", study.public_id)
-    for number in range(20):
-        make_answer(answered, make_system(study, f"S{number}"))
-    assert queries_of(client, "systems", study.public_id) == few <= 6
 
 
 def test_a_system_is_corrected_but_not_to_a_name_that_is_taken(client, study, answered):
     system = study.systems.get(name="GPT-SENTINEL")
     address = reverse("system", args=[study.public_id, system.public_id])
     taken = client.post(address, {"name": "CAM-SENTINEL", "kind": "model"})
-    assert taken.status_code == 422
-    assert "Another system" in taken.content.decode()
+    assert (taken.status_code, "Another system" in taken.text) == (422, True)
     assert client.post(address, {"name": "", "kind": "model"}).status_code == 422
     assert client.post(address, {"name": "GPT-4", "kind": "human"}).status_code == 302
     system.refresh_from_db()
@@ -277,49 +207,10 @@ def download(client, study, **asked):
     return b"".join(response.streaming_content).decode("utf-8-sig")
 
 
-def lines_of(text):
+def lines_of(client, study, content):
+    text = download(client, study, content=content, format="jsonl")
+    assert "OTHER-STUDY" not in text
     return [json.loads(line) for line in text.splitlines()]
-
-
-def test_answers_as_json_lines_have_their_origin(client, study, answered):
-    rows = lines_of(download(client, study, content="answers", format="jsonl"))
-    assert len(rows) == 4
-    first = rows[0]
-    assert (first["system"], first["scenario"], first["choice"]) == ("GPT-SENTINEL", 4, 1)
-    assert (first["source"], first["position"], first["run"]) == ("FILE-SENTINEL.json", 1, None)
-    assert first["text"] == "First text [1, 2]."
-    assert first["question_id"] == str(answered.public_id)
-    listed = lines_of(download(client, study, content="arguments", format="jsonl"))
-    assert {row["argument_list_id"] for row in listed} == {first["argument_list_id"]}
-    assert [row["number"] for row in listed] == [1, 2, 3]
-    (asked,) = lines_of(download(client, study, content="questions", format="jsonl"))
-    assert (asked["object1"], asked["aspect"], asked["wording"]) == ("tea", "", "")
-
-
-def test_revisions_hide_names_and_comments(client, study, answered):
-    answer = study.answers.get(text__startswith="First")
-    revise(study, answer, comment="COMMENT-SENTINEL")
-    plain = download(client, study, content="revisions", format="jsonl")
-    (row,) = lines_of(plain)
-    assert row["answer_id"] == str(answer.public_id)
-    assert row["editor_id"].startswith("E-")
-    assert (row["number"], row["reasons"]) == (1, ["wording", "length"])
-    assert "Sentinel" not in plain
-    assert "COMMENT-SENTINEL" not in plain
-    assert str(Revision.objects.get().sheet.rater.user.public_id) not in plain
-    with_comments = {"content": "revisions", "format": "csv", "with_comments": "on"}
-    (row,) = csv.DictReader(io.StringIO(download(client, study, **with_comments)))
-    assert row["comment"] == "COMMENT-SENTINEL"
-    assert json.loads(row["reasons"]) == ["wording", "length"]
-
-
-def test_files_hold_one_study_and_are_logged(client, study, answered):
-    make_answer(make_question(cast.make_study("B")), text="OTHER-STUDY")
-    for content in ("answers", "questions", "arguments", "revisions"):
-        assert "OTHER-STUDY" not in download(client, study, content=content, format="jsonl")
-    lines = AuditEvent.objects.filter(study=study, verb="answers_exported")
-    assert lines.count() == 4
-    assert lines.first().details["content"]
 
 
 def test_who_wrote_the_answers_is_proposed_and_corrected_before_importing(
@@ -345,3 +236,73 @@ def test_who_wrote_the_answers_is_proposed_and_corrected_before_importing(
     page = client.get(response.url).content.decode()
     assert reverse("questions", args=[study.public_id]) in page
     assert "Who wrote the answers" not in page
+
+
+@pytest.mark.long
+def test_answers_are_filtered_and_come_page_by_page_at_a_constant_cost(client, study, answered):
+    ids = (study.public_id, answered.public_id)
+    words = {"First", "Second", "Third", "PRIVATE"}
+    gpt = study.systems.get(name="GPT-SENTINEL").public_id
+    for query, texts in {
+        "?scenario=4": {"First", "Second"},
+        "?scenario=0": {"Third", "PRIVATE"},
+        "?choice=2": {"Second"},
+        f"?system={gpt}&choice=1": {"First"},
+        "?scenario=3": set(),
+        "?choice=none": words,
+        "?choice=none&scenario=4": {"First", "Second"},
+    }.items():
+        page = get(client, "question", *ids, query=query)
+        assert {word for word in words if word in page} == texts, query
+    make_answer(make_question(study, aspect="price"), make_system(study, "GPT-SENTINEL"))
+    page = get(client, "systems", study.public_id)
+    row = page.split("GPT-SENTINEL</a>")[1].split("</tr>")[0]
+    # Questions, answers, then by condition: another system answered without a scenario.
+    assert re.findall(r">(\d+)</td>", row) == ["2", "3", "0", "3"]
+    names = re.findall(r'class="number scenario">([^<]+)</th>', page)
+    assert names == [str(one) for one in used_conditions(study)]
+    few = queries_of(client, "question", *ids), queries_of(client, "systems", study.public_id)
+    for number in range(26):
+        listed = make_list(answered, 2) if number % 3 else None
+        make_answer(answered, make_system(study, f"S{number}"), listed=listed, choice=number)
+    assert queries_of(client, "question", *ids) == few[0] <= 12
+    assert queries_of(client, "systems", study.public_id) == few[1] <= 6
+    assert "25–30 of 30" in get(client, "question", *ids, query="?page=3")
+    assert "Text 25" in get(client, "question", *ids, query="?page=3&blind=on")
+    few = queries_of(client, "questions", study.public_id)
+    for number in range(58):
+        make_answer(make_question(study, (f"a{number}", "b")), make_system(study, "S0"))
+    assert queries_of(client, "questions", study.public_id) == few <= 13
+    assert "1–50 of 60" in get(client, "questions", study.public_id)
+
+
+def test_files_of_answers_have_their_origin_hide_people_and_are_logged(client, study, answered):
+    make_answer(make_question(cast.make_study("B")), text="OTHER-STUDY")
+    first, *others = lines_of(client, study, "answers")
+    assert len(others) == 3
+    assert (first["system"], first["scenario"], first["choice"]) == ("GPT-SENTINEL", 4, 1)
+    assert (first["source"], first["position"], first["run"]) == ("FILE-SENTINEL.json", 1, None)
+    assert first["text"] == "First text [1, 2]."
+    assert first["question_id"] == str(answered.public_id)
+    listed = lines_of(client, study, "arguments")
+    assert {row["argument_list_id"] for row in listed} == {first["argument_list_id"]}
+    assert [row["number"] for row in listed] == [1, 2, 3]
+    (asked,) = lines_of(client, study, "questions")
+    assert (asked["object1"], asked["aspect"], asked["wording"]) == ("tea", "", "")
+    # Revisions hide names and comments.
+    answer = study.answers.get(text__startswith="First")
+    revise(study, answer, comment="COMMENT-SENTINEL")
+    (row,) = lines_of(client, study, "revisions")
+    assert row["answer_id"] == str(answer.public_id)
+    assert row["editor_id"].startswith("E-")
+    assert (row["number"], row["reasons"]) == (1, ["wording", "length"])
+    editor = str(Revision.objects.get().sheet.rater.user.public_id)
+    for hidden in ("Sentinel", "COMMENT-SENTINEL", editor):
+        assert hidden not in json.dumps(row)
+    with_comments = {"content": "revisions", "format": "csv", "with_comments": "on"}
+    (row,) = csv.DictReader(io.StringIO(download(client, study, **with_comments)))
+    assert row["comment"] == "COMMENT-SENTINEL"
+    assert json.loads(row["reasons"]) == ["wording", "length"]
+    lines = AuditEvent.objects.filter(study=study, verb="answers_exported")
+    assert lines.count() == 5
+    assert lines.first().details["content"]

@@ -100,9 +100,6 @@ def as_stored(figures):
     return stored
 
 
-# -- values by hand ----------------------------------------------------------------------------
-
-
 def test_coincidences_by_hand():
     figures = figures_of()
     confusion = figures["confusion"]
@@ -227,9 +224,6 @@ def test_what_does_not_count_changes_nothing_but_its_own_count():
     assert {row["rater"] for row in noisy["annotators"] if row["is_excluded"]} == {"e"}
 
 
-# -- undefined ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("votes", "reason"),
     [
@@ -248,9 +242,6 @@ def test_undefined_agreement_has_a_reason_and_no_value(votes, reason):
     for chart in CHARTS.values():
         assert chart.alt(kept)
         json.dumps(chart.draw(kept, "wide"), allow_nan=False)
-
-
-# -- units -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("figure", "scope"), [("alpha", "all"), ("alpha-ordinary", "ordinary")])
@@ -298,7 +289,6 @@ TENTATIVE_VOTES = {f"i{place}": {"a": place % 4, "b": place % 4} for place in ra
     f"apart{place}": {"a": 3, "b": 1} for place in range(2)
 }
 
-# -- pages -------------------------------------------------------------------------------------
 
 DAY = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
 

@@ -79,9 +79,6 @@ def test_a_table_by_guess_and_by_hand(tmp_path):
         run("import_table", by_hand, "--study", study.name, *maps[:4])
 
 
-# -- reproduce --------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 def test_the_throwaway_database_is_another_one_and_ends_also_after_an_error():
     cast.make_study("Here")
@@ -128,9 +125,6 @@ def test_the_tables_of_a_study(tmp_path):
     run("import_toloka", path, "--study", "Mine", "--round", "Crowd")
     votes = run("reproduce", "relevance", "--study", "Mine", "--table", "relevance-votes")
     assert "Votes of “Crowd”" in votes
-
-
-# -- studies that commands make -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -199,9 +193,6 @@ def test_a_dry_run_and_a_refusal_leave_no_study(path, tmp_path):
         run("import_toloka", table_file(tmp_path, {"a": 1}), *asked)
     assert not Study.objects.exists()
     assert not any(path.is_file() for path in (tmp_path / "media").rglob("*"))
-
-
-# -- lists of questions: any table, pasted text, the page -----------------------------------------
 
 
 ROWS = (

@@ -193,9 +193,6 @@ def test_a_heartbeat_prolongs_and_says_nothing(desk):
     assert leased.filter(lease_until__gt=timezone.now()).count() == held > 0
 
 
-# -- without script -------------------------------------------------------------------------------
-
-
 def test_the_whole_job_without_script(desk):
     for label in (0, 1, 2, 3):
         fields = form_fields(desk.open())
@@ -233,9 +230,6 @@ def test_own_answers_are_listed_and_nobody_elses_and_stay_after_the_round(desk, 
     assert desk.open(item=item)["Location"] == desk.url("label_answers")
     assert "?item=" not in desk.client.get(desk.url("label_answers")).text
     assert kept(item).label == 3
-
-
-# -- when there is nothing to do ------------------------------------------------------------------
 
 
 def test_each_reason_has_a_page_of_its_own(study, researcher):
@@ -353,9 +347,6 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     assert place_for(round_=label_round, rater=rater).is_stopped
 
 
-# -- what is on the page --------------------------------------------------------------------------
-
-
 def desk_with(study, text, pair=("tea", "coffee")):
     """Somebody in front of a round with this sentence alone."""
     label_round = make_label_round(study, name="One", ordinary=0, controls=0, controls_per_block=0)
@@ -372,9 +363,6 @@ def test_a_sentence_is_never_markup(study):
     page = desk_with(study, text, pair=("<i>tea</i>", "</script><b>")).open()
     assert "<img" not in page.text
     assert "".join(part["text"] for part in page_data(page)["items"][0]["segments"]) == text
-
-
-# -- controls -------------------------------------------------------------------------------------
 
 
 def table_queries(context):
