@@ -58,3 +58,30 @@ def command(study):
         return out.getvalue()
 
     return run
+
+
+@pytest.fixture(autouse=True)
+def _nothing_cached(request):
+    """Counts are cached under keys that rows of other tests have again."""
+    if request.node.get_closest_marker("django_db"):
+        from django.core.cache import cache
+
+        cache.clear()
+
+
+@pytest.fixture
+def word_engine():
+    """Key points by the last word of each statement, in place of a model's."""
+    from tests.argsum.analysis.made_comments import reading_words
+
+    with reading_words():
+        yield
+
+
+@pytest.fixture
+def word_scorer():
+    """The match scorer of every analysis reads words, and takes nothing for filler."""
+    from tests.argsum.analysis.made_writing import scoring_words
+
+    with scoring_words():
+        yield

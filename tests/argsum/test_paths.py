@@ -5,10 +5,9 @@ import pytest
 from argsum.analysis.actions.analyses import start_analysis
 from argsum.navigation import steps
 from cqa_site.runs import jobs
-from tests.argsum.analysis.made_comments import fill, make_cell, word_engine
+from tests.argsum.analysis.made_comments import fill, make_cell
 
 pytestmark = pytest.mark.django_db
-__all__ = ["word_engine"]
 
 
 @pytest.mark.long

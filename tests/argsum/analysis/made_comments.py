@@ -154,10 +154,3 @@ def reading_words() -> Iterator[None]:
         patch.setattr(key_points, "find_points", found_by_word)
         patch.setattr(key_points, "place_new", placed_by_word)
         yield
-
-
-@pytest.fixture
-def word_engine():
-    """The same for a whole test."""
-    with reading_words():
-        yield

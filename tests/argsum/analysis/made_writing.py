@@ -11,18 +11,17 @@ import pytest
 
 from argsum.analysis.actions import analyses
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, target_of
-from argsum.analysis.models import Analysis, FoundPoint
+from argsum.analysis.models import Analysis
 from cqa_site.judging.chat import ChatRequest
-from cqa_site.people.models import Role, User
+from cqa_site.people.models import User
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.endpoints import first_prompts
-from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, Run
-from tests.cast import make_member, make_study
-from tests.runs.made_runs import carry_run, make_endpoint, scripted
+from tests.runs.made_runs import carry_run, scripted
 
-from .made_comments import THEMES, analyse, fill, make_cell, reading_words, say
+from .made_comments import THEMES
 
 WORDS = tuple(THEMES)
 
@@ -40,17 +39,9 @@ def word_vectors(texts: Sequence[str]) -> np.ndarray:
 def scoring_words() -> Iterator[None]:
     """The match scorer of every analysis reads words, and takes nothing for filler."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analyses.ScorerTools, "vectors", lambda _tools, texts: word_vectors(texts))
-        patch.setattr(
-            analyses.ScorerTools, "filler", lambda _tools, texts: np.zeros(len(texts), dtype=bool)
-        )
-        yield
-
-
-@pytest.fixture
-def word_scorer():
-    """The same for a whole test."""
-    with scoring_words():
+        tools = analyses.ScorerTools
+        patch.setattr(tools, "vectors", lambda _tools, texts: word_vectors(texts))
+        patch.setattr(tools, "filler", lambda _tools, texts: np.zeros(len(texts), dtype=bool))
         yield
 
 
@@ -83,17 +74,24 @@ def never_parking(request: ChatRequest) -> str:
     return says("The catalogue is what matters") if is_off else on_theme(request)
 
 
-def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
+def model_plan(
+    kind: str, prompts: Sequence, analysis: Analysis, endpoint: Endpoint, actor: User, **chosen
+) -> RunPlan:
     """All at once, with the first prompt."""
     plan = {
-        "kind": KIND,
+        "kind": kind,
         "endpoint": endpoint,
-        "prompt": first_prompts(analysis.study, PROMPTS, actor)[0],
-        "target": target_of(analysis),
-        "params": {"temperature": 0, "max_tokens": 300},
+        "prompt": first_prompts(analysis.study, prompts, actor)[0],
+        "params": {"temperature": 0, "max_tokens": 900},
         "preflight": "off",
     }
     return RunPlan(**plan | chosen)
+
+
+def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
+    """Have all key points written."""
+    about = {"target": target_of(analysis), "params": {"temperature": 0, "max_tokens": 300}}
+    return model_plan(KIND, PROMPTS, analysis, endpoint, actor, **about | chosen)
 
 
 def go_on(answer: Callable, rounds: int = 4) -> None:
@@ -130,60 +128,3 @@ def dies_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(module, name, step)
-
-
-class WordLab:
-    """An analysis whose key points are about the hall, parking and the catalogue.
-
-    Subclasses say by which plan a model is asked, what it usually replies, and what else was said.
-    """
-
-    plan_of: Callable
-    usually: Callable
-    further: tuple[str, ...] = ()
-
-    def __init__(self) -> None:
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.other = make_member(self.study, Role.RESEARCHER, "Ben")
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        for text in self.further:
-            say(self.cell, text)
-        with reading_words():
-            self.analysis = analyse(self.cell, self.boss)
-        self.endpoint = make_endpoint(self.study, self.boss)
-        self.quiet, self.parking, self.catalogue = map(self.point, WORDS)
-
-    def point(self, word: str) -> FoundPoint:
-        """The key point about a theme."""
-        return self.analysis.points.get(text__iendswith=f"{word}.")
-
-    @property
-    def usual(self) -> dict[str, Any]:
-        """Arguments of every edit by the other researcher."""
-        self.analysis.refresh_from_db()
-        return {"analysis": self.analysis, "actor": self.other, "seen": self.analysis.revision}
-
-    def plan(self, **chosen) -> RunPlan:
-        """Of a run, with the first prompt."""
-        return self.plan_of(self.analysis, self.endpoint, self.boss, **chosen)
-
-    def start(self, **chosen) -> Run:
-        """A run that nobody carries."""
-        return start_run(study=self.study, actor=self.boss, plan=self.plan(**chosen))
-
-    def begin(self, answer: Callable | None = None, **chosen) -> Run:
-        """Only the requests; nobody has used what came back."""
-        run = carry_run(self.study, self.boss, answer or self.usually, self.plan(**chosen))
-        self.analysis.refresh_from_db()
-        return run
-
-    def ask(self, answer: Callable | None = None, **chosen) -> Run:
-        """Have a scripted model reply, and let workers do what follows from it."""
-        return carry(self.analysis, self.boss, answer or self.usually, self.plan(**chosen))
-
-    def error(self) -> str:
-        """What the last job of the analysis said."""
-        self.analysis.refresh_from_db()
-        return self.analysis.job.error

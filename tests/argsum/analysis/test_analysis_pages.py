@@ -7,53 +7,34 @@ import pytest
 
 from argsum.analysis.actions.analyses import count_analysis
 from argsum.analysis.actions.edits import move_statements, rename_point
-from argsum.analysis.models import Analysis, FoundPoint, Placement
+from argsum.analysis.models import FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.mentions import BEST_FIRST, narrowed_counts
 from argsum.datasets.models import CellArgument
-from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from tests.argsum.made_cells import make_dataset
-from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
-from tests.cast import make_member
 from tests.worlds import built_once
 
-from .made_comments import fill, make_cell, say, word_engine, write_analysis
+from .labs import PointsLab
+from .made_comments import say
 
 pytestmark = pytest.mark.django_db
-__all__ = ["word_engine"]
 ALTDORF = json.dumps(["town", "Altdorf"])
 
 
-class Lab(SignedIn):
-    """An analysis of eleven statements."""
-
-    def __init__(self):
-        super().__init__()
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        self.analysis = write_analysis(self.study, self.cell)
-        self.first, self.second, self.third = self.analysis.points.order_by("position")
-
-    @property
-    def ids(self):
-        return {"analysis_id": self.analysis.public_id}
+class Lab(PointsLab):
+    """Its pages, and the forms on them."""
 
     def point(self, query=None, **more):
         return self.get("found_point", query, point_id=self.first.public_id, **more)
 
     def edit(self, given, **more):
-        given = {"seen": self.seen} | given
-        return self.post("analysis_edit", given, **more)
+        return self.post("analysis_edit", {"seen": self.seen} | given, **more)
 
     def edit_point(self, given, **more):
-        given = {"seen": self.seen} | given
+        given = {"seen": self.seen, **given}
         return self.post("found_point_edit", given, point_id=self.first.public_id, **more)
-
-    @property
-    def seen(self):
-        return Analysis.objects.get(pk=self.analysis.pk).revision
 
     def keys(self, point):
         rows = CellArgument.objects.filter(placements__point=point).order_by("pk")
@@ -77,14 +58,13 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
 
 def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
     lab.client  # noqa: B018  signs in here, not below
-    with django_assert_max_num_queries(20):
-        lab.get("analysis")
-    with django_assert_max_num_queries(23):
-        lab.get("analysis", {"q": "quiet", "group": ALTDORF})
-    with django_assert_max_num_queries(18):
-        lab.point()
-    with django_assert_max_num_queries(12):
-        lab.get("analyses")
+    one = {"point_id": lab.first.public_id}
+    for name, query, ids, most in (
+        ("analysis", None, {}, 21), ("analysis", {"q": "quiet", "group": ALTDORF}, {}, 23),
+        ("found_point", None, one, 18), ("analyses", None, {}, 12),
+    ):  # fmt: skip
+        with django_assert_max_num_queries(most):
+            lab.get(name, query, **ids)
 
 
 def test_counts_are_of_what_a_page_is_narrowed_to(lab):
@@ -117,14 +97,11 @@ def test_all_conditions_are_about_the_same_comment(lab):
     argument = lab.cell.arguments.get(text="One place.")
     Placement.objects.create(analysis=lab.analysis, argument=argument, point=lab.first)
     count_analysis(lab.analysis)
-    narrow = StatementSearch(
-        search="One place", column="town", value="Altdorf", first=date(2026, 1, 1)
-    )
+    about = {"search": "One place", "column": "town", "value": "Altdorf"}
+    narrow = StatementSearch(**about, first=date(2026, 1, 1))
     assert narrowed_counts(lab.analysis, narrow).points == {}
     assert not narrow.of_statements(lab.analysis.placements.all()).exists()
-    both = StatementSearch(
-        search="One place", column="town", value="Altdorf", last=date(2025, 2, 1)
-    )
+    both = StatementSearch(**about, last=date(2025, 2, 1))
     assert narrowed_counts(lab.analysis, both).points[lab.first.pk].comments == 1
 
 
@@ -137,29 +114,24 @@ def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
     assert before.best_of([lab.first.pk], 2) == {lab.first.pk: keys[:2]}
     say(lab.cell, best[0].argument.text, town="Altdorf")
     assert narrowed_counts(lab.analysis, quiet).points[lab.first.pk] == own
-    edit = {"analysis": lab.analysis, "actor": lab.researcher, "seen": lab.seen}
-    move_statements(point=lab.first, statements=keys, to=None, **edit)
-    fresh = Analysis.objects.get(pk=lab.analysis.pk)
-    after = narrowed_counts(fresh, quiet).points
+    lab.do(move_statements, point=lab.first, statements=keys, to=None)
+    after = narrowed_counts(lab.fresh(), quiet).points
     assert lab.first.pk not in after
     assert after[None].statements == before.points[None].statements + len(keys)
 
 
 def test_statements_are_paged_and_the_page_stays_light(lab):
     words = "A long statement that goes on and on so that its page has something to carry. " * 3
-    made = [
+    made = CellArgument.objects.bulk_create(
         CellArgument(cell=lab.cell, position=100 + n, text=f"{words} {n}", sha256=f"{n:064d}")
-        for n in range(3_000)
-    ]
-    made = CellArgument.objects.bulk_create(made)
-    Placement.objects.bulk_create(
-        Placement(analysis=lab.analysis, argument=each, point=lab.first, score=0.1)
-        for each in made
+        for n in range(300)
     )
-    FoundPoint.objects.filter(pk=lab.first.pk).update(statements=3_003)
-    page = lab.point({"page": 61})
+    about = {"analysis": lab.analysis, "point": lab.first, "score": 0.1}
+    Placement.objects.bulk_create(Placement(argument=each, **about) for each in made)
+    FoundPoint.objects.filter(pk=lab.first.pk).update(statements=303)
+    page = lab.point({"page": 7})
     assert len(page.context["rows"]) == 3
-    assert page.context["page"].paginator.count == 3_003
+    assert page.context["page"].paginator.count == 303
     first = lab.point()
     assert len(first.context["rows"]) == 50
     assert len(first.content) < 200_000
@@ -169,16 +141,11 @@ def test_statements_are_paged_and_the_page_stays_light(lab):
 
 def test_a_statement_shows_its_comment_and_further_ones(lab):
     hall = Placement.objects.get(analysis=lab.analysis, argument__text="The hall is quiet.")
-    shown = lab.get(
-        "found_point" if hall.point else "analysis_rest",
-        **({"point_id": hall.point.public_id} if hall.point else {}),
-    )
-    assert "The comment and 2 more" in flat(shown)
-    said = lab.get("analysis_said", statement_id=hall.argument.public_id)
-    assert "The hall is quiet. Nobody finds parking." in flat(said)
-    town = lab.get(
-        "analysis_said", {"group": ALTDORF}, statement_id=hall.argument.public_id
-    ).context["comments"]
+    one = {"point_id": hall.point.public_id} if hall.point else {}
+    assert "The comment and 2 more" in lab.text("found_point" if one else "analysis_rest", **one)
+    ids = {"statement_id": hall.argument.public_id}
+    assert "The hall is quiet. Nobody finds parking." in lab.text("analysis_said", **ids)
+    town = lab.get("analysis_said", {"group": ALTDORF}, **ids).context["comments"]
     assert {each.attributes["town"] for each in town} == {"Altdorf"}
     other = make_dataset(lab.study).cells.first().arguments.first()
     assert lab.get("analysis_said", statement_id=other.public_id).status_code == 404
@@ -222,9 +189,8 @@ def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
 
 
 def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
-    other = make_member(lab.study, Role.RESEARCHER, "Ben")
     seen = lab.seen
-    rename_point(analysis=lab.analysis, actor=other, point=lab.first, text="Ben's", seen=seen)
+    lab.do(rename_point, actor=lab.other, point=lab.first, text="Ben's")
     chosen = [str(lab.first.public_id), str(lab.second.public_id)]
     page = lab.edit({"verb": "merge", "point": chosen, "text": "Mine", "seen": seen}, htmx=True)
     assert page.status_code == 422

@@ -9,38 +9,28 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.mentions import narrowed_counts
 from argsum.auditing.reports.frame import frame_of, sizes_of
-from tests.argsum.signed_in import SignedIn
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
 
-from .made_comments import analyse, fill, make_cell, word_engine, write_analysis
-from .test_comparing import _nothing_cached
+from .labs import PointsLab
+from .made_comments import analyse
 from .test_report import rows_of, sent
 
 pytestmark = pytest.mark.django_db
-__all__ = ["_nothing_cached", "word_engine"]
 
 
-class Lab(SignedIn):
-    """Eleven statements; of the first key point's three, one was surely placed."""
+class Lab(PointsLab):
+    """Of the first key point's three statements, one was surely placed."""
 
     def __init__(self):
-        super().__init__()
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        self.analysis = write_analysis(self.study, self.cell, sure_from=0.7)
-        self.first = self.analysis.points.get(position=1)
+        super().__init__(sure_from=0.7)
         self.sure = self.first.placements.order_by("argument__position").first()
         Placement.objects.filter(pk=self.sure.pk).update(is_sure=True)
         count_points(self.analysis)
         self.first.refresh_from_db()
 
-    @property
-    def ids(self):
-        return {"analysis_id": self.analysis.public_id}
-
-    def row(self, **query):
-        rows = self.get("analysis", query).context["rows"]
+    def row(self):
+        rows = self.get("analysis").context["rows"]
         return next(row for row in rows if row.point.pk == self.first.pk)
 
 
@@ -63,7 +53,7 @@ def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
     assert (round(row.share), round(row.sure_share)) == (31, 8)
     second = lab.analysis.points.get(position=2)
     assert (second.comments, second.sure_comments) == (5, 0)
-    page = flat(lab.get("analysis"))
+    page = lab.text("analysis")
     assert "<strong>1–4</strong>" in page
     assert "8–31 %" in page
     assert "1 comment, perhaps 3 more · 3 statements" in page
@@ -74,18 +64,8 @@ def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
     assert flat(statements).count(">perhaps<") == 2
 
 
-def test_without_known_bands_nothing_is_perhaps(lab):
-    Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=None)
-    row = lab.row()
-    assert row.mentions == "4 comments"
-    assert row.sure_share == row.share
-    assert "<strong>4</strong>" in flat(lab.get("analysis"))
-    assert "perhaps" not in flat(lab.get("found_point", point_id=lab.first.public_id))
-    assert "“Perhaps”" not in flat(lab.get("analysis_report"))
-
-
 def test_report_and_table_give_both_bands_and_no_interval(lab):
-    report = flat(lab.get("analysis_report"))
+    report = lab.text("analysis_report")
     assert "1 comment, perhaps 3 more (8 % to 31 %)" in report
     assert "perhaps 5 comments (up to 38 %)" in report
     assert "The most frequent one, in up to 38 % of the comments" in report
@@ -97,12 +77,18 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
     assert "share low" not in mine
 
 
-def test_groups_and_trends_say_that_both_bands_count(lab):
-    for page, query in (("analysis_groups", {"by": "town"}), ("analysis_trends", {})):
-        assert "(“perhaps”) count like all others" in flat(lab.get(page, query))
-        Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=None)
-        assert "(“perhaps”) count like all others" not in flat(lab.get(page, query))
-        Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=0.7)
+def test_without_known_bands_nothing_is_perhaps(lab):
+    pages = {"analysis_groups": {"by": "town"}, "analysis_trends": {}}
+    for page, query in pages.items():
+        assert "(“perhaps”) count like all others" in lab.text(page, query)
+    Analysis.objects.filter(pk=lab.analysis.pk).update(sure_from=None)
+    for page, query in pages.items():
+        assert "(“perhaps”) count like all others" not in lab.text(page, query)
+    row = lab.row()
+    assert (row.mentions, row.sure_share) == ("4 comments", row.share)
+    assert "<strong>4</strong>" in lab.text("analysis")
+    assert "perhaps" not in lab.text("found_point", point_id=lab.first.public_id)
+    assert "“Perhaps”" not in lab.text("analysis_report")
 
 
 def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):

@@ -11,49 +11,21 @@ from argsum.analysis.actions.edits import (
     rename_point,
     set_state,
     split_point,
-    undo_change,
 )
 from argsum.analysis.actions.jobs import ask_to_split
 from argsum.analysis.models import Analysis, FoundPoint
-from cqa_site.people.models import AuditEvent, Role
+from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
-from tests.cast import make_member, make_study
 from tests.worlds import built_once
 
-from .made_comments import fill, make_cell, say, word_engine, work, write_analysis
+from .labs import PointsLab
+from .made_comments import say, work, write_analysis
 
 pytestmark = pytest.mark.django_db
-__all__ = ["word_engine"]
 
 
-class Lab:
-    """An analysis of three key points: 3, 3 and 3 statements, and two that fit none."""
-
-    def __init__(self):
-        self.study = make_study()
-        self.boss = make_member(self.study, Role.RESEARCHER, "Ada")
-        self.other = make_member(self.study, Role.RESEARCHER, "Ben")
-        self.cell = make_cell(self.study)
-        fill(self.cell)
-        self.analysis = write_analysis(self.study, self.cell)
-        self.first, self.second, self.third = self.analysis.points.order_by("position")
-
-    @property
-    def seen(self):
-        return Analysis.objects.get(pk=self.analysis.pk).revision
-
-    def do(self, action, *, actor=None, **given):
-        usual = {"analysis": self.analysis, "actor": actor or self.boss}
-        if action is not add_point:
-            usual["seen"] = self.seen
-        return action(**usual | given)
-
-    def undo(self, change, actor=None):
-        return undo_change(analysis=self.analysis, actor=actor or self.boss, change=change)
-
-    def at(self, point):
-        rows = self.analysis.placements.filter(point=point)
-        return list(rows.order_by("argument").values_list("argument", flat=True))
+class Lab(PointsLab):
+    """The same, and what an edit can change of it."""
 
     def state(self):
         """Everything an edit can change; of key points that are no more only that."""
@@ -79,18 +51,15 @@ def test_a_key_point_is_renamed_and_its_first_text_stays(lab):
     assert event.actor == lab.boss
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [("  ", "Enter the text"), ("x" * 501, "at most 500"), ("Second point.", "Merge the two")],
-)
-def test_a_text_that_makes_no_sense_is_refused(lab, text, said):
+def test_a_text_that_makes_no_sense_is_refused(lab):
     before = lab.state()
-    with pytest.raises(EditRefused, match=said):
-        lab.do(rename_point, point=lab.first, text=text)
-    with pytest.raises(EditRefused, match=said):
-        lab.do(add_point, text=text)
-    assert lab.state() == before
-    assert lab.seen == 0
+    texts = {"  ": "Enter the text", "x" * 501: "at most 500", "Second point.": "Merge the two"}
+    for text, reason in texts.items():
+        with pytest.raises(EditRefused, match=reason):
+            lab.do(rename_point, point=lab.first, text=text)
+        with pytest.raises(EditRefused, match=reason):
+            add_point(analysis=lab.analysis, actor=lab.boss, text=text)
+    assert (lab.state(), lab.seen) == (before, 0)
 
 
 def test_who_was_faster_wins_and_the_other_one_reads_why(lab):
@@ -110,16 +79,16 @@ def test_who_was_faster_wins_and_the_other_one_reads_why(lab):
 
 def test_several_key_points_become_one(lab):
     before = lab.state()
-    moved = {*lab.at(lab.second), *lab.at(lab.third)}
-    own = set(lab.at(lab.first))
+    every = {*lab.at(lab.first), *lab.at(lab.second), *lab.at(lab.third)}
     points = [lab.second, lab.third, lab.first]
     change = lab.do(merge_points, points=points, into=lab.first, text="All")
-    assert set(lab.at(lab.first)) == own | moved
+    assert set(lab.at(lab.first)) == every
     lab.first.refresh_from_db()
     lab.second.refresh_from_db()
     assert (lab.first.text, lab.first.statements) == ("All", 9)
     # Two comments say two of these things each, and count once.
-    assert lab.first.comments == len(comments_of(lab, own | moved))
+    saying = lab.cell.comments.filter(statements__argument__in=every)
+    assert lab.first.comments == saying.distinct().count()
     merged = (lab.second.state, lab.second.merged_into, lab.second.statements)
     assert merged == ("merged", lab.first, 0)
     assert change.number == 6
@@ -127,10 +96,6 @@ def test_several_key_points_become_one(lab):
         lab.do(rename_point, point=lab.second, text="Gone")
     lab.undo(change)
     assert lab.state() == before
-
-
-def comments_of(lab, statements):
-    return set(lab.cell.comments.filter(statements__argument__in=statements).distinct())
 
 
 def test_merging_keeps_the_one_with_most_comments_and_its_hand_placed_statements(lab):
@@ -145,16 +110,22 @@ def test_merging_keeps_the_one_with_most_comments_and_its_hand_placed_statements
         lab.do(merge_points, points=[])
 
 
-def test_a_part_becomes_a_key_point_and_goes_back(lab):
+def test_a_part_becomes_a_key_point_and_goes_back_unless_it_got_more_statements(lab):
     before = lab.state()
     chosen = lab.at(lab.first)[:2]
     change = lab.do(split_point, point=lab.first, statements=chosen, text="A part")
-    made = lab.analysis.points.get(text="A part")
-    assert (made.state, made.origin, made.statements) == ("shown", "person", 2)
-    assert lab.at(made) == chosen
-    assert lab.analysis.placements.filter(point=made, is_by_hand=True).count() == 2
+    part = lab.analysis.points.get(text="A part")
+    assert (part.state, part.origin, part.statements) == ("shown", "person", 2)
+    assert lab.at(part) == chosen
+    assert lab.analysis.placements.filter(point=part, is_by_hand=True).count() == 2
     lab.first.refresh_from_db()
     assert lab.first.statements == 1
+    moved = lab.do(move_statements, point=None, statements=lab.at(None)[:1], to=part)
+    more = lab.state()
+    with pytest.raises(EditRefused, match="“A part” would be removed"):
+        lab.undo(change)
+    assert lab.state() == more
+    lab.undo(moved)
     lab.undo(change)
     assert lab.state() == before
 
@@ -230,16 +201,6 @@ def test_an_earlier_edit_is_undone_only_if_nothing_later_touched_it(lab):
     assert lab.analysis.changes.filter(verb="undone").count() == 1
 
 
-def test_a_key_point_that_got_more_statements_is_not_unmade(lab):
-    change = lab.do(split_point, point=lab.first, statements=lab.at(lab.first)[:1], text="Part")
-    part = lab.analysis.points.get(text="Part")
-    lab.do(move_statements, point=None, statements=lab.at(None)[:1], to=part)
-    before = lab.state()
-    with pytest.raises(EditRefused, match="“Part” would be removed"):
-        lab.undo(change)
-    assert lab.state() == before
-
-
 def test_only_key_points_of_an_analysis_that_is_done_are_edited(lab):
     second = write_analysis(lab.study, lab.cell, number=2)
     with pytest.raises(EditRefused, match="does not have that key point"):
@@ -256,7 +217,7 @@ def test_a_key_point_is_split_by_itself(lab):
     hand = lab.analysis.placements.get(is_by_hand=True)
     say(lab.cell, "One more is quiet.")
     before = lab.state()
-    ask_to_split(analysis=lab.analysis, actor=lab.boss, point=lab.first, seen=lab.seen)
+    lab.do(ask_to_split, point=lab.first)
     work(lab.analysis)
     lab.first.refresh_from_db()
     parts = lab.analysis.points.filter(origin="person", state="shown")
@@ -274,24 +235,21 @@ def test_a_key_point_is_split_by_itself(lab):
 @pytest.mark.usefixtures("word_engine")
 def test_what_cannot_be_split_says_so(lab):
     with pytest.raises(EditRefused, match="too few"):
-        ask_to_split(analysis=lab.analysis, actor=lab.boss, point=lab.first, seen=lab.seen)
-    quiet = list(
-        lab.analysis.placements.filter(argument__text__endswith="quiet.", point__isnull=False)
-    )
-    for each in quiet:
-        if each.point_id != lab.first.pk:
-            lab.do(move_statements, point=each.point, statements=[each.argument_id], to=lab.first)
+        lab.do(ask_to_split, point=lab.first)
+    # Behind it is nothing but one theme.
+    for row in lab.analysis.placements.exclude(point=lab.first):
+        if row.argument.text.endswith("quiet."):
+            lab.do(move_statements, point=row.point, statements=[row.argument_id], to=lab.first)
     lab.analysis.placements.update(is_by_hand=False)
-    others = lab.analysis.placements.filter(point=lab.first).exclude(
-        argument__text__endswith="quiet."
-    )
-    keys = list(others.values_list("argument", flat=True))
-    lab.do(move_statements, point=lab.first, statements=keys, to=lab.second)
+    others = lab.analysis.placements.filter(point=lab.first)
+    others = others.exclude(argument__text__endswith="quiet.").values_list("argument", flat=True)
+    lab.do(move_statements, point=lab.first, statements=list(others), to=lab.second)
     lab.do(move_statements, point=None, statements=lab.at(None), to=lab.first)
-    job = ask_to_split(analysis=lab.analysis, actor=lab.boss, point=lab.first, seen=lab.seen)
+    job = lab.do(ask_to_split, point=lab.first)
     work(lab.analysis)
-    assert Job.objects.get(pk=job.pk).state == "failed"
-    assert "No separate parts were found" in Job.objects.get(pk=job.pk).error
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "No separate parts were found" in job.error
 
 
 def test_an_edit_takes_as_many_queries_however_much_moves(lab, django_assert_max_num_queries):

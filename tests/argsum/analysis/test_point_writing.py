@@ -34,9 +34,9 @@ from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.runs.made_runs import scripted
 from tests.worlds import built_once
 
-from .made_comments import analyse, say, word_engine
+from .labs import WordLab
+from .made_comments import analyse, say
 from .made_writing import (
-    WordLab,
     blocks,
     dies_at,
     go_on,
@@ -47,11 +47,9 @@ from .made_writing import (
     says,
     scoring_words,
     theme_of,
-    word_scorer,
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]
-__all__ = ["word_engine", "word_scorer"]
 
 
 class Lab(WordLab):
@@ -62,8 +60,7 @@ class Lab(WordLab):
     write = WordLab.ask
 
     def texts(self):
-        rows = self.analysis.points.order_by("position")
-        return list(rows.values_list("text", flat=True))
+        return list(self.analysis.points.order_by("position").values_list("text", flat=True))
 
     def rename(self, point, text):
         return rename_point(**self.usual, point=point, text=text)
@@ -123,23 +120,20 @@ def test_every_text_is_an_edit_that_can_be_undone(written):
     assert set(written.analysis.points.values_list("writer", flat=True)) == {None}
 
 
-def test_what_a_person_calls_it_is_no_longer_the_models_and_is_not_written_over(lab):
-    lab.rename(lab.parking, "Parking is the trouble")
-    run = lab.write()
-    assert lab.texts()[1] == "Parking is the trouble"
-    assert counts(run) == (2, 0, 0, 0)
-    change = lab.rename(lab.quiet, "It is quiet here")
-    lab.quiet.refresh_from_db()
-    assert lab.quiet.writer is None
-    assert not writable_points(lab.analysis).filter(pk=lab.quiet.pk).exists()
-    lab.write()
-    assert lab.texts()[:2] == ["It is quiet here", "Parking is the trouble"]
-    undo_change(analysis=lab.analysis, actor=lab.other, change=change)
-    lab.quiet.refresh_from_db()
-    assert (lab.quiet.text, lab.quiet.writer) == ("People speak of quiet", run)
-
-
-def test_a_merge_under_a_new_name_is_a_persons(written):
+def test_what_a_person_calls_it_is_no_longer_the_models_and_the_same_again_costs_nothing(written):
+    change = written.rename(written.quiet, "It is quiet here")
+    written.quiet.refresh_from_db()
+    assert written.quiet.writer is None
+    assert not writable_points(written.analysis).filter(pk=written.quiet.pk).exists()
+    again = written.write(lambda request: pytest.fail("nobody is asked twice"))
+    assert again != written.run
+    assert (again.planned, again.reused, again.budget.spent_micro) == (2, 2, 0)
+    assert writing_of(again).same == 2
+    assert written.texts()[:2] == ["It is quiet here", "People speak of parking"]
+    assert written.analysis.changes.count() == 4
+    undo_change(analysis=written.analysis, actor=written.other, change=change)
+    written.quiet.refresh_from_db()
+    assert (written.quiet.text, written.quiet.writer) == ("People speak of quiet", written.run)
     both = [written.quiet, written.parking]
     merge_points(**written.usual, points=both, into=written.quiet, text="Quiet parking")
     written.quiet.refresh_from_db()
@@ -187,20 +181,8 @@ def test_what_never_fits_stays_as_it_was(lab):
 
 def test_two_key_points_never_say_the_same(lab):
     run = lab.write(lambda request: says("Quiet parking and the catalogue"))
-    texts = lab.texts()
-    assert texts.count("Quiet parking and the catalogue") <= 1
+    assert lab.texts().count("Quiet parking and the catalogue") <= 1
     assert counts(run)[1] >= 2
-    # Equal scores are not better.
-    again = lab.write(lambda request: says("Something else altogether"), reuse=False)
-    assert counts(again) == (0, 3, 0, 0)
-
-
-def test_the_same_again_costs_nothing_and_changes_nothing(written):
-    again = written.write(lambda request: pytest.fail("nobody is asked twice"))
-    assert again != written.run
-    assert (again.reused, again.budget.spent_micro) == (3, 0)
-    assert writing_of(again).same == 3
-    assert written.analysis.changes.count() == 3
 
 
 @pytest.mark.long
@@ -254,14 +236,9 @@ def test_a_text_of_far_more_words_than_were_asked_for_is_no_key_point(lab):
 
     run = lab.write(answer)
     (call,) = run.calls.filter(state=Call.State.UNSCORED)
-    assert (call.reason, AnalysisCallKey.of(call.subject_ids).point) == (
-        "out_of_set",
-        lab.parking.pk,
-    )
-    lab.parking.refresh_from_db()
-    assert lab.parking.writer is None
-    lab.quiet.refresh_from_db()
-    assert len(lab.quiet.text.split()) == 30
+    assert call.reason == "out_of_set"
+    assert AnalysisCallKey.of(call.subject_ids).point == lab.parking.pk
+    assert [len(text.split()) for text in lab.texts()[::2]] == [30, 30]
     # Runs of before are read as they were then.
     Run.objects.update(spec=run.spec | {"parser_version": 1})
     run.refresh_from_db()
@@ -284,12 +261,6 @@ def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
         lab.start()
 
 
-def test_while_a_worker_checks_nobody_else_starts(lab):
-    lab.begin()
-    with pytest.raises(RunRefused, match="still being updated"):
-        lab.start(seed=2)
-
-
 def test_a_cancelled_run_writes_nothing(lab):
     before = lab.texts()
     run = lab.begin(answer=lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
@@ -301,12 +272,23 @@ def test_a_cancelled_run_writes_nothing(lab):
     assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()
 
 
-def test_a_check_that_was_stopped_is_made_up_for_by_writing_again_for_nothing(lab):
+def test_a_check_that_was_stopped_or_failed_is_made_up_for_by_writing_again_for_nothing(lab):
+    def nobody(_request):
+        pytest.fail("nobody is asked twice")
+
     run = lab.begin()
+    with pytest.raises(RunRefused, match="still being updated"):
+        lab.start(seed=2)
     cancel_analysis(analysis=lab.analysis, actor=lab.boss)
     go_on(on_theme)
     assert counts(run) == (0, 0, 0, 3)
-    again = lab.write(lambda request: pytest.fail("nobody is asked twice"))
+    scorers = Scorer.objects.filter(pk=lab.analysis.match_scorer_id)
+    scorers.update(state="training")
+    again = lab.write(nobody)
+    assert "is not ready" in lab.error()
+    assert (again.reused, counts(again)) == (3, (0, 0, 0, 3))
+    scorers.update(state="ready")
+    again = lab.write(nobody)
     assert (again.reused, counts(again)) == (3, (3, 0, 0, 0))
 
 
@@ -366,12 +348,42 @@ def test_a_limit_of_money_holds_for_what_is_asked_again(lab):
     assert counts(run) == (2, 1, 0, 0)
 
 
-def test_the_ledger_survives_the_analysis(written):
+def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(written):
     run = written.run
     delete_analysis(analysis=written.analysis, actor=written.boss)
     assert WrittenPoint.objects.filter(run=run, point=None).count() == 3
     assert counts(run) == (3, 0, 0, 0)
     assert list(find_violations()) == []
+    assert "a deleted analysis" in written.text("run", run_id=run.public_id)
+    written.text("run_calls", run_id=run.public_id)
+
+
+@pytest.mark.parametrize(
+    "page", ["point_writing", "point_proposal", "point_assignment", "analysis_prose"]
+)
+def test_only_an_analysis_that_is_done_has_the_forms(lab, page):
+    type(lab.analysis).objects.update(state="failed")
+    assert lab.get(page).status_code == 404
+    assert lab.post(f"{page}_estimate").status_code == 404
+
+
+@pytest.mark.long
+def test_a_program_reads_what_was_written(lab):
+    assert lab.told("analysis", public_id=lab.analysis.public_id)["writing"] is None
+    run = lab.write(never_parking)
+    writing = lab.told("analysis", public_id=lab.analysis.public_id)["writing"]
+    assert writing == {
+        "run": str(run.public_id), "written": 2, "kept": 1, "same": 0, "refused": 1,
+        "unusable": 0, "changed": 0, "unchecked": 0,
+    }  # fmt: skip
+    points = {each["text"]: each["writer"] for each in lab.told("found_points")["results"]}
+    assert points["People speak of quiet"] == {
+        "run": str(run.public_id), "model": "stub-1", "prompt": str(run.prompt.public_id),
+        "prompt_number": 1,
+    }  # fmt: skip
+    assert points[lab.parking.text] is None
+    writers = [each["writer"] for each in lab.told("analysis_report")["key_points"]]
+    assert sorted(writers) == ["", *["stub-1, prompt v1"] * 2]
 
 
 def test_what_statements_say_stays_inside_the_fence(lab):
@@ -384,12 +396,3 @@ def test_what_statements_say_stays_inside_the_fence(lab):
     assert "\u202e" not in sent
     assert "<|im_end|>" not in sent
     assert run.flags["texts"]["bidi"] == 1
-
-
-def test_an_error_of_the_scorer_is_said_and_nothing_is_lost(lab):
-    run = lab.begin()
-    Scorer.objects.filter(pk=lab.analysis.match_scorer_id).update(state="training")
-    jobs.drain()
-    lab.analysis.refresh_from_db()
-    assert "is not ready" in lab.analysis.job.error
-    assert counts(run) == (0, 0, 0, 3)

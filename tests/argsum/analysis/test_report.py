@@ -1,12 +1,10 @@
 """The report of an analysis: the page, the document opened again, the tables."""
 
 import base64
-import csv
 import io
 import re
 
 import pytest
-from django.core.cache import cache
 from django.utils.html import escape
 
 from argsum.analysis.methods.statements import different
@@ -15,11 +13,11 @@ from argsum.analysis.reports import report_files
 from argsum.analysis.reports.report import ReportRequest, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
-from tests.argsum.analysis.test_comparing import Lab, _nothing_cached, flat
+from tests.argsum.analysis.test_comparing import Lab, rows_of
+from tests.argsum.analysis.test_comparing import words as flat
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
-__all__ = ["_nothing_cached"]
 NASTY = "=1+1 <script>alert(1)</script> & “quoted”\x07"
 
 
@@ -33,21 +31,12 @@ def sent(lab, name, query=None):
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-def rows_of(content):
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
-
-
-def texts_of(content):
+def texts_of(document):
     """Everything that a document of a word processor says, in its order."""
-    from docx import Document
-
-    document = Document(io.BytesIO(content))
     texts = []
     for each in document.iter_inner_content():
-        if hasattr(each, "rows"):
-            texts += [cell.text for row in each.rows for cell in row.cells]
-        else:
-            texts.append(each.text)
+        rows = getattr(each, "rows", None)
+        texts += [each.text] if rows is None else [cell.text for row in rows for cell in row.cells]
     return [text for text in texts if text]
 
 
@@ -55,10 +44,8 @@ def texts_of(content):
 
 
 def test_quotations_differ_and_the_best_comes_first():
-    texts = [
-        "The bus is late.", "The bus is late!", "Late is the bus", "Trains are loud.",
-        "Nobody pays.",
-    ]  # fmt: skip
+    texts = ["The bus is late.", "The bus is late!", "Late is the bus"]
+    texts += ["Trains are loud.", "Nobody pays."]
     assert different(texts, 3) == [0, 3, 4]
     assert different(texts, 4) == [0, 1, 3, 4]
     assert different(["a b"] * 2, 5) == [0, 1]
@@ -83,9 +70,8 @@ def test_quotations_are_the_best_scoring_ones(lab):
 
 
 def test_what_was_asked_for_is_in_it(lab):
-    page = lab.get(
-        "analysis_report", {"quotations": "1", "attribute": "department", "period": "month"}
-    )
+    query = {"quotations": "1", "attribute": "department", "period": "month"}
+    page = lab.get("analysis_report", query)
     text = flat(page)
     assert "By department" in text
     assert "Over time" in text
@@ -99,33 +85,25 @@ def test_what_was_asked_for_is_in_it(lab):
 
 
 def test_edits_are_counted_without_what_was_taken_back(lab):
-    point = lab.analysis.points.first()
-    verbs = PointChange.Verb
-    for number, verb in enumerate(
-        (verbs.RENAMED, verbs.RENAMED, verbs.MERGED, verbs.UNDONE), start=1
-    ):
-        PointChange.objects.create(
-            analysis=lab.analysis, revision=number, verb=verb, point=point, actor=lab.researcher
-        )
-    last = PointChange.objects.get(revision=4)
-    PointChange.objects.filter(revision=3).update(undone_by=last)
-    PointChange.objects.create(analysis=lab.analysis, revision=5, verb=verbs.PLACED)
+    changes, verbs = lab.analysis.changes, PointChange.Verb
+    about = {"point": lab.analysis.points.first(), "actor": lab.researcher}
+    renamed_twice_and_merged = (verbs.RENAMED, verbs.RENAMED, verbs.MERGED)
+    undone = changes.create(revision=4, verb=verbs.UNDONE, **about)
+    for number, verb in enumerate(renamed_twice_and_merged, start=1):
+        by = undone if verb == verbs.MERGED else None
+        changes.create(revision=number, verb=verb, undone_by=by, **about)
+    changes.create(revision=5, verb=verbs.PLACED)
     found = report_of(lab.analysis, None, ReportRequest())
-    assert [(each.person, each.verbs) for each in found.edits] == [
-        (lab.researcher.email, [("Renamed", 2)])
-    ]
+    own = (lab.researcher.email, [("Renamed", 2)])
+    assert [(each.person, each.verbs) for each in found.edits] == [own]
     assert found.undone == 1
     assert "1 edit was undone." in flat(lab.get("analysis_report"))
 
 
 def test_the_report_costs_few_queries(lab, django_assert_max_num_queries):
-    query = {"attribute": "department", "period": "month"}
-    lab.get("analysis_report", query)
     for number in range(4, 20):
-        FoundPoint.objects.create(
-            analysis=lab.analysis, position=number, text=f"Point {number}", written="x"
-        )
-    cache.clear()
+        lab.analysis.points.create(position=number, text=f"Point {number}", written="x")
+    query = {"attribute": "department", "period": "month"}
     lab.get("analysis_report", query)
     with django_assert_max_num_queries(30):
         lab.get("analysis_report", query)
@@ -135,12 +113,14 @@ def test_the_report_costs_few_queries(lab, django_assert_max_num_queries):
 
 
 def test_the_document_says_what_the_page_says(lab):
+    from docx import Document
+
     lab.analysis.points.filter(position=2).update(text=f"Parking {NASTY}")
     place(lab.analysis, lab.analysis.points.get(position=2), f"{NASTY} one", score=0.99)
     finish(lab.analysis)
-    cache.clear()
     query = {"quotations": "3", "attribute": "department", "period": "month"}
-    texts = texts_of(sent(lab, "report.docx", query))
+    document = Document(io.BytesIO(sent(lab, "report.docx", query)))
+    texts = texts_of(document)
     shown = flat(lab.get("analysis_report", query))
     assert texts[0] == lab.analysis.cell.topic
     missing = [text for text in texts if " ".join(text.split()) not in shown.replace("\x07", "")]
@@ -150,9 +130,7 @@ def test_the_document_says_what_the_page_says(lab):
     assert any(text.startswith("Automatic analysis") for text in texts)
     # Three key points by two groups, and by time.
     assert "65 % [48, 79]" in texts
-    from docx import Document
-
-    pictures = Document(io.BytesIO(sent(lab, "report.docx", query))).inline_shapes
+    pictures = document.inline_shapes
     assert len(pictures) == 2
     assert pictures[0]._inline.docPr.get("descr").startswith("Dots with intervals")
 
@@ -185,7 +163,6 @@ def test_statements_go_away_with_their_comments(lab):
     place(lab.analysis, lab.analysis.points.first(), "=cmd() is said.", score=1)
     place(lab.analysis, None, "A statement without a comment.")
     finish(lab.analysis)
-    cache.clear()
     rows = rows_of(sent(lab, "statements.csv"))
     said = sum(comment.statements.count() for comment in lab.analysis.cell.comments.all())
     assert len(rows) == said + 1

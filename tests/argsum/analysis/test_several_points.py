@@ -2,7 +2,6 @@
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.urls import reverse
 
 from argsum.analysis.actions.edits import (
     Edit,
@@ -73,10 +72,12 @@ def test_moved_to_where_it_is_it_is_there_once_by_hand(lab):
     assert lab.points_of() == {lab.second.pk}
 
 
-def test_taken_from_one_key_point_it_stays_at_the_other(lab):
+def test_taken_from_one_key_point_it_stays_at_the_other_and_no_undo_leaves_it_nowhere(lab):
     places = lab.places()
     first = lab.do(move_statements, point=lab.first, statements=[lab.both], to=None)
     assert lab.points_of() == {lab.second.pk}
+    with pytest.raises(EditRefused, match="Undo that edit first"):
+        lab.undo(lab.added)
     second = lab.do(move_statements, point=lab.second, statements=[lab.both], to=None)
     assert lab.points_of() == {None}
     with pytest.raises(EditRefused, match="Undo that edit first"):
@@ -84,43 +85,25 @@ def test_taken_from_one_key_point_it_stays_at_the_other(lab):
     lab.undo(second)
     lab.undo(first)
     assert lab.places() == places
-
-
-def test_what_an_undo_would_leave_nowhere_stays(lab):
-    places = lab.places()
-    change = lab.do(move_statements, point=lab.first, statements=[lab.both], to=None)
-    with pytest.raises(EditRefused, match="Undo that edit first"):
-        lab.undo(lab.added)
-    assert lab.points_of() == {lab.second.pk}
-    lab.undo(change)
-    assert lab.places() == places
     lab.undo(lab.added)
     assert lab.points_of() == {lab.first.pk}
-
-
-def test_merged_key_points_have_it_once(lab):
-    before = lab.state()
-    change = lab.do(merge_points, points=[lab.first, lab.second, lab.third], into=lab.third)
-    assert lab.points_of() == {lab.third.pk}
-    lab.third.refresh_from_db()
-    assert lab.third.statements == 9
-    lab.undo(change)
-    assert lab.state() == before
 
 
 @pytest.mark.parametrize("field", ["is_sure", "is_by_hand"])
 @pytest.mark.parametrize("surer", ["first", "second"])
 @pytest.mark.parametrize("into", ["first", "second", "third"])
-def test_merged_key_points_have_the_surer_of_two_rows(lab, into, surer, field):
+def test_merged_key_points_have_it_once_as_the_surer_of_two_rows(lab, into, surer, field):
     lab.analysis.placements.update(is_sure=False)
     rows = lab.analysis.placements.filter(argument=lab.both)
     rows.filter(point=getattr(lab, surer)).update(**{field: True})
-    before = lab.places()
-    points = [lab.first, lab.second, lab.third]
-    change = lab.do(merge_points, points=points, into=getattr(lab, into))
-    assert list(rows.values_list(field, flat=True)) == [True]
+    places, before = lab.places(), lab.state()
+    points, target = [lab.first, lab.second, lab.third], getattr(lab, into)
+    change = lab.do(merge_points, points=points, into=target)
+    assert list(rows.values_list("point", field)) == [(target.pk, True)]
+    target.refresh_from_db()
+    assert target.statements == 9
     again = lab.undo(change)
-    assert lab.places() == before
+    assert (lab.places(), lab.state()) == (places, before)
     lab.undo(again)
     assert list(rows.values_list(field, flat=True)) == [True]
 
@@ -145,27 +128,23 @@ def test_an_edit_is_not_undone_over_a_later_one(lab):
     assert lab.places() != places
 
 
-@pytest.mark.parametrize("at", ["first", "none"])
-def test_the_database_keeps_one_row_for_each_place(lab, at):
-    statement = lab.both if at == "first" else lab.at(None)[0]
-    point = lab.first if at == "first" else None
-    with pytest.raises(IntegrityError), transaction.atomic():
-        lab.analysis.placements.create(argument_id=statement, point=point)
+def test_the_database_keeps_one_row_for_each_place(lab):
+    for statement, point in ((lab.both, lab.first), (lab.at(None)[0], None)):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            lab.analysis.placements.create(argument_id=statement, point=point)
 
 
-def test_the_page_names_the_other_key_points(lab, client):
-    client.force_login(lab.boss)
-    sid, aid = lab.study.public_id, lab.analysis.public_id
-    page = client.get(reverse("found_point", args=[sid, aid, lab.first.public_id])).text
+def test_the_page_names_the_other_key_points(lab):
+    page = lab.get("found_point", point_id=lab.first.public_id).text
     assert page.count("also:") == 1
     assert f'{lab.second.public_id}/">Second point.</a>' in page
 
 
-@pytest.mark.parametrize("piece", [1, 2, 5])
-def test_the_file_has_a_row_for_each_place_whatever_the_pieces(lab, monkeypatch, piece):
+def test_the_file_has_a_row_for_each_place_whatever_the_pieces(lab, monkeypatch):
     say(lab.cell, lab.analysis.placements.filter(argument=lab.both)[0].argument.text)
     rows = list(report_files.statement_rows(lab.analysis, []))
     mentions = lab.analysis.placements.values_list("pk", "argument__said_in")
     assert len(rows) == mentions.count() > lab.analysis.placements.count()
-    monkeypatch.setattr(report_files, "PIECE", piece)
-    assert list(report_files.statement_rows(lab.analysis, [])) == rows
+    for piece in (1, 2, 5):
+        monkeypatch.setattr(report_files, "PIECE", piece)
+        assert list(report_files.statement_rows(lab.analysis, [])) == rows

@@ -1,12 +1,10 @@
 """Near-duplicate comments: found once, changed by people, counted as voices by one switch."""
 
-import csv
-import io
 from collections import defaultdict
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
-from django.core.cache import cache
 
 from argsum.analysis.actions.voices import GroupRefused, ask_to_group, change_group
 from argsum.analysis.models import Analysis
@@ -19,6 +17,8 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
 from tests.argsum.analysis.made_comparing import finish, make_analysis, place
+from tests.argsum.analysis.test_comparing import rows_of
+from tests.argsum.analysis.test_report import sent
 from tests.argsum.signed_in import SignedIn
 from tests.worlds import built_once
 
@@ -67,11 +67,6 @@ def send_letter(cell, number):
     return say(cell, LOUD, WISH, *own, day=day, department=department)
 
 
-@pytest.fixture(autouse=True)
-def _nothing_cached():
-    cache.clear()
-
-
 # -- groups --
 
 
@@ -80,12 +75,10 @@ def test_copies_are_one_voice_and_short_comments_are_not(lab):
         say(lab.cell, "Very good.")
     group = lab.find()
     assert NearDuplicateGroup.objects.count() == 1
-    assert set(group.members.values_list("comment__text", flat=True)) == {
-        f"{LOUD} {WISH}", f"{LOUD} {WISH} Thank you.",
-    }  # fmt: skip
+    letters = {f"{LOUD} {WISH}", f"{LOUD} {WISH} Thank you."}
+    assert set(group.members.values_list("comment__text", flat=True)) == letters
     assert group.members.count() == 6
-    assert lab.analysis.comments == 86
-    assert lab.analysis.voices == 81
+    assert (lab.analysis.comments, lab.analysis.voices) == (86, 81)
     assert voices_of(lab.cell, lab.cell.comments.count()) == 86
 
 
@@ -179,17 +172,9 @@ def test_comments_that_were_deleted_meanwhile_are_not_compared(lab):
 
 
 def test_a_replaced_comment_is_compared_again(lab):
-    group = lab.find()
-    comment = group.members.first().comment
+    comment = lab.find().members.first().comment
     raw = RawComment(comment.key, "Something else.", "", {}, None, "")
-
-    class Book:
-        """Links no statements."""
-
-        def link(self, comment):
-            pass
-
-    replace_comment(Book(), comment, raw)
+    replace_comment(SimpleNamespace(link=lambda comment: None), comment, raw)
     assert not NearDuplicateGroup.objects.exists()
     assert lab.find().members.count() == 5
 
@@ -282,26 +267,21 @@ def test_one_switch_counts_voices_everywhere(lab):
 @pytest.mark.long
 def test_files_count_both(lab):
     group = lab.find()
-    sent = lab.get("analysis_report_file", name="key-points.csv")
-    row = next(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
+    row = rows_of(sent(lab, "key-points.csv"))[0]
     assert (row["comments"], row["voices"]) == ("38", "33")
     assert float(row["share"]) == 38 / 86
     assert float(row["share of voices"]) == 33 / 81
-    sent = lab.get("analysis_report_file", name="statements.csv")
-    text = b"".join(sent.streaming_content).decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(text)))
-    named = [row for row in rows if row["near_duplicates"]]
+    named = [row for row in rows_of(sent(lab, "statements.csv")) if row["near_duplicates"]]
     assert {row["near_duplicates"] for row in named} == {str(group.public_id)}
     assert len(named) == 15
     Dataset.objects.update(recipe={"holds": "comments"})
-    sent = lab.get("comments_export", dataset_id=lab.cell.dataset.public_id)
-    text = b"".join(sent.streaming_content).decode("utf-8-sig")
-    named = [row["near_duplicates"] for row in csv.DictReader(io.StringIO(text))]
+    export = lab.get("comments_export", dataset_id=lab.cell.dataset.public_id)
+    named = [row["near_duplicates"] for row in rows_of(b"".join(export.streaming_content))]
     assert named.count(str(group.public_id)) == 6
     assert named.count("") == 80
-    sent = lab.get("analysis_groups_figure", {"count": "voices"}, figure="groups", format="csv")
-    row = next(csv.DictReader(io.StringIO(sent.content.decode("utf-8-sig"))))
-    assert row["voices"] == "41"
+    figure = {"figure": "groups", "format": "csv"}
+    file = lab.get("analysis_groups_figure", {"count": "voices"}, **figure)
+    assert rows_of(file.content)[0]["voices"] == "41"
 
 
 def test_groups_are_read_and_changed_on_their_pages(lab, django_assert_max_num_queries):
@@ -333,20 +313,16 @@ def test_groups_are_read_and_changed_on_their_pages(lab, django_assert_max_num_q
 
 @pytest.mark.long
 def test_pages_of_long_letters_stay_small(lab):
-    words = " ".join(f"word{number}" for number in range(2_000))
+    words = [f"word{number}" for number in range(2_000)]
     for letter in range(6):
-        group = NearDuplicateGroup.objects.create(
-            cell=lab.cell, centre=say(lab.cell, f"{words} {letter}")
-        )
+        centre = say(lab.cell, f"{' '.join(words)} {letter}")
+        group = NearDuplicateGroup.objects.create(cell=lab.cell, centre=centre)
         for copy in range(20):
             # Every second word is another one.
-            text = " ".join(
-                f"{word}{copy}" if at % 2 else word for at, word in enumerate(words.split())
-            )
-            group.members.create(comment=say(lab.cell, text), shared=0.5)
-    assert len(lab.get("near_duplicates").content) < 200_000
-    page = lab.get("near_duplicate_group", group_id=group.public_id)
-    assert len(page.content) < 200_000
+            text = (f"{word}{copy}" if at % 2 else word for at, word in enumerate(words))
+            group.members.create(comment=say(lab.cell, " ".join(text)), shared=0.5)
+    for name in ("near_duplicates", "near_duplicate_group"):
+        assert len(lab.get(name, group_id=group.public_id).content) < 200_000
 
 
 @pytest.mark.long
@@ -371,13 +347,6 @@ def test_programs_read_and_change_the_same(lab):
     assert lab.api.get(address, {"count": "people"}).status_code == 400
 
 
-def test_a_change_far_behind_is_not_called_equal():
-    text = "We ask you to keep the night bus. " * 300
-    assert changes(text + "Ada", text + "Bob") == [
-        ("…", "gap"), (" to keep the night bus. ", "same"), ("Ada", "removed"), ("Bob", "added"),
-    ]  # fmt: skip
-
-
 def test_changes_are_words_with_their_surroundings():
     assert changes("we ask you", "we ask you") == []
     before = " ".join(f"w{number}" for number in range(60))
@@ -387,3 +356,7 @@ def test_changes_are_words_with_their_surroundings():
     assert marks == ["gap", "same", "removed", "added", "same", "gap", "same", "added"]
     assert parts[2:4] == [("w30", "removed"), ("other", "added")]
     assert sum(len(text) for text, _mark in parts) < len(after)
+    # Also far behind.
+    text = "We ask you to keep the night bus. " * 300
+    far = [("…", "gap"), (" to keep the night bus. ", "same")]
+    assert changes(text + "Ada", text + "Bob") == [*far, ("Ada", "removed"), ("Bob", "added")]

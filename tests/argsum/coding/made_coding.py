@@ -9,10 +9,9 @@ from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions.prompts import ASSIGNMENT_PROMPTS, PROPOSAL_PROMPTS
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
-from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint
-from tests.argsum.analysis.made_writing import WORDS, blocks
+from tests.argsum.analysis.made_writing import WORDS, blocks, model_plan
 
 TEXTS = {
     "quiet": "The library is quiet.",
@@ -81,29 +80,15 @@ def statements_in(request: ChatRequest) -> dict[str, str]:
 def proposal_plan(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
     """Samples of four statements, all at once."""
     sizes = {"requests": 3, "sample": 4, "points": 5, "themes": 3, "words": 8}
-    target = proposal.target_of(analysis, **sizes | chosen.pop("sizes", {}))
-    prompt = first_prompts(analysis.study, PROPOSAL_PROMPTS, actor)[0]
-    return _plan(proposal.KIND, endpoint, prompt, target, chosen)
+    chosen["target"] = proposal.target_of(analysis, **sizes | chosen.pop("sizes", {}))
+    return model_plan(proposal.KIND, PROPOSAL_PROMPTS, analysis, endpoint, actor, **chosen)
 
 
 def assignment_plan(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
     """Four statements a request, all at once."""
     sizes = {"batch_size": 4, "most_codes": 2}
-    target = assignment.target_of(analysis, **sizes | chosen.pop("sizes", {}))
-    prompt = first_prompts(analysis.study, ASSIGNMENT_PROMPTS, actor)[0]
-    return _plan(assignment.KIND, endpoint, prompt, target, chosen)
-
-
-def _plan(kind, endpoint, prompt, target, chosen) -> RunPlan:
-    plan = {
-        "kind": kind,
-        "endpoint": endpoint,
-        "prompt": prompt,
-        "target": target,
-        "params": {"temperature": 0, "max_tokens": 900},
-        "preflight": "off",
-    }
-    return RunPlan(**plan | chosen)
+    chosen["target"] = assignment.target_of(analysis, **sizes | chosen.pop("sizes", {}))
+    return model_plan(assignment.KIND, ASSIGNMENT_PROMPTS, analysis, endpoint, actor, **chosen)
 
 
 def sign(analysis: Analysis, actor: User):

@@ -30,15 +30,14 @@ from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored, s
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
+from tests.argsum.analysis.labs import WordLab
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
 from tests.argsum.analysis.made_writing import (
-    WordLab,
     blocks,
     dies_at,
     go_on,
     noting,
     scoring_words,
-    word_scorer,
 )
 from tests.worlds import built_once
 
@@ -53,7 +52,6 @@ from .made_coding import (
 )
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_scorer")]
-__all__ = ["word_scorer"]
 # Ends with the word of one theme, and names another: the program sees the first only.
 ODD = "Parking is so bad that I never get to the quiet."
 NOTHING = "Nothing to say about the weather."

@@ -1,14 +1,13 @@
 """Pages and interface of proposals, sign-off and assignments."""
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from argsum.analysis.actions.edits import rename_point, undo_change
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
-from tests.argsum.analysis.made_writing import carry, go_on, word_scorer
+from tests.argsum.analysis.made_writing import carry, go_on
 from tests.argsum.signed_in import SignedIn, page_text
 from tests.runs.made_runs import scripted
 from tests.worlds import built_once
@@ -16,8 +15,7 @@ from tests.worlds import built_once
 from . import test_assignment
 from .made_coding import TEXTS, assigns, proposal_plan, proposes
 
-pytestmark = pytest.mark.django_db
-__all__ = ["word_scorer"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_scorer")]
 
 
 class Lab(test_assignment.Lab, SignedIn):
@@ -47,11 +45,6 @@ class Assigned(test_assignment.Assigned, Lab):
 
 lab = built_once(Lab)
 assigned = built_once(Assigned)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_cached(word_scorer):
-    cache.clear()
 
 
 def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):

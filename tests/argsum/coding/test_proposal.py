@@ -17,8 +17,9 @@ from argsum.coding.reports.proposals import proposal_of
 from cqa_site.runs.actions.runs import retry_unscored
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
+from tests.argsum.analysis.labs import WordLab
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
-from tests.argsum.analysis.made_writing import WordLab, blocks, go_on, noting
+from tests.argsum.analysis.made_writing import blocks, go_on, noting
 from tests.worlds import built_once
 
 from .made_coding import TEXTS, list_of, proposal_plan, proposes, step_of

@@ -7,10 +7,9 @@ from argsum.prose.actions.prompts import PROMPTS, target_of
 from argsum.prose.actions.runs import KIND
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import User
-from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint
-from tests.argsum.analysis.made_writing import WORDS, blocks
+from tests.argsum.analysis.made_writing import WORDS, blocks, model_plan
 
 
 def statements_in(request: ChatRequest) -> list[str]:
@@ -44,13 +43,6 @@ def on_theme(request: ChatRequest) -> str:
 
 
 def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
-    """All at once, with the first prompt."""
-    plan = {
-        "kind": KIND,
-        "endpoint": endpoint,
-        "prompt": first_prompts(analysis.study, PROMPTS, actor)[0],
-        "target": target_of(analysis),
-        "params": {"temperature": 0, "max_tokens": 900},
-        "preflight": "off",
-    }
-    return RunPlan(**plan | chosen)
+    """A summary of all key points."""
+    target = {"target": target_of(analysis)}
+    return model_plan(KIND, PROMPTS, analysis, endpoint, actor, **target | chosen)

@@ -18,10 +18,9 @@ from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
+from tests.argsum.analysis.labs import WordLab
 from tests.argsum.analysis.made_comments import analyse, say
-from tests.argsum.analysis.made_comments import word_engine as word_engine
-from tests.argsum.analysis.made_writing import WordLab, dies_at, go_on, noting, scoring_words
-from tests.argsum.analysis.made_writing import word_scorer as word_scorer
+from tests.argsum.analysis.made_writing import dies_at, go_on, noting, scoring_words
 from tests.worlds import built_once
 
 from .made_prose import on_theme, plan_for, refused_in, statements_in, word_of, writes

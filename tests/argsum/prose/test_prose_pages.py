@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -12,8 +11,6 @@ from argsum.analysis.reports.report_files import parts_of
 from argsum.prose.actions.runs import AnalysisProseKind
 from argsum.prose.models import ProseParagraph
 from tests.argsum.analysis.made_comments import analyse, say
-from tests.argsum.analysis.made_comments import word_engine as word_engine
-from tests.argsum.analysis.made_writing import word_scorer as word_scorer
 from tests.argsum.signed_in import SignedIn
 from tests.worlds import built_once
 
@@ -21,7 +18,7 @@ from . import test_prose
 from .made_prose import on_theme, statements_in, word_of, writes
 from .test_prose import about_parking
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]
 NASTY = "<script>alert(1)</script>"
 
 
@@ -40,11 +37,6 @@ class Summarized(test_prose.Summarized, Lab):
 
 lab = built_once(Lab)
 summarized = built_once(Summarized)
-
-
-@pytest.fixture(autouse=True)
-def _nothing_cached(word_engine, word_scorer):
-    cache.clear()
 
 
 def document(lab):
