@@ -359,12 +359,12 @@ def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(written):
 
 
 @pytest.mark.parametrize(
-    "page", ["point_writing", "point_proposal", "point_assignment", "analysis_prose"]
+    "form", ["point_writing", "point_proposal", "point_assignment", "analysis_prose"]
 )
-def test_only_an_analysis_that_is_done_has_the_forms(lab, page):
+def test_only_an_analysis_that_is_done_has_the_forms(lab, form):
     type(lab.analysis).objects.update(state="failed")
-    assert lab.get(page).status_code == 404
-    assert lab.post(f"{page}_estimate").status_code == 404
+    assert lab.get(form).status_code == 404
+    assert lab.post(f"{form}_estimate").status_code == 404
 
 
 @pytest.mark.long

@@ -6,23 +6,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.corpus.models import text_key
 from argsum.analysis.actions.analyses import FOLLOW, AnalysisRefused, delete_analysis
 from argsum.analysis.actions.edits import (
-    EditRefused,
     move_statements,
     rename_point,
     set_state,
     undo_change,
 )
 from argsum.analysis.actions.jobs import place_new_comments
-from argsum.analysis.models import Placement, PointChange
 from argsum.auditing.reports.frame import sizes_of
 from argsum.coding.actions import assignment, following
 from argsum.coding.actions.assignment import coded_statements
 from argsum.coding.reports.assignments import assignment_of, disagreements_of
-from argsum.coding.reports.keys import CodingKey
-from argsum.datasets.models import CellArgument
 from argsum.writing.methods import code_of
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.runs import jobs
@@ -31,7 +26,7 @@ from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.argsum.analysis.labs import WordLab
-from tests.argsum.analysis.made_comments import analyse, reading_words, say
+from tests.argsum.analysis.made_comments import add_statement, analyse, reading_words, say
 from tests.argsum.analysis.made_writing import (
     blocks,
     dies_at,
@@ -72,15 +67,9 @@ class Lab(WordLab):
             getattr(self, word).refresh_from_db()
         # The program would leave these behind parking; the model will not.
         self.moved = self.at(self.catalogue)
-        Placement.objects.filter(analysis=self.analysis, argument__in=self.moved).update(
-            point=self.parking
-        )
+        rows = self.analysis.placements.filter(argument__in=self.moved)
+        rows.update(point=self.parking)
         sign(self.analysis, self.boss)
-
-    def at(self, point):
-        """The statements at a key point."""
-        rows = self.analysis.placements.filter(point=point)
-        return sorted(rows.values_list("argument", flat=True))
 
     def places(self):
         """Everything about every placement but its score."""
@@ -93,9 +82,9 @@ class Lab(WordLab):
     def rows(self, run, **which):
         return run.coded_statements.filter(**which).order_by("pk")
 
-    def fresh(self):
-        """The analysis as another request reads it."""
-        return type(self.analysis).objects.get(pk=self.analysis.pk)
+    def coded(self):
+        """The edits that assignments made."""
+        return self.analysis.changes.filter(verb="coded")
 
 
 class Assigned(Lab):
@@ -103,8 +92,7 @@ class Assigned(Lab):
 
     def __init__(self):
         super().__init__()
-        self.before, self.seen = self.places(), self.analysis.revision
-        self.asked = []
+        self.before, self.asked = self.places(), []
         with scoring_words():
             self.run = self.assign(noting(self.asked, assigns))
 
@@ -134,7 +122,7 @@ def test_statements_go_to_the_key_points_that_they_make_in_one_edit(assigned):
     assert odd in lab.at(lab.parking)
     assert odd in lab.at(lab.quiet)
     assert lab.at(None) == [lab.statement(NOTHING).pk]
-    (change,) = lab.analysis.changes.filter(verb="coded")
+    change = lab.coded().get()
     assert (change.actor, change.undone_by) == (lab.boss, None)
     assert len({json.dumps(blocks(request)[0]) for request in asked}) == 1
     assert all(len(blocks(request)[1]) <= 4 for request in asked)
@@ -163,11 +151,9 @@ def test_where_match_scores_differ_a_placement_is_perhaps_and_in_that_band_of_au
     wrong = lab.statement("The hall is quiet.")
 
     def answer(request):
+        texts = statements_in(request)
         codes = codes_of(request)
-        for name, text in statements_in(request).items():
-            if text == wrong.text:
-                codes[name] = ["K2"]
-        return says_codes(codes)
+        return says_codes(codes | {name: ["K2"] for name in texts if texts[name] == wrong.text})
 
     run = lab.assign(answer)
     assert lab.analysis.sure_from is None
@@ -180,11 +166,8 @@ def test_where_match_scores_differ_a_placement_is_perhaps_and_in_that_band_of_au
     sure = lab.analysis.placements.exclude(point=None).exclude(pk=row.pk)
     assert set(sure.values_list("is_sure", flat=True)) == {True}
     frame = sizes_of(lab.fresh())
-    assert frame.size(lab.parking.pk, "perhaps") == 2
-    assert frame.size(lab.quiet.pk, "perhaps") == 0
-    undo_change(
-        analysis=lab.analysis, actor=lab.boss, change=lab.analysis.changes.get(verb="coded")
-    )
+    assert [frame.size(point.pk, "perhaps") for point in (lab.parking, lab.quiet)] == [2, 0]
+    undo_change(analysis=lab.analysis, actor=lab.boss, change=lab.coded().get())
     assert not lab.fresh().has_bands
 
 
@@ -233,7 +216,7 @@ def test_replies_of_no_use_move_nothing(lab):
     before = lab.places()
     run = lab.assign(lambda request: "K1")
     assert lab.places() == before
-    assert not lab.analysis.changes.filter(verb="coded").exists()
+    assert not lab.coded().exists()
     assert "no usable codes" in lab.error()
     assert assignment_of(run).coded == 0
 
@@ -250,23 +233,22 @@ def test_what_a_comment_tells_the_model_goes_alone_and_moves_no_other(lab):
     with reading_words():
         lab.analysis = analyse(lab.cell, lab.boss)
     for word, text in TEXTS.items():
-        point = lab.analysis.points.get(text__iendswith=f"{word}.")
-        rename_point(**lab.usual, point=point, text=text)
+        rename_point(**lab.usual, point=lab.point(word), text=text)
     sign(lab.analysis, lab.boss)
     injected = lab.cell.arguments.get(text=INJECTED)
     asked = []
 
-    def obeys(request):
-        asked.append(request)
-        codes = codes_of(request)
-        if any("Ignore all" in text for text in statements_in(request).values()):
-            codes = {code_of(at): ["K1"] for at in range(9)}
-        return says_codes(codes)
+    def is_injected(request):
+        return any("Ignore all" in text for text in statements_in(request).values())
 
-    run = lab.assign(obeys)
-    (own,) = [r for r in asked if any("Ignore" in t for t in statements_in(r).values())]
-    assert len(statements_in(own)) == 1
-    assert len(blocks(own)) == 2
+    def obeys(request):
+        if is_injected(request):
+            return says_codes({code_of(at): ["K1"] for at in range(9)})
+        return assigns(request)
+
+    run = lab.assign(noting(asked, obeys))
+    (own,) = filter(is_injected, asked)
+    assert (len(statements_in(own)), len(blocks(own))) == (1, 2)
     sent = "".join(request.messages[-1]["content"] for request in asked)
     assert "\u202e" not in sent
     assert "<|im_end|>" not in sent
@@ -297,13 +279,11 @@ def test_what_people_placed_stays_also_what_they_place_meanwhile(lab):
 def test_without_a_valid_sign_off_nothing_starts(lab):
     plan = lab.plan()
     rename_point(**lab.usual, point=lab.quiet, text="It is loud.")
-    with pytest.raises(RunRefused, match="not signed off"):
-        start_run(study=lab.study, actor=lab.boss, plan=plan)
-    with pytest.raises(RunRefused, match="not signed off"):
-        lab.assign()
-    sign(lab.analysis, lab.boss)
-    with pytest.raises(RunRefused, match="not signed off"):
-        start_run(study=lab.study, actor=lab.boss, plan=plan)
+    for is_signed, started in ((False, plan), (False, lab.plan()), (True, plan)):
+        if is_signed:
+            sign(lab.analysis, lab.boss)
+        with pytest.raises(RunRefused, match="not signed off"):
+            start_run(study=lab.study, actor=lab.boss, plan=started)
 
 
 def test_who_changes_key_points_meanwhile_stops_it_and_going_back_costs_nothing(lab):
@@ -314,17 +294,12 @@ def test_who_changes_key_points_meanwhile_stops_it_and_going_back_costs_nothing(
     assert lab.places() == before
     assert "changed since they were signed off" in lab.error()
     undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
-    again = lab.assign(lambda request: pytest.fail("nobody is asked twice"))
-    assert (again.reused, again.budget.spent_micro) == (run.planned, 0)
-    assert lab.at(lab.catalogue) == lab.moved
-
-
-def test_the_same_again_costs_nothing_and_changes_nothing(assigned):
-    places = assigned.places()
-    again = assigned.assign(lambda request: pytest.fail("nobody is asked twice"))
-    assert again.budget.spent_micro == 0
-    assert assigned.places() == places
-    assert assigned.analysis.changes.filter(verb="coded").count() == 1
+    # The last one finds nothing to change.
+    for _time in range(2):
+        again = lab.assign(lambda request: pytest.fail("nobody is asked twice"))
+        assert (again.reused, again.budget.spent_micro) == (run.planned, 0)
+        assert lab.at(lab.catalogue) == lab.moved
+        assert lab.coded().count() == 1
 
 
 def test_new_statements_cost_only_their_own_requests(assigned):
@@ -370,7 +345,7 @@ def test_unusable_requests_asked_again_later_are_applied_too(lab):
     retry_unscored(run=run, actor=lab.boss)
     go_on(assigns)
     assert lab.at(lab.catalogue) == lab.moved
-    assert lab.analysis.changes.filter(verb="coded").count() == 2
+    assert lab.coded().count() == 2
     assert list(find_violations()) == []
 
 
@@ -393,27 +368,8 @@ def test_a_worker_that_dies_pays_nothing_twice_and_leaves_nothing_half(
     assert lab.at(lab.catalogue) == lab.moved
     assert run.state == Run.State.DONE
     assert Attempt.objects.filter(call__run=run).count() == requests + 1
-    assert [each.verb for each in lab.analysis.changes.all()].count("coded") == 1
+    assert lab.coded().count() == 1
     assert list(find_violations()) == []
-
-
-def test_the_ledger_survives_the_analysis(assigned):
-    run = assigned.run
-    delete_analysis(analysis=assigned.analysis, actor=assigned.boss)
-    assert assigned.rows(run).count() == 13
-    assert list(find_violations()) == []
-    call = run.calls.first()
-    assert len(CodingKey.of(call.subject_ids).statements) == 4
-
-
-def test_an_edit_by_a_model_is_no_edit_by_a_person_and_conflicts_name_it(assigned):
-    lab = assigned
-    assert PointChange.Verb("coded").label == "Statements assigned by a language model"
-    with pytest.raises(EditRefused, match="moved in the meantime"):
-        move_statements(
-            analysis=lab.analysis, actor=lab.other, seen=lab.seen,
-            point=lab.parking, statements=lab.moved, to=lab.quiet,
-        )  # fmt: skip
 
 
 def test_more_statements_take_no_more_queries(lab):
@@ -429,14 +385,9 @@ def test_more_statements_take_no_more_queries(lab):
         return len(captured)
 
     few = queries(lab.begin())
-    texts = [f"Number {at} is quiet." for at in range(200)]
-    rows = CellArgument.objects.bulk_create(
-        CellArgument(cell=lab.cell, position=99 + at, text=text, sha256=text_key(text))
-        for at, text in enumerate(texts)
-    )
-    Placement.objects.bulk_create(
-        Placement(analysis=lab.analysis, point=lab.quiet, argument=row) for row in rows
-    )
+    for at in range(200):
+        row = add_statement(lab.cell, f"Number {at} is quiet.")
+        lab.analysis.placements.create(point=lab.quiet, argument=row)
     run = lab.begin(sizes={"batch_size": 50})
     assert len(coded_statements(run)) == 213
     assert queries(run) <= few

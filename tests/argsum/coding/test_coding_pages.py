@@ -4,11 +4,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from argsum.analysis.actions.analyses import delete_analysis
 from argsum.analysis.actions.edits import rename_point, undo_change
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
+from argsum.coding.reports.keys import CodingKey
+from argsum.coding.reports.proposals import proposal_of
+from cqa_site.runs.integrity import find_violations
 from tests.argsum.analysis.made_writing import carry, go_on
-from tests.argsum.signed_in import SignedIn, page_text
+from tests.argsum.signed_in import page_text
 from tests.runs.made_runs import scripted
 from tests.worlds import built_once
 
@@ -18,13 +22,8 @@ from .made_coding import TEXTS, assigns, proposal_plan, proposes
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_scorer")]
 
 
-class Lab(test_assignment.Lab, SignedIn):
-    """The same with a researcher who is signed in."""
-
-    def __init__(self):
-        super().__init__()
-        self.researcher = self.boss
-        self.ids = {"analysis_id": self.analysis.public_id}
+class Lab(test_assignment.Lab):
+    """Forms of its pages, and a model that proposes key points, too."""
 
     def propose(self):
         plan = proposal_plan(self.analysis, self.endpoint, self.boss)
@@ -98,13 +97,6 @@ def test_without_a_sign_off_the_page_says_what_to_do(lab):
     assert "not signed off" in page_text(lab.post("point_assignment_estimate", form))
 
 
-@pytest.mark.parametrize("page", ["point_proposal", "point_assignment"])
-def test_only_an_analysis_that_is_done_has_the_forms(lab, page):
-    type(lab.analysis).objects.update(state="failed")
-    assert lab.get(page).status_code == 404
-    assert lab.post(f"{page}_estimate").status_code == 404
-
-
 def test_the_price_comes_first_and_a_tight_token_limit_is_noticed(lab):
     for page in ("point_proposal", "point_assignment"):
         text = page_text(lab.post(f"{page}_estimate", lab.form(page)))
@@ -116,28 +108,19 @@ def test_the_price_comes_first_and_a_tight_token_limit_is_noticed(lab):
     assert PointAssignmentForm.base_fields["max_tokens"].initial >= 100 * 10
 
 
-def test_a_program_starts_both_and_reads_codes(assigned, django_capture_on_commit_callbacks):
+def test_a_program_starts_both_and_reads_codes(assigned):
     lab, run = assigned, assigned.run
     prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
-    if not prompts:
-        lab.text("point_proposal")
-        lab.text("point_assignment")
-        lab, run = assigned, assigned.run
-    prompts = {each["kind"]: each["id"] for each in lab.told("prompts")["results"]}
     usual = {"analysis": str(lab.analysis.public_id), "endpoint": str(lab.endpoint.public_id)}
-    for kind, prompt in (
-        ("point_proposal", "propose_key_points"),
-        ("point_assignment", "assign_statements"),
-    ):
+    kinds = {"point_proposal": "propose_key_points", "point_assignment": "assign_statements"}
+    for kind, prompt in kinds.items():
         body = usual | {"kind": kind, "prompt": prompts[prompt]}
-        address = lab.url("api_runs")
-        response = lab.api.post(address, body, format="json")
+        response = lab.api.post(lab.url("api_runs"), body, format="json")
         assert response.status_code == 201, response.json()
         lab.study.runs.update(state="cancelled")
     lab.rows(run).filter(argument=lab.moved[0]).update(agrees=False)
-    rows = lab.told("run_codes", {"agrees": "false"}, run_id=run.public_id)["results"]
+    (row,) = lab.told("run_codes", {"agrees": "false"}, run_id=run.public_id)["results"]
     statement = lab.cell.arguments.get(pk=lab.moved[0])
-    (row,) = rows
     assert row == {
         "statement": str(statement.public_id), "attempt": 1, "codes": ["K3"],
         "note": "It says so.", "reason": "", "nearest": "K3", "agrees": False,
@@ -147,30 +130,36 @@ def test_a_program_starts_both_and_reads_codes(assigned, django_capture_on_commi
     assert lab.api.get(lab.url("api_run_codes", run_id=other.public_id)).status_code == 404
 
 
-def test_the_runs_have_pages_when_their_analysis_is_gone(assigned):
-    runs = [assigned.run, assigned.propose()]
-    assigned.analysis.delete()
-    for run in runs:
-        assert "a deleted analysis" in assigned.text("run", run_id=run.public_id)
-        assigned.text("run_calls", run_id=run.public_id)
+def test_the_ledger_survives_the_analysis_and_the_runs_have_pages(assigned):
+    lab, run, proposed = assigned, assigned.run, assigned.propose()
+    delete_analysis(analysis=lab.analysis, actor=lab.boss)
+    assert lab.rows(run).count() == 13
+    assert len(CodingKey.of(run.calls.first().subject_ids).statements) == 4
+    assert proposed.proposed_lists.count() == 4
+    assert {entry.point for entry in proposal_of(proposed).entries} == {None}
+    assert list(find_violations()) == []
+    for each in (run, proposed):
+        assert "a deleted analysis" in lab.text("run", run_id=each.public_id)
+        lab.text("run_calls", run_id=each.public_id)
 
 
 def test_more_statements_cost_no_more_queries(assigned):
     lab, run = assigned, assigned.run
+    pages = [("analysis", {}), ("run", {"run_id": run.public_id}), ("analysis_report", {})]
 
-    def queries(name, **ids):
-        with CaptureQueriesContext(connection) as found:
-            lab.text(name, **ids)
-        return len(found)
+    def queries():
+        numbers = []
+        for name, ids in pages:
+            with CaptureQueriesContext(connection) as captured:
+                lab.text(name, **ids)
+            numbers.append(len(captured))
+        return numbers
 
     run.coded_statements.update(agrees=False)
-    pages = [("analysis", {}), ("run", {"run_id": run.public_id}), ("analysis_report", {})]
-    for name, ids in pages:
-        lab.text(name, **ids)
-    many = [queries(name, **ids) for name, ids in pages]
+    queries()
+    many = queries()
     CodedStatement.objects.exclude(argument=lab.moved[0]).delete()
-    few = [queries(name, **ids) for name, ids in pages]
-    assert many == few
+    assert queries() == many
 
 
 def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(assigned):

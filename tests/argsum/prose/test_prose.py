@@ -4,14 +4,14 @@ import pytest
 from django.core.cache import cache
 
 from argsum.analysis.actions.analyses import AnalysisRefused, delete_analysis
-from argsum.analysis.actions.edits import rename_point, set_state
+from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import FoundPoint
 from argsum.analysis.reports.summaries import summary_of
 from argsum.prose.actions import checking
 from argsum.prose.actions.checking import ATTEMPTS
 from argsum.prose.actions.prompts import material_of, target_of
 from argsum.prose.actions.runs import CHECK, check_job
-from argsum.prose.models import ProseParagraph, ProseSummary
+from argsum.prose.models import ProseParagraph
 from argsum.prose.reports import ParagraphKey, checked_paragraphs
 from argsum.scorers.models import Scorer
 from cqa_site.runs import jobs
@@ -87,13 +87,14 @@ def test_a_paragraph_for_each_key_point_from_its_own_statements(summarized):
         assert text.endswith("Refused: none")
     sentences = lab.printed()
     assert list(sentences) == [lab.quiet.text, lab.parking.text, lab.catalogue.text]
-    assert sentences[lab.parking.text] == [
-        "Visitors often speak of parking.", "There is more about parking.",
-    ]  # fmt: skip
+    both = ["Visitors often speak of parking.", "There is more about parking."]
+    assert sentences[lab.parking.text] == both
     summary = summary_of(lab.analysis)
     assert (summary.run, summary.left_out, summary.edits) == (run, 0, 0)
     assert [each.number for each in summary.citations] == list(range(1, 10))
     assert {cite for part in summary.paragraphs for each in part.sentences for cite in each.cites}
+    key = ParagraphKey.of(run.calls.first().subject_ids)
+    assert ParagraphKey.of(key.subject.ids) == key
     assert list(find_violations()) == []
 
 
@@ -101,12 +102,9 @@ def test_a_theme_is_one_paragraph_and_its_key_points_are_named_with_counts(lab):
     lab.themed(quiet="Rooms", catalogue="Rooms")
     asked = []
     lab.summarize(noting(asked, on_theme))
-    assert len(asked) == 2
-    text = next(
-        request.messages[-1]["content"]
-        for request in asked
-        if 'Theme: "Rooms"' in request.messages[-1]["content"]
-    )
+    texts = [request.messages[-1]["content"] for request in asked]
+    assert len(texts) == 2
+    (text,) = (text for text in texts if 'Theme: "Rooms"' in text)
     assert f'"key_point": "{lab.quiet.text}", "comments": ' in text
     assert lab.catalogue.text in text
     assert list(lab.printed()) == ["Rooms", lab.parking.text]
@@ -115,11 +113,10 @@ def test_a_theme_is_one_paragraph_and_its_key_points_are_named_with_counts(lab):
 def test_only_sure_statements_are_shown_where_bands_are_known(lab):
     lab.analysis.sure_from = 0.9
     lab.analysis.save()
+    lab.analysis.placements.exclude(point=None).update(is_sure=True)
     lab.analysis.placements.filter(point=lab.parking).update(is_sure=False)
-    lab.analysis.placements.filter(point=lab.quiet).update(is_sure=True)
     keys = material_of(lab.analysis, target_of(lab.analysis))
-    assert lab.parking.pk not in [key.group for key in keys]
-    assert lab.quiet.pk in [key.group for key in keys]
+    assert [key.group for key in keys] == [lab.quiet.pk, lab.catalogue.pk]
 
 
 WRONG = [
@@ -142,10 +139,10 @@ def test_sentences_without_support_are_kept_with_their_reasons_and_never_printed
     assert lab.printed()[lab.parking.text] == ["Parking is an issue."]
     assert summary_of(lab.analysis).left_out == len(WRONG)
     (paragraph,) = (each for each in checked_paragraphs(run) if each.left_out)
-    assert [(left.text, left.outcome) for left in paragraph.left_out] == [
-        (" ".join(text.split())[:600], ProseParagraph.Verdict(verdict).label)
-        for text, _cites, verdict in WRONG
-    ]
+    texts = [" ".join(text.split())[:600] for text, _cites in wrong]
+    labels = [ProseParagraph.Verdict(verdict).label for verdict in reasons]
+    left_out = [(left.text, left.outcome) for left in paragraph.left_out]
+    assert left_out == list(zip(texts, labels, strict=True))
     assert list(find_violations()) == []
 
 
@@ -168,18 +165,12 @@ def test_a_broken_rule_is_said_and_the_paragraph_is_written_again(lab):
     assert summary_of(lab.analysis).left_out == 0
 
 
-def test_a_sentence_without_support_beside_others_is_not_asked_again(lab):
-    run = lab.summarize(about_parking(("The catalogue.", [1]), ("Parking is hard.", [2])))
-    assert run.planned == 3
-
-
 def test_what_never_has_support_is_not_printed(lab):
     asked = []
     run = lab.summarize(noting(asked, about_parking(("The catalogue is what matters.", [1]))))
     assert verdicts(run, lab.parking) == [["unsupported"]] * ATTEMPTS
-    assert [len(refused_in(request)) for request in asked if word_of(request) == "parking"] == [
-        0, 1, 2,
-    ]  # fmt: skip
+    parking = [request for request in asked if word_of(request) == "parking"]
+    assert [len(refused_in(request)) for request in parking] == [0, 1, 2]
     assert list(lab.printed()) == [lab.quiet.text, lab.catalogue.text]
     assert summary_of(lab.analysis).left_out == 1
 
@@ -200,19 +191,19 @@ def test_wrong_citations_are_taken_out_of_a_sentence_with_support(lab):
     lab.themed(parking="All", quiet="All", catalogue="All")
 
     def answer(request):
-        numbers = {
-            word: next(n for n, text in enumerate(statements_in(request), 1) if word in text)
+        texts = statements_in(request)
+        cites = [
+            next(number for number, text in enumerate(texts, 1) if word in text)
             for word in ("parking", "quiet")
-        }
-        return writes(("Parking is hard.", [numbers["parking"], numbers["quiet"]]))
+        ]
+        return writes(("Parking is hard.", cites))
 
     lab.summarize(answer)
     summary = summary_of(lab.analysis)
     (paragraph,) = summary.paragraphs
     assert paragraph.sentences[0].cites == [1]
-    assert [each.text for each in summary.citations] == [
-        text for text in [summary.citations[0].text] if "parking" in text
-    ]
+    (citation,) = summary.citations
+    assert "parking" in citation.text
 
 
 def test_replies_of_no_use_print_nothing_and_can_be_asked_for_again(lab):
@@ -246,23 +237,11 @@ def test_what_comments_tell_a_language_model_moves_nothing(lab):
     sent = "".join(request.messages[-1]["content"] for request in asked)
     assert "\u202e" not in sent
     assert "<|im_end|>" not in sent
-    assert "Ignore all previous" not in "".join(
-        "".join(statements_in(request)) for request in asked
-    )
+    shown = [text for request in asked for text in statements_in(request)]
+    assert not any("Ignore all previous" in text for text in shown)
     printed = [text for own in lab.printed().values() for text in own]
     assert "It is quiet." in printed
     assert not {"Parking is perfect.", "Hacked."} & set(printed)
-
-
-def test_edits_since_the_run_began_are_counted(summarized):
-    usual = {"analysis": summarized.analysis, "actor": summarized.boss}
-    rename_point(**usual, seen=0, point=summarized.quiet, text="Silence")
-    set_state(
-        **usual, seen=summarized.analysis.revision, points=[summarized.parking], verb="hidden"
-    )
-    assert summary_of(summarized.analysis).edits == 2
-    # What was written about stays as it was.
-    assert next(iter(summarized.printed())) == summarized.quiet.text
 
 
 def test_edits_while_a_run_is_under_way_change_nothing_that_was_asked(lab):
@@ -276,21 +255,20 @@ def test_edits_while_a_run_is_under_way_change_nothing_that_was_asked(lab):
     assert summary_of(lab.analysis).edits == 1
 
 
-def test_the_newest_summary_with_a_sentence_is_printed(summarized):
-    newest = summarized.summarize(about_parking(("Parking is hard.", [1])), reuse=False)
-    assert summary_of(summarized.analysis).run == newest
-    assert summarized.printed()[summarized.parking.text] == ["Parking is hard."]
-    summarized.summarize(lambda request: "No.", reuse=False)
-    assert summary_of(summarized.analysis).run == newest
-
-
-def test_the_same_again_costs_nothing_and_is_checked_again(summarized):
-    before = summarized.printed()
-    again = summarized.summarize(lambda request: pytest.fail("nobody is asked twice"))
-    assert again != summarized.run
+def test_the_newest_summary_with_a_sentence_is_printed_and_the_same_costs_nothing(
+    summarized,
+):
+    lab, before = summarized, summarized.printed()
+    again = lab.summarize(lambda request: pytest.fail("nobody is asked twice"))
+    assert again != lab.run
     assert (again.reused, again.budget.spent_micro) == (3, 0)
-    assert summary_of(summarized.analysis).run == again
-    assert summarized.printed() == before
+    assert summary_of(lab.analysis).run == again
+    assert lab.printed() == before
+    newest = lab.summarize(about_parking(("Parking is hard.", [1])), reuse=False)
+    assert summary_of(lab.analysis).run == newest
+    assert lab.printed()[lab.parking.text] == ["Parking is hard."]
+    lab.summarize(lambda request: "No.", reuse=False)
+    assert summary_of(lab.analysis).run == newest
 
 
 def test_one_summary_at_a_time_and_only_of_what_is_done(lab):
@@ -346,16 +324,3 @@ def test_a_worker_that_dies_pays_nothing_twice(lab, monkeypatch, step):
     assert [len(own) for own in lab.printed().values()] == [2, 2, 2]
     assert Attempt.objects.filter(call__run=run).count() == 4
     assert list(find_violations()) == []
-
-
-def test_the_ledger_survives_the_analysis(summarized):
-    delete_analysis(analysis=summarized.analysis, actor=summarized.boss)
-    assert ProseSummary.objects.get().analysis is None
-    assert summarized.run.prose_paragraphs.count() == 3
-    assert list(find_violations()) == []
-
-
-def test_keys_of_a_request_survive_the_row():
-    key = ParagraphKey(2, (7, 8), (1, 2, 3))
-    assert ParagraphKey.of(key.subject.ids) == key
-    assert key.again.subject.name == "t7-3"

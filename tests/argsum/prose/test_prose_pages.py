@@ -6,33 +6,21 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from argsum.analysis.actions.analyses import delete_analysis
+from argsum.analysis.actions.edits import rename_point, set_state
 from argsum.analysis.reports.report import ReportRequest, report_of, share_in_words
 from argsum.analysis.reports.report_files import parts_of
 from argsum.prose.actions.runs import AnalysisProseKind
-from argsum.prose.models import ProseParagraph
+from argsum.prose.models import ProseParagraph, ProseSummary
+from cqa_site.runs.integrity import find_violations
 from tests.argsum.analysis.made_comments import analyse, say
-from tests.argsum.signed_in import SignedIn
 from tests.worlds import built_once
 
-from . import test_prose
 from .made_prose import on_theme, statements_in, word_of, writes
-from .test_prose import about_parking
+from .test_prose import Lab, Summarized, about_parking
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]
 NASTY = "<script>alert(1)</script>"
-
-
-class Lab(test_prose.Lab, SignedIn):
-    """The same with a researcher who is signed in."""
-
-    def __init__(self):
-        super().__init__()
-        self.researcher = self.boss
-        self.ids = {"analysis_id": self.analysis.public_id}
-
-
-class Summarized(test_prose.Summarized, Lab):
-    """The same after a model wrote a summary."""
 
 
 lab = built_once(Lab)
@@ -46,14 +34,8 @@ def document(lab):
     return [each.text for each in Document(io.BytesIO(sent.content)).paragraphs]
 
 
-def test_only_an_analysis_that_is_done_has_the_form(lab):
-    assert "Summarize in prose" in lab.text("analysis_prose")
-    type(lab.analysis).objects.update(state="failed")
-    assert lab.get("analysis_prose").status_code == 404
-    assert lab.post("analysis_prose_estimate").status_code == 404
-
-
 def test_without_key_points_there_is_nothing_to_summarize(lab):
+    assert "Summarize in prose" in lab.text("analysis_prose")
     assert "Summary in prose" not in lab.text("analysis_report")
     assert lab.told("analysis_report")["summary"] is None
     lab.analysis.points.update(state="hidden")
@@ -93,6 +75,8 @@ def test_the_report_prints_sentences_with_links_to_what_they_cite(summarized):
 def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
     lie = "The catalogue is what matters."
     run = lab.summarize(about_parking((lie, [1]), ("Parking is hard.", [1])))
+    # Beside a sentence with support it is not asked for again.
+    assert run.planned == 3
     page = lab.text("run", run_id=run.public_id)
     assert "1 sentence left out" in page
     assert page.count(lie) == 1
@@ -106,25 +90,48 @@ def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
     assert told["left_out"] == 1
 
 
-def test_requests_cost_as_many_queries_for_many_key_points(lab):
+def test_neither_key_points_of_a_request_nor_paragraphs_of_a_page_cost_queries(lab, summarized):
     lab.analysis.points.update(theme="All")
     type(lab.analysis).objects.update(sure_from=None)
-    run = lab.summarize()
-    kind = AnalysisProseKind()
+    run, kind = lab.start(), AnalysisProseKind()
     (subject,) = kind.subjects(run)
     assert run.prompt  # is read here, not below
-    with CaptureQueriesContext(connection) as found:
+    with CaptureQueriesContext(connection) as captured:
         kind.questions(run, [subject])
     # Statements, key points, and whether the analysis has bands.
-    assert len(found) == 3
+    assert len(captured) == 3
+    pages = [("analysis_report", {}), ("run", {"run_id": summarized.run.public_id})]
+
+    def queries(name, ids):
+        summarized.text(name, **ids)
+        with CaptureQueriesContext(connection) as captured:
+            summarized.text(name, **ids)
+        return len(captured)
+
+    many = [queries(*page) for page in pages]
+    ProseParagraph.objects.exclude(group=summarized.quiet.pk).delete()
+    assert [queries(*page) for page in pages] == many
 
 
-def test_edits_since_are_said_in_words(summarized):
+def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(summarized):
+    lab, run = summarized, summarized.run
+    delete_analysis(analysis=lab.analysis, actor=lab.boss)
+    assert ProseSummary.objects.get().analysis is None
+    assert run.prose_paragraphs.count() == 3
+    assert list(find_violations()) == []
+    assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
+    lab.text("run_calls", run_id=run.public_id)
+
+
+def test_edits_since_the_run_began_are_counted(summarized):
     lab = summarized
-    for revision, verb in enumerate(("hidden", "placed", "shown"), start=1):
-        lab.analysis.changes.create(revision=lab.analysis.revision + revision, verb=verb)
+    rename_point(**lab.usual, point=lab.quiet, text="Silence")
+    set_state(**lab.usual, points=[lab.parking], verb="hidden")
+    lab.analysis.changes.create(revision=lab.seen + 1, verb="placed")
     assert "the key points were edited 2 times" in lab.text("analysis_report")
     assert lab.told("analysis_report")["summary"]["edits"] == 2
+    # What was written about stays as it was.
+    assert next(iter(lab.printed())) == lab.quiet.text
 
 
 def test_a_program_reads_the_summary(summarized):
@@ -144,7 +151,6 @@ def test_a_program_reads_the_summary(summarized):
 def test_markup_in_comments_and_replies_is_text(lab):
     say(lab.cell, f"{NASTY} is quiet.")
     lab.analysis = analyse(lab.cell, lab.boss)
-    lab.ids = {"analysis_id": lab.analysis.public_id}
     type(lab.analysis).objects.update(sure_from=None)
 
     def answer(request):
@@ -159,25 +165,3 @@ def test_markup_in_comments_and_replies_is_text(lab):
         assert NASTY not in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert any(NASTY in text for text in document(lab))
-
-
-def test_the_run_has_a_page_when_its_analysis_is_gone(summarized):
-    lab, run = summarized, summarized.run
-    lab.analysis.delete()
-    assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
-    lab.text("run_calls", run_id=run.public_id)
-
-
-def test_more_paragraphs_cost_no_more_queries(summarized):
-    lab, run = summarized, summarized.run
-
-    def queries(name, **ids):
-        lab.text(name, **ids)
-        with CaptureQueriesContext(connection) as found:
-            lab.text(name, **ids)
-        return len(found)
-
-    pages = [("analysis_report", {}), ("run", {"run_id": run.public_id})]
-    every = [queries(name, **ids) for name, ids in pages]
-    ProseParagraph.objects.exclude(group=lab.quiet.pk).delete()
-    assert [queries(name, **ids) for name, ids in pages] == every
