@@ -13,7 +13,7 @@ from argsum.keypoints.reports.system_runs import cell_lines
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.argsum.made_runs import PlaceScorer, make_run, work
 from tests.argsum.signed_in import SignedIn
-from tests.lengths import first
+from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
 GRID = {"threshold": [0.1, 0.5, 0.95], "min_size": [3]}
@@ -40,14 +40,12 @@ def build():
     return Lab(), ran
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(build)
+built = built_once(build)
 
 
 @pytest.fixture
-def labs(built, db, place_scorer):
-    return built.copy()
+def labs(built, place_scorer):
+    return built
 
 
 @pytest.fixture
@@ -75,12 +73,12 @@ def test_a_run_is_started_from_the_form(lab):
     assert "Sets of key points</dt><dd><strong>4</strong>" in estimate
     response = lab.post("system_run_new", given)
     run = lab.study.system_runs.get()
-    assert response["Location"] == lab.url("system_run", system_run_id=run.public_id)
+    here = {"system_run_id": run.public_id}
+    assert response["Location"] == lab.url("system_run", **here)
     assert run.grid == {"threshold": [0.1, 0.5], "min_size": [3]}
     assert run.label == "MCArgSum (Counterpoint match)"
-    work(run)
-    assert run.state == SystemRun.State.DONE
-    page = lab.text("system_run", system_run_id=run.public_id)
+    assert work(run).state == SystemRun.State.DONE
+    page = lab.text("system_run", **here)
     assert "4 of 4 sets" in page
     assert "Best (oracle)" in page
 
@@ -102,29 +100,20 @@ def test_the_setting_that_dev_chose_is_one_choice(lab):
     }
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    first(
-        3,
-        [
-            ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range must go upwards"),
-            ({"variant": "candidates"}, "This system has only"),
-            ({"variant": "seq2seq"}, "Enter the name of a model"),
-            (
-                {"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"},
-                "between 2 and 100",
-            ),
-            ({"dataset": 0}, "Select a valid choice"),
-        ],
-    ),
-)
-def test_what_cannot_be_run_is_said_beside_the_field(lab, changed, said):
-    given = initial_of(lab.get("system_run_new"))
-    given |= {"dataset": lab.dataset.pk, "settings": "typed"} | changed
-    response = lab.post("system_run_new", given)
-    assert response.status_code == 422
-    assert said in response.text
-    assert said in lab.post("system_run_estimate", given).text
+def test_what_cannot_be_run_is_said_beside_the_field(lab):
+    usual = initial_of(lab.get("system_run_new"))
+    usual |= {"dataset": lab.dataset.pk, "settings": "typed"}
+    uskpm = {"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}
+    for changed, said in (
+        ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range must go upwards"),
+        ({"variant": "candidates"}, "This system has only"),
+        ({"variant": "seq2seq"}, "Enter the name of a model"),
+        (uskpm, "between 2 and 100"),
+        ({"dataset": 0}, "Select a valid choice"),
+    ):
+        response = lab.post("system_run_new", usual | changed)
+        assert (response.status_code, said in response.text) == (422, True), changed
+        assert said in lab.post("system_run_estimate", usual | changed).text
     assert not lab.study.system_runs.exists()
 
 
@@ -153,68 +142,58 @@ def test_the_best_setting_of_a_cell_is_marked_as_an_oracle_unless_too_many_compa
     assert ran.get("system_run", system_run_id=run.public_id).status_code == 200
 
 
-def test_a_run_page_costs_a_bounded_number_of_queries(lab, django_assert_max_num_queries):
-    assert lab.client
-    small, large = (
-        lab.run(),
-        lab.run(grid={"threshold": [n / 20 for n in range(20)], "min_size": [3]}),
-    )
-    for run in (small, large):
+def test_a_run_page_costs_a_bounded_number_of_queries(ran, django_assert_max_num_queries):
+    assert ran.client
+    large = ran.run(grid={"threshold": [n / 20 for n in range(20)], "min_size": [3]})
+    for run in (ran.done, large):
         with django_assert_max_num_queries(21):
-            lab.get("system_run", system_run_id=run.public_id)
+            ran.get("system_run", system_run_id=run.public_id)
     with django_assert_max_num_queries(14):
-        lab.get("system_runs")
+        ran.get("system_runs")
 
 
 @pytest.mark.long
-def test_the_curve_of_the_parameter_that_varies(lab):
-    run = lab.run(grid={"threshold": [0.1, 0.5, 0.95], "min_size": [3]})
-    page = lab.text("system_run", system_run_id=run.public_id)
+def test_the_curve_of_the_parameter_that_varies(ran):
+    here = {"system_run_id": ran.done.public_id}
+    page = ran.text("system_run", **here)
     assert "Clusters by threshold" in page
     assert "clusters fewer than 75 % of a cell's arguments has no index" in page
-    here = {"system_run_id": run.public_id}
-    table = lab.get("system_run_figure", **here, figure="curve", format="csv").content.decode(
-        "utf-8-sig"
-    )
+    here |= {"figure": "curve"}
+    table = ran.get("system_run_figure", **here, format="csv").content.decode("utf-8-sig")
     lines = table.splitlines()
     assert lines[0].startswith('threshold,ARI excluding noise,cells,"ARI excluding')
     # One cluster of all, the key points, and nothing clustered.
     figures = [line.split(",")[:3] for line in lines[1:4]]
     assert figures == [["0.1", "0.0", "2"], ["0.5", "1.0", "2"], ["0.95", "", "0"]]
-    picture = lab.get("system_run_figure", **here, figure="curve", format="svg")
+    picture = ran.get("system_run_figure", **here, format="svg")
     assert picture["Content-Type"] == "image/svg+xml"
     assert b"1.000" in picture.content
-    assert lab.get("system_run_figure", **here, figure="curve", format="exe").status_code == 404
-    for grid in (
-        {"threshold": [0.4, 0.5], "min_size": [3]},
-        {"threshold": [0.4, 0.5, 0.6], "min_size": [2, 3]},
-    ):
-        other = lab.run(grid=grid)
-        ids = {"system_run_id": other.public_id}
-        assert "Clusters by" not in lab.text("system_run", **ids)
-        assert lab.get("system_run_figure", **ids, figure="curve", format="svg").status_code == 404
+    assert ran.get("system_run_figure", **here, format="exe").status_code == 404
+    for threshold, min_size in (([0.4, 0.5], [3]), ([0.4, 0.5, 0.6], [2, 3])):
+        other = ran.run(grid={"threshold": threshold, "min_size": min_size})
+        here |= {"system_run_id": other.public_id}
+        assert "Clusters by" not in ran.text("system_run", **here)
+        assert ran.get("system_run_figure", **here, format="svg").status_code == 404
 
 
 @pytest.mark.long
 def test_stop_and_go_on_from_the_page(lab):
     run = lab.run(variant="global")
-    lab.post("system_run_cancel", system_run_id=run.public_id)
+    here = {"system_run_id": run.public_id}
+    lab.post("system_run_cancel", **here)
     run.refresh_from_db()
     assert run.state == SystemRun.State.CANCELLED
-    page = lab.text("system_run", system_run_id=run.public_id)
-    assert "Resume" in page
-    lab.post("system_run_resume", system_run_id=run.public_id)
-    work(run)
-    assert run.state == SystemRun.State.WRITING
-    state = lab.get("system_run_state", system_run_id=run.public_id)
+    assert "Resume" in lab.text("system_run", **here)
+    lab.post("system_run_resume", **here)
+    assert work(run).state == SystemRun.State.WRITING
+    state = lab.get("system_run_state", **here)
     assert state["HX-Refresh"] == "true"
     assert "Choose language model" in state.text
     lab.study.jobs.create(kind="system_run", key=f"system_run:{run.public_id}")
-    state = lab.get("system_run_state", system_run_id=run.public_id)
+    state = lab.get("system_run_state", **here)
     assert "every 2s" in state.text
     assert "HX-Refresh" not in state
-    refused = lab.post("system_run_resume", system_run_id=run.public_id)
-    assert refused.status_code == 302
+    assert lab.post("system_run_resume", **here).status_code == 302
 
 
 def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_num_queries):
@@ -250,33 +229,31 @@ def test_key_points_of_both_stances_stand_side_by_side(ran, django_assert_max_nu
 
 
 def test_the_slider_moves_weak_matches_out(ran):
-    run = ran.done
-    made = run.sets.get(cell__stance=1, state="done")
+    made = ran.done.sets.get(cell__stance=1, state="done")
+    here = {"set_id": made.public_id}
     [side, _other] = sides_of(made, 0.95)
     # Only the central argument of each cluster scores 1 with its key point; others score .9.
     assert [point.count for point in side.points] == [1, 1]
     assert len(side.unassigned) == 4
-    text = ran.text("summary_set", {"least": "0.95"}, set_id=made.public_id)
+    text = ran.text("summary_set", {"least": "0.95"}, **here)
     assert "4 arguments belong to no key point" in text
-    label = 'Minimum match score: <output id="least-shown">0.95'
-    assert label in text
+    assert 'Minimum match score: <output id="least-shown">0.95' in text
     assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
-        response = ran.get("summary_set", {"least": wrong}, set_id=made.public_id)
-        assert response.status_code == 400
+        assert ran.get("summary_set", {"least": wrong}, **here).status_code == 400
 
 
 def test_files_hold_every_argument_of_both_stances(ran):
-    run = ran.done
-    made = run.sets.get(cell__stance=1, state="done")
+    made = ran.done.sets.get(cell__stance=1, state="done")
     ids = {"set_id": made.public_id}
     rows = ran.get("summary_set_file", format="csv", **ids).content.decode("utf-8-sig")
     assert len(rows.strip().splitlines()) == 1 + 12
     lines = ran.get("summary_set_file", format="jsonl", **ids).text.splitlines()
     first = json.loads(lines[0])
     assert (first["prevalence"], first["stance"], len(first["arguments"])) == (3, 1, 3)
-    about = {"topic": made.cell.topic, "stance": 1, "system": run.label, "setting": made.setting}
-    assert json.loads(lines[2]) | {"arguments": []} == about | {"key_point": None, "arguments": []}
+    about = {"topic": made.cell.topic, "stance": 1, "system": ran.done.label}
+    about |= {"setting": made.setting, "key_point": None, "arguments": []}
+    assert json.loads(lines[2]) | {"arguments": []} == about
     text = ran.get("summary_set_file", format="md", **ids).text
     assert text.startswith("# Every town should keep a public night bus\n")
     assert text.count("\n- ") == 12
@@ -289,38 +266,33 @@ def test_files_hold_every_argument_of_both_stances(ran):
 def test_a_set_shows_the_first_arguments_and_a_page_of_its_own_has_all(lab):
     cell = lab.dataset.cells.first()
     CellArgument.objects.bulk_create(
-        CellArgument(
-            cell=cell, position=100 + n, text=f"Argument {n} of many.", sha256=f"{n:064d}"
-        )
+        CellArgument(cell=cell, position=100 + n, text=f"Argument {n}.", sha256=f"{n:064d}")
         for n in range(3_000)
     )
-    made = make_set(cell)
-    page = lab.get("summary_set", set_id=made.public_id)
+    ids = {"set_id": make_set(cell).public_id}
+    page = lab.get("summary_set", **ids)
     assert len(page.content) < 200_000
-    address = lab.url("summary_set_arguments", set_id=made.public_id)
-    assert f"{address}?key_point=1" in page.text
-    shown = lab.get("summary_set_arguments", {"key_point": 1}, set_id=made.public_id)
-    assert (len(shown.context["page"]), shown.context["page"].paginator.count) == (50, 1_002)
-    found = lab.get(
-        "summary_set_arguments", {"key_point": 1, "q": "argument 2999 "}, set_id=made.public_id
-    )
-    assert found.context["page"].paginator.count <= 1
-    none = lab.get("summary_set_arguments", {"least": "0.9"}, set_id=made.public_id)
-    assert none.context["page"].paginator.count == 3_006
-    gone = lab.get("summary_set_arguments", {"key_point": 9}, set_id=made.public_id)
-    assert gone.status_code == 404
+    assert f"{lab.url('summary_set_arguments', **ids)}?key_point=1" in page.text
+
+    def paginator(query):
+        return lab.get("summary_set_arguments", query, **ids).context["page"].paginator
+
+    shown = paginator({"key_point": 1})
+    assert (len(shown.page(1)), shown.count) == (50, 1_002)
+    assert paginator({"key_point": 1, "q": "argument 2999 "}).count <= 1
+    assert paginator({"least": "0.9"}).count == 3_006
+    assert lab.get("summary_set_arguments", {"key_point": 9}, **ids).status_code == 404
 
 
 def test_without_references_a_run_opens_the_usual_setting_or_that_of_dev(lab):
     ReferenceKeyPoint.objects.all().delete()
     run = lab.run(grid={"threshold": [0.1, 0.3, 0.45, 0.6], "min_size": [3]})
+    cells = list(lab.dataset.cells.all())
     page = lab.text("system_run", system_run_id=run.public_id)
-    line = cell_lines(run, list(lab.dataset.cells.all()))[0]
-    assert line.shown.row.setting != "threshold=0.1 min_size=3"
+    assert cell_lines(run, cells)[0].shown.row.setting != "threshold=0.1 min_size=3"
     assert "the closest to the default setting" in page or "the default setting" in page
     scorer = run.match_scorer
     scorer.figures = {"chosen": {"beyond_threshold": 0.3, "profile": 0.0, "refines": False}}
     scorer.save()
     run.refresh_from_db()
-    line = cell_lines(run, list(lab.dataset.cells.all()))[0]
-    assert line.shown.row.setting == "threshold=0.3 min_size=3"
+    assert cell_lines(run, cells)[0].shown.row.setting == "threshold=0.3 min_size=3"

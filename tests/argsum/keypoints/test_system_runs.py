@@ -1,6 +1,7 @@
 """Runs of systems: what they store, that they go on after a kill, and that they repeat."""
 
 from collections import Counter
+from math import prod
 
 import pytest
 from django.utils import timezone
@@ -67,16 +68,11 @@ def contents(run):
 GRIDS = {
     "barh": {"threshold": [0.5, 0.85], "fill_up": [0.1, 1.0]},
     "smatchtopr": {"edge": [0.4], "damping": [0.2], "redundancy": [0.8], "fill_up": [1.0]},
-    "uskpm": {
-        "neighbours": [2],
-        # Too many for UMAP on six arguments: principal components, without compiling anything.
-        "components": [5],
-        "min_distance": [0.0],
-        "iterative": [True, False],
-        "min_size": [3],
-    },
+    # Too many components for UMAP on six arguments: principal ones, without compiling anything.
+    "uskpm": {"neighbours": [2], "components": [5], "min_distance": [0.0]},
     "mcargsum": {"threshold": [0.25, 0.5, 0.95], "min_size": [3]},
 }
+GRIDS["uskpm"] |= {"iterative": [True, False], "min_size": [3]}
 
 
 @pytest.mark.parametrize("system", GRIDS)
@@ -85,10 +81,7 @@ def test_every_cell_and_setting_gets_a_set_and_a_rerun_repeats_them(lab, system)
         pytest.importorskip("hdbscan")
     run = lab.run(system=system, grid=GRIDS[system])
     assert (run.state, run.error) == (State.DONE, "")
-    settings = 1
-    for values in GRIDS[system].values():
-        settings *= len(values)
-    assert run.sets.count() == 2 * settings
+    assert run.sets.count() == 2 * prod(len(values) for values in GRIDS[system].values())
     assert all(each.seconds >= 0 for each in run.sets.all())
     again = lab.run(system=system, grid=GRIDS[system])
     assert again.pk != run.pk
@@ -96,15 +89,29 @@ def test_every_cell_and_setting_gets_a_set_and_a_rerun_repeats_them(lab, system)
 
 
 def test_the_clusters_of_mcargsum_are_the_key_points(lab):
-    run = lab.run()
-    made = run.sets.get(cell__stance=1)
-    assert made.clusters == [0, 0, 0, 1, 1, 1]
-    assert made.assigned == [0, 0, 0, 1, 1, 1]
+    run = lab.run(grid={"threshold": [0.1, 0.5], "min_size": [3]})
+    assert run.state == State.DONE
+    made = run.sets.get(cell__stance=1, state="done")
+    assert made.clusters == made.assigned == [0, 0, 0, 1, 1, 1]
     # The central argument of a cluster scores 1 with itself and .9 with the others.
     assert made.scores == [1.0, 0.9, 0.9, 1.0, 0.9, 0.9]
     texts = list(CellArgument.objects.filter(pk__in=made.arguments).order_by("position"))
-    assert [each.text for each in made.summaries.all()] == [texts[0].text, texts[3].text]
-    assert [each.prevalence for each in made.summaries.all()] == [3, 3]
+    points = [(each.text, each.prevalence) for each in made.summaries.all()]
+    assert points == [(texts[0].text, 3), (texts[3].text, 3)]
+    # One cluster is no result and is kept.
+    for made in run.sets.filter(setting__startswith="threshold=0.1"):
+        assert (made.state, made.reason) == (SummarySet.State.NO_RESULT, FEW_CLUSTERS)
+        assert made.clusters == [0] * 6
+        assert made.summaries.count() == 0
+
+
+def test_barh_without_candidates_or_matches_is_no_result(lab):
+    CellArgument.objects.update(quality=0.1)
+    run = lab.run(system="barh", grid={"threshold": [0.5, 0.95], "fill_up": [0.0, 0.5]})
+    reasons = dict(run.sets.filter(cell__stance=1).values_list("setting", "reason"))
+    assert reasons["threshold=0.5 fill_up=0"] == NO_CANDIDATES
+    assert reasons["threshold=0.95 fill_up=0.5"] == NO_MATCHES
+    assert reasons["threshold=0.5 fill_up=0.5"] == ""
 
 
 def noting(monkeypatch, module, name, asked):
@@ -164,42 +171,21 @@ def test_a_scorer_hears_the_topic_of_whatever_it_compares(lab, system):
 
 
 def test_only_runs_that_make_the_same_share_a_name(lab):
+    # One argument is left out, and takes part only if that is wanted.
+    gone = CellArgument.objects.filter(cell__stance=1).first()
+    CellArgument.objects.filter(pk=gone.pk).update(left_out=CellArgument.LeftOut.SENTENCES)
     first = lab.start()
     assert lab.start() == first
     work(first)
     assert lab.run(grid={"threshold": [0.6], "min_size": [3]}).label == first.label
     assert lab.run(seed=7).label == f"{first.label} (2)"
-    assert lab.run(is_unfiltered=True).label == f"{first.label} (3)"
-    assert lab.run(seed=7, grid={"threshold": [0.7], "min_size": [3]}).label.endswith(" (2)")
+    everything = lab.run(is_unfiltered=True)
+    assert everything.label == f"{first.label} (3)"
+    kept, whole = (run.sets.get(cell__stance=1).arguments for run in (first, everything))
+    assert gone.pk not in kept
+    assert (gone.pk in whole, len(whole)) == (True, 6)
     make_set(lab.dataset.cells.first(), system="From a file", system_run=None)
     assert lab.run(label="From a file").label == "From a file (2)"
-
-
-def test_one_cluster_is_no_result_and_keeps_its_clusters(lab):
-    run = lab.run(grid={"threshold": [0.1], "min_size": [3]})
-    assert run.state == State.DONE
-    for made in run.sets.all():
-        assert (made.state, made.reason) == (SummarySet.State.NO_RESULT, FEW_CLUSTERS)
-        assert made.clusters == [0] * 6
-        assert made.summaries.count() == 0
-
-
-def test_barh_without_candidates_or_matches_is_no_result(lab):
-    CellArgument.objects.update(quality=0.1)
-    run = lab.run(system="barh", grid={"threshold": [0.5, 0.95], "fill_up": [0.0, 0.5]})
-    reasons = dict(run.sets.filter(cell__stance=1).values_list("setting", "reason"))
-    assert reasons["threshold=0.5 fill_up=0"] == NO_CANDIDATES
-    assert reasons["threshold=0.95 fill_up=0.5"] == NO_MATCHES
-    assert reasons["threshold=0.5 fill_up=0.5"] == ""
-
-
-def test_left_out_arguments_take_part_only_if_wanted(lab):
-    gone = CellArgument.objects.filter(cell__stance=1).first()
-    CellArgument.objects.filter(pk=gone.pk).update(left_out=CellArgument.LeftOut.SENTENCES)
-    filtered, everything = lab.run(), lab.run(is_unfiltered=True)
-    assert gone.pk not in filtered.sets.get(cell__stance=1).arguments
-    assert gone.pk in everything.sets.get(cell__stance=1).arguments
-    assert len(everything.sets.get(cell__stance=1).arguments) == 6
 
 
 def test_a_worker_that_dies_loses_nothing_and_doubles_nothing(lab, monkeypatch):
@@ -259,18 +245,8 @@ def test_a_run_that_was_cancelled_and_resumed_has_a_job_of_its_own(lab, settings
     resume_system(run=run, actor=lab.researcher)
     run.refresh_from_db()
     before.refresh_from_db()
-    assert before.state == "failed"
     assert run.job != before
-    assert run.job.state == "ready"
-
-
-def test_cells_too_large_for_the_memory_are_refused_before_anything_is_written(lab, monkeypatch):
-    found = estimate_system(plan_of(lab.dataset, grid=GRIDS["mcargsum"]))
-    assert (found.cells, found.settings, found.sets) == (2, 3, 6)
-    assert (found.arguments, found.largest) == (12, 6)
-    monkeypatch.setattr(system_runs, "MOST_ARGUMENTS", 5)
-    with pytest.raises(SystemRunRefused, match="has 6 arguments; at most 5"):
-        lab.start()
+    assert (before.state, run.job.state) == ("failed", "ready")
 
 
 def test_an_error_is_said_and_can_be_resumed(lab, monkeypatch):
@@ -285,29 +261,29 @@ def test_an_error_is_said_and_can_be_resumed(lab, monkeypatch):
     assert work(run).state == State.DONE
 
 
-MANY = {"threshold": [n / 200 for n in range(200)], "min_size": [2, 3, 4]}
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
+def test_plans_that_cannot_be_run(lab, monkeypatch):
+    foreign = Scorer.objects.create(study=make_study("Other"), name="A", task="match")
+    many = {"threshold": [n / 200 for n in range(200)], "min_size": [2, 3, 4]}
+    for chosen, message in (
         ({"grid": {"threshold": [0.5]}}, "no values for “min_size”"),
         ({"grid": {"threshold": [2], "min_size": [3]}}, "is not between"),
         ({"grid": {"threshold": [0.5], "min_size": [3], "x": [1]}}, "“x” is not a parameter"),
         ({"variant": "candidates"}, "no such variant"),
         ({"system": "another"}, "no system"),
-        ({"match_scorer": "theirs"}, "belong to the study"),
+        ({"match_scorer": foreign}, "belong to the study"),
         ({"split": "train"}, "no cell"),
         ({"variant": "seq2seq"}, "Enter the name of a sequence-to-sequence model"),
-        ({"grid": MANY}, "600 settings are too many"),
-    ],
-)
-def test_plans_that_cannot_be_run(lab, chosen, message):
-    if "match_scorer" in chosen:
-        study = make_study("Other")
-        chosen["match_scorer"] = Scorer.objects.create(study=study, name="A", task="match")
-    with pytest.raises(SystemRunRefused, match=message):
-        lab.start(**chosen)
+        ({"grid": many}, "600 settings are too many"),
+    ):
+        with pytest.raises(SystemRunRefused, match=message):
+            lab.start(**chosen)
+    found = estimate_system(plan_of(lab.dataset, grid=GRIDS["mcargsum"]))
+    assert (found.cells, found.settings, found.sets) == (2, 3, 6)
+    assert (found.arguments, found.largest) == (12, 6)
+    # Cells too large for the memory are refused before anything is written.
+    monkeypatch.setattr(system_runs, "MOST_ARGUMENTS", 5)
+    with pytest.raises(SystemRunRefused, match="has 6 arguments; at most 5"):
+        lab.start()
 
 
 def test_shared_time_is_charged_to_everybody_once(monkeypatch):
