@@ -38,19 +38,10 @@ def make_scored_answers(
             system, _ = System.objects.get_or_create(study=study, name=name)
             for scenario in scenarios:
                 text = TEXT.format(f"{name} {number} {scenario}")
-                made.append(
-                    Answer(
-                        study=study,
-                        question=question,
-                        system=system,
-                        scenario=scenario,
-                        condition=condition(study, scenario=scenario),
-                        text=text,
-                        text_sha256=text_key(text),
-                        source=f"{name}.json",
-                        position=number * 10 + scenario,
-                    )
-                )
+                about = {"question": question, "system": system, "scenario": scenario}
+                about |= {"condition": condition(study, scenario=scenario), "text": text}
+                place = {"source": f"{name}.json", "position": number * 10 + scenario}
+                made.append(Answer(study=study, text_sha256=text_key(text), **about, **place))
     return Answer.objects.bulk_create(made)
 
 
@@ -99,21 +90,11 @@ def make_sheets(
                     else rng.randint(0, each.maximum)
                     for each in rubric.rubric.criteria
                 }
-                made.append(
-                    ScoreSheet(
-                        study=study,
-                        answer=answer,
-                        rubric=rubric,
-                        rater=rater,
-                        source=f"{rater.name}-{replicate}.csv",
-                        position=answer.pk,
-                        replicate=replicate,
-                        state=ScoreSheet.State.SUBMITTED,
-                        points=points,
-                        total=rubric.rubric.total(points),
-                        maximum=rubric.rubric.maximum,
-                    )
-                )
+                about = {"study": study, "answer": answer, "rubric": rubric, "rater": rater}
+                place = {"source": f"{rater.name}-{replicate}.csv", "position": answer.pk}
+                given = {"points": points, "total": rubric.rubric.total(points)}
+                given |= {"maximum": rubric.rubric.maximum, "state": ScoreSheet.State.SUBMITTED}
+                made.append(ScoreSheet(replicate=replicate, **about, **place, **given))
     return ScoreSheet.objects.bulk_create(made)
 
 

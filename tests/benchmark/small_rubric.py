@@ -4,6 +4,15 @@ from copy import deepcopy
 
 from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict
 
+NO, YES = {"points": 0, "text": "No."}, {"points": 1, "text": "Yes."}
+PARTLY = {"points": 1, "text": "Partly.", "example": "Oak and elm are stones."}
+
+
+def criterion(key: str, group: str, name: str, asks: str, *levels: dict, **more) -> dict:
+    about = {"key": key, "group": group, "name": name, "asks": asks}
+    return about | {"maximum": len(levels) - 1, "levels": list(levels)} | more
+
+
 STORED = {
     "name": "Small",
     "groups": [
@@ -11,35 +20,9 @@ STORED = {
         {"key": "facts", "name": "Facts", "maximum": 2},
     ],
     "criteria": [
-        {
-            "key": "C1",
-            "group": "form",
-            "name": "Title",
-            "asks": "Has it a title?",
-            "maximum": 1,
-            "levels": [{"points": 0, "text": "No."}, {"points": 1, "text": "Yes."}],
-        },
-        {
-            "key": "C2",
-            "group": "facts",
-            "name": "Truth",
-            "asks": "Is it true?",
-            "maximum": 2,
-            "levels": [
-                {"points": 0, "text": "No."},
-                {"points": 1, "text": "Partly.", "example": "Oak and elm are stones."},
-                {"points": 2, "text": "Yes."},
-            ],
-        },
-        {
-            "key": "C3",
-            "group": "form",
-            "name": "Length",
-            "asks": "Is it short?",
-            "maximum": 1,
-            "levels": [{"points": 0, "text": "No."}, {"points": 1, "text": "Yes."}],
-            "counted_by": "words",
-        },
+        criterion("C1", "form", "Title", "Has it a title?", NO, YES),
+        criterion("C2", "facts", "Truth", "Is it true?", NO, PARTLY, YES | {"points": 2}),
+        criterion("C3", "form", "Length", "Is it short?", NO, YES, counted_by="words"),
     ],
 }
 
@@ -48,11 +31,11 @@ def stored(**changes) -> dict:
     return deepcopy(STORED) | changes
 
 
-def changed(criterion: int, **changes) -> dict:
+def changed(number: int, **changes) -> dict:
     """The stored rubric with other fields in one criterion; None takes a field away."""
     made = deepcopy(STORED)
-    fields = made["criteria"][criterion - 1] | changes
-    made["criteria"][criterion - 1] = {
+    fields = made["criteria"][number - 1] | changes
+    made["criteria"][number - 1] = {
         name: each for name, each in fields.items() if each is not None
     }
     return made

@@ -6,8 +6,12 @@ import io
 import pytest
 from django.urls import reverse
 
+from annotation.answers.models import Answer
+from annotation.generation.actions.answer_runs import condition
 from benchmark.judges.actions.kind import PROMPTS
+from benchmark.judges.actions.targets import chosen_answers, count_other_conditions, target_of
 from benchmark.judges.forms import ScoringRunForm
+from benchmark.rubrics.actions import default_rubric
 from cqa_site.runs.actions.endpoints import first_prompts
 from tests.cast import make_label_round, make_study, sign_in
 from tests.lengths import first
@@ -15,6 +19,7 @@ from tests.runs.made_runs import make_run
 from tests.worlds import built_once
 
 from ..made_judges import fair, obedient
+from ..made_rounds import make_round
 from ..made_scores import make_rater, make_scored_answers, make_sheets
 from .test_scoring_judge import Lab
 
@@ -173,3 +178,57 @@ def test_pages_take_few_queries(lab, client, django_assert_max_num_queries):
     for name, most in (("scoring_run_sheets", 14), ("scoring_run_probes", 16), ("run", 40)):
         with django_assert_max_num_queries(most):
             client.get(reverse(name, args=[lab.study.public_id, run.public_id]))
+
+
+@pytest.fixture
+def probe(study):
+    """Four answers of two systems, those of one of them from useless arguments."""
+    made = make_scored_answers(study, questions=2, systems=("Alpha", "Beta"), scenarios=(4,))
+    found = condition(study, scenario=4, filters={"relevance": "0-1"})
+    Answer.objects.filter(pk__in=[each.pk for each in made if each.system.name == "Beta"]).update(
+        condition=found
+    )
+    return found
+
+
+def taken(made) -> set:
+    return set(made.items.values_list("answer__condition__is_plain", flat=True))
+
+
+def test_a_round_takes_plain_answers_or_the_conditions_that_it_is_asked_for(
+    study, researcher, probe
+):
+    made = make_round(study, researcher)
+    assert taken(made) == {True}
+    assert (made.recipe["found"], made.recipe["other_conditions"]) == (2, 2)
+    made = make_round(study, researcher, name="Asked", conditions=(str(probe.public_id),))
+    assert taken(made) == {False}
+    assert made.recipe["condition_names"] == ["Scenario 4 · labels 0–1"]
+    assert taken(make_round(study, researcher, name="Both", conditions=("all",))) == {True, False}
+
+
+def test_a_balanced_round_draws_from_every_condition_alike(study, researcher, probe):
+    Answer.objects.update(system=study.systems.get(name="Alpha"))
+    made = make_round(study, researcher, conditions=("all",), size=2)
+    assert taken(made) == {True, False}
+
+
+def test_judges_score_what_was_named_and_else_plain_answers(study, researcher, probe):
+    made = make_round(study, researcher, conditions=("all",))
+    named = study.answers.values_list("public_id", flat=True)
+    for choice, conditions, plain, others in (
+        ("all", (), {True}, 2),
+        ("all", ("all",), {True, False}, 0),
+        ("round", (), {True, False}, 0),
+        ("answers", (), {True, False}, 0),
+    ):
+        about = {"choice": choice, "conditions": conditions, "scoring_round": made.public_id}
+        chosen = named if choice == "answers" else ()
+        target = target_of(default_rubric(study), **about, answers=chosen)
+        found = chosen_answers(study, target).values_list("condition__is_plain", flat=True)
+        assert set(found) == plain, choice
+        assert count_other_conditions(study, target) == others, choice
+    # A target from before there were conditions asks what it asked.
+    target = target_of(default_rubric(study))
+    del target["conditions"]
+    assert chosen_answers(study, target).count() == 4

@@ -2,18 +2,9 @@
 
 import pandas as pd
 
-ABOUT = {
-    "object1": "x",
-    "object2": "y",
-    "aspect": "",
-    "system_kind": "model",
-    "model": "",
-    "reason": "",
-    "rater_kind": "model",
-    "round": 0,
-    "choice": 1,
-    "characters": 100,
-}
+ABOUT = dict.fromkeys(("aspect", "model", "reason"), "")
+ABOUT |= {"object1": "x", "object2": "y", "system_kind": "model", "rater_kind": "model"}
+ABOUT |= {"round": 0, "choice": 1, "characters": 100}
 
 
 def sheets(*rows: dict) -> pd.DataFrame:
@@ -22,15 +13,9 @@ def sheets(*rows: dict) -> pd.DataFrame:
     for row in rows:
         full = {**ABOUT, "scenario": 1, "rater_id": "J", **row}
         name = "{system}/{scenario}/{question}/{choice}".format(**full)
-        made.append(
-            {
-                **full,
-                "answer_id": name,
-                "question_id": full["question"],
-                "system_id": f"id-{full['system']}",
-                "rater_name": full.get("rater_name", full["rater_id"]),
-            }
-        )
+        full |= {"answer_id": name, "question_id": full["question"]}
+        full |= {"system_id": f"id-{full['system']}"}
+        made.append({"rater_name": full["rater_id"]} | full)
     return pd.DataFrame(made)
 
 

@@ -91,17 +91,15 @@ def test_agreement_of_one_condition_is_made_once_in_the_background(
 
 
 @pytest.mark.long
-def test_a_part_of_a_board_and_its_agreement_are_two_things(study, client, probe, board):
+def test_a_part_of_a_board_its_agreement_and_its_rows_are_of_one_condition(
+    study, client, probe, board
+):
     client.get(address(study, "score_agreement"), {"condition": probe})
     client.get(address(study, "board", board.number), {"condition": probe})
     jobs.drain()
     kept = {each.key: set(each.figures) for each in BoardSlice.objects.all()}
     assert len(kept) == 2
     assert sum("pairs" in names and "people" in names for names in kept.values()) == 1
-
-
-@pytest.mark.long
-def test_rows_behind_a_figure_by_condition(study, client, probe, board):
     rows = address(study, "score_rows")
     page = client.get(rows, {"condition": probe})
     assert [row["condition"] for row in page.context["rows"]] == [NAME] * 4
@@ -126,14 +124,8 @@ def test_sheets_go_away_with_their_condition(study, client, probe):
 
 
 def rules(study, **chosen):
-    given = {
-        "rubric": default_rubric(study).public_id,
-        "basis": "judges",
-        "least_total": 0,
-        "validation": 0,
-        "seed": 1,
-    }
-    form = PairsForm(given | chosen, study=study)
+    given = {"rubric": default_rubric(study).public_id, "basis": "judges", "least_total": 0}
+    form = PairsForm(given | {"validation": 0, "seed": 1} | chosen, study=study)
     assert form.is_valid(), form.errors
     return form.rules()
 

@@ -25,12 +25,10 @@ def found(points, questions=12):
     keys = rubric.rubric.keys
     for at, sheet in enumerate(study.score_sheets.select_related("answer__system").order_by("pk")):
         more = at % 3 if points[sheet.answer.system.name] else 0
-        given = dict.fromkeys(keys, 0) | dict.fromkeys(
-            keys[: points[sheet.answer.system.name] + more], 1
-        )
-        study.score_sheets.filter(pk=sheet.pk).update(
-            points=given, total=rubric.rubric.total(given)
-        )
+        ones = keys[: points[sheet.answer.system.name] + more]
+        given = dict.fromkeys(keys, 0) | dict.fromkeys(ones, 1)
+        sheets = study.score_sheets.filter(pk=sheet.pk)
+        sheets.update(points=given, total=rubric.rubric.total(given))
     board = ScoreBoard.from_dict(snapshots.refresh(BOARDS, rubric).figures["board"])
     return board, chosen_judge(board, "")
 
@@ -65,14 +63,8 @@ def test_only_what_the_tests_show_about_the_highest_mean_is_said():
         replace(each, mean=means[each.system], rank=at)
         for at, each in enumerate(sorted(ranking.standings, key=lambda e: e.system), start=1)
     )
-    pairs = replace(
-        ranking.pairs,
-        first=(0, 0, 1),
-        second=(1, 2, 2),
-        mean=(0.5, 12.0, 11.5),
-        p_holm=(0.9, 0.01, 0.2),
-        detectable=(1.0, 1.0, 1.0),
-    )
+    told = {"mean": (0.5, 12.0, 11.5), "p_holm": (0.9, 0.01, 0.2), "detectable": (1.0, 1.0, 1.0)}
+    pairs = replace(ranking.pairs, first=(0, 0, 1), second=(1, 2, 2), **told)
     ranking = replace(ranking, standings=standings, pairs=pairs, detectable=1.0)
     said = board_finding(replace(board, rankings=(ranking,)), judge)
     assert said.says == (

@@ -57,7 +57,10 @@ def test_sides_are_by_chance_and_yet_even_for_everybody(lab):
     assert not list(find_violations())
 
 
-def test_both_texts_stand_on_their_sides(lab, annotator):
+@pytest.mark.parametrize("verdict", ["left", "right", "tie", "both_bad"])
+def test_both_texts_stand_on_their_sides_which_become_answers_on_the_server(
+    lab, annotator, verdict
+):
     for is_swapped in (False, True):
         sheet = begin(annotator, lab.study, lab.round)
         PreferenceSheet.objects.filter(pk=sheet.pk).update(is_swapped=is_swapped)
@@ -65,13 +68,6 @@ def test_both_texts_stand_on_their_sides(lab, annotator):
         texts = [sheet.pair.first.text, sheet.pair.second.text]
         left, right = reversed(texts) if is_swapped else texts
         assert 0 < page.index(left) < page.index(right)
-
-
-@pytest.mark.parametrize("verdict", ["left", "right", "tie", "both_bad"])
-def test_sides_become_answers_on_the_server(lab, annotator, verdict):
-    for is_swapped in (False, True):
-        sheet = begin(annotator, lab.study, lab.round)
-        PreferenceSheet.objects.filter(pk=sheet.pk).update(is_swapped=is_swapped)
         said = say(annotator, lab.study, sheet, verdict, comment=" Clearer. ")
         assert said.status_code == 200
         sheet.refresh_from_db()
@@ -84,21 +80,20 @@ def test_sides_become_answers_on_the_server(lab, annotator, verdict):
         assert re.search(rf'value="{verdict}" aria-pressed="true"', page)
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({}, "Choose the better answer"),
-        ({"verdict": "first"}, "left, right, tie or both_bad"),
-        ({"verdict": "left", "comment": "x" * 2_001}, "longer than 2000"),
-    ],
-)
-def test_what_is_no_verdict_is_refused_with_the_reason(lab, annotator, fields, said):
+NO_VERDICT = [
+    ({}, "Choose the better answer"),
+    ({"verdict": "first"}, "left, right, tie or both_bad"),
+    ({"verdict": "left", "comment": "x" * 2_001}, "longer than 2000"),
+]
+
+
+def test_what_is_no_verdict_is_refused_with_the_reason(lab, annotator):
     sheet = begin(annotator, lab.study, lab.round)
     url = address("prefer_submit", lab.study, sheet.public_id)
-    reply = annotator.post(url, {"base_version": 0} | fields, **JSON)
-    assert reply.status_code == 422
-    assert said in reply.json()["detail"]
-    assert annotator.post(url, {"base_version": 0} | fields).status_code == 422
+    for fields, said in NO_VERDICT:
+        reply = annotator.post(url, {"base_version": 0} | fields, **JSON)
+        assert (reply.status_code, said in reply.json()["detail"]) == (422, True), fields
+        assert annotator.post(url, {"base_version": 0} | fields).status_code == 422
     sheet.refresh_from_db()
     assert (sheet.state, sheet.verdict) == ("open", "")
 

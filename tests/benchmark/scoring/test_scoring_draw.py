@@ -8,21 +8,15 @@ from cqa_site.rounds.queue import LEAST_GAP, choose_repeat, own_order, repeat_du
 STRATA = {number: "ab"[number % 2] for number in range(1, 21)}
 
 
-def test_without_a_size_all_are_taken_for_sure():
+def test_a_draw_takes_all_or_as_many_of_every_stratum_as_it_has():
     drawn = draw_answers(STRATA, None, seed=3)
     assert sorted(drawn) == sorted(STRATA)
     assert set(drawn.values()) == {1.0}
-
-
-def test_every_stratum_gives_the_same_number_and_a_seed_the_same_answers():
     drawn = draw_answers(STRATA, 8, seed=3)
     assert Counter(STRATA[each] for each in drawn) == {"a": 4, "b": 4}
     assert set(drawn.values()) == {0.4}
     assert list(drawn) == list(draw_answers(STRATA, 8, seed=3))
     assert list(drawn) != list(draw_answers(STRATA, 8, seed=4))
-
-
-def test_what_a_small_stratum_lacks_the_others_give():
     strata = {1: "small"} | dict.fromkeys(range(2, 12), "large")
     drawn = draw_answers(strata, 6, seed=1)
     assert drawn[1] == 1.0
@@ -55,7 +49,7 @@ def test_each_rater_has_an_order_of_their_own_that_gaps_do_not_change():
     assert own_order(rest, seed=1, rater=7) == [each for each in order if each % 3]
 
 
-def test_repeats_keep_up_and_are_made_up_for_at_the_end():
+def test_repeats_keep_up_are_made_up_for_at_the_end_and_come_late_and_once():
     assert not repeat_due(LEAST_GAP, 0, 0.5)
     assert repeat_due(10, 0, 0.2)
     assert repeat_due(10, 1, 0.2)
@@ -63,9 +57,6 @@ def test_repeats_keep_up_and_are_made_up_for_at_the_end():
     assert not repeat_due(14, 2, 0.2)
     assert repeat_due(14, 2, 0.2, is_last=True)
     assert not repeat_due(100, 0, 0)
-
-
-def test_what_comes_again_was_scored_long_enough_ago_and_once():
     scored = list(range(100, 112))
     again = choose_repeat(scored, set(), seed=1, rater=1)
     assert again in scored[:-LEAST_GAP]

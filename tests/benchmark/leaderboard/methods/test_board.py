@@ -65,7 +65,7 @@ def test_a_cell_is_the_mean_over_questions_with_the_sd_over_answers():
     assert (cell(made).n_answers, cell(made).n_questions) == (4, 3)
 
 
-def test_replicates_count_once_and_people_are_one_column():
+def test_replicates_count_once_people_are_one_column_and_their_first_points_count():
     rows = [
         *scores("A", {"q1": 4.0}, rater_id="P1", rater_kind="person"),
         *scores("A", {"q1": 8.0}, rater_id="P2", rater_kind="expert"),
@@ -80,9 +80,7 @@ def test_replicates_count_once_and_people_are_one_column():
     assert cell(made, judge="people").mean == (6 + 10) / 2
     assert cell(made).mean == 2
     assert cell(made).n_answers == 1
-
-
-def test_of_a_persons_sheets_of_one_answer_the_first_with_points_counts():
+    # Of a person's sheets of one answer the first with points counts.
     ada = {"rater_id": "P1", "rater_kind": "person"}
     rows = [
         *scores("A", {"q1": 0.0}, replicate=1, **ada),
@@ -97,7 +95,7 @@ def test_of_a_persons_sheets_of_one_answer_the_first_with_points_counts():
     assert (made.judges[0].sheets, made.judges[0].unscored) == (5, 1)
 
 
-def test_unscored_answers_are_counted_and_bounded_never_zero():
+def test_unscored_answers_are_counted_and_bounded_and_another_column_has_its_own_maximum():
     made = board(*scores("A", {"q1": 10.0, "q2": 10.0, "q3": 10.0, "q4": NAN}))
     found = cell(made)
     assert (found.mean, found.coverage, found.unscored, found.asked) == (10, 0.75, 1, 4)
@@ -105,6 +103,12 @@ def test_unscored_answers_are_counted_and_bounded_never_zero():
     assert found.is_low
     assert made.rankings[0].unranked == {0: LOW_COVERAGE}
     assert made.counts.unscored == 1
+    rows = [*scores("A", FOUR, C1=NAN), *scores("B", FOUR, C1=1.0)]
+    found = make_board(sheets(*rows), BoardOptions(column="C1", maximum=1.0))
+    assert cell(found, 0).n_answers == 0
+    assert cell(found, 0).best == 1.0
+    assert cell(found, 1).mean == 1.0
+    assert found.rows[0].mean is None
 
 
 def test_an_interval_is_that_of_the_ranks():
@@ -236,7 +240,7 @@ def test_the_papers_recipe_takes_sheets_as_they_came():
     assert made.rows[0].mean == people.mean
 
 
-def test_a_system_without_a_shared_scenario_is_not_ranked_but_one_without_any_is():
+def test_systems_without_a_shared_scenario_or_enough_common_questions_are_not_ranked():
     rows = []
     for name in "ABC":
         rows += scores(name, FOUR)
@@ -247,9 +251,6 @@ def test_a_system_without_a_shared_scenario_is_not_ranked_but_one_without_any_is
     assert ranking.scenarios == (1, 2)
     assert ranking.unranked == {2: OTHER_SCENARIOS}
     assert {each.system for each in ranking.standings} == {"0", "1", "3"}
-
-
-def test_only_systems_with_enough_common_questions_are_ranked():
     other = {"x1": 1.0, "x2": 2.0, "x3": 3.0}
     made = board(*scores("A", FOUR), *scores("B", FOUR), *scores("C", other))
     assert made.rankings[0].unranked == {2: OTHER_QUESTIONS}
@@ -299,7 +300,7 @@ JUDGED = [float(at % 7) for at in range(40)]
 BY_PEOPLE = [at % 7 + 1.0 + at % 2 if at % 4 == 0 else NAN for at in range(40)]
 
 
-def test_a_random_part_by_people_calibrates_the_judge():
+def test_a_random_part_by_people_calibrates_the_judge_by_clusters_of_choices():
     rows, draw = calibrating()
     made = board(*rows, draws={3: draw})
     found = made.calibrated[0]
@@ -308,10 +309,7 @@ def test_a_random_part_by_people_calibrates_the_judge():
     assert found.mean == pytest.approx(expected.value)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     assert found.n_both == 10
-
-
-def test_several_choices_of_a_question_are_one_cluster():
-    rows, draw = calibrating()
+    # Several choices of a question are one cluster.
     more = [{**row, "choice": 2, "total": row["total"] + 1} for row in rows]
     both = {name: 2 * value for name, value in draw.items()}
     found = board(*rows, *more, draws={3: both}).calibrated[0]
@@ -325,19 +323,15 @@ def test_several_choices_of_a_question_are_one_cluster():
     assert (found.n_both, found.to_halve) == (20, None)
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
+def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished():
+    rows, draw = calibrating()
+    for change, reason in (
         ({"known": 9}, NO_DRAW),
         ({"drawn": 12, "known": 12}, UNFINISHED),
         ({"stands_for": 400.0}, OTHER_ANSWERS),
-    ],
-)
-def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished(change, reason):
-    rows, draw = calibrating()
-    made = board(*rows, draws={3: draw | change})
-    assert made.calibrated[0].mean is None
-    assert made.calibrated[0].reason == reason
+    ):
+        (found,) = board(*rows, draws={3: draw | change}).calibrated
+        assert (found.mean, found.reason) == (None, reason)
 
 
 def test_parts_imported_scores_and_several_rounds_calibrate_nothing():
@@ -374,15 +368,6 @@ def test_people_groups_and_criteria_costs_and_spread_stand_beside_it():
     rows += scores("A", {"q1": 2.0, "q9": 19.0}, rater_kind="person", rater_id="P")
     (found,) = board(*rows).beside
     assert (found.people, found.value, found.n) == (2, 3, 1)
-
-
-def test_another_column_has_its_own_points_and_maximum():
-    rows = [*scores("A", FOUR, C1=NAN), *scores("B", FOUR, C1=1.0)]
-    found = make_board(sheets(*rows), BoardOptions(column="C1", maximum=1.0))
-    assert cell(found, 0).n_answers == 0
-    assert cell(found, 0).best == 1.0
-    assert cell(found, 1).mean == 1.0
-    assert found.rows[0].mean is None
 
 
 def test_everything_is_plain_and_no_table_is_too_small():

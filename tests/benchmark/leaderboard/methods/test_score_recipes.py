@@ -32,13 +32,10 @@ TABLE = sheets(
 )
 
 
-def test_totals_and_groups_are_missing_where_a_point_is():
+def test_cells_rows_and_groups_have_means_over_what_is_there():
     assert TABLE["total"].tolist()[:-1] == [4, 2, 1, 3, 2, 0]
     assert np.isnan(TABLE.iloc[-1][["total", "facts"]].astype(float)).all()
     assert TABLE["form"].tolist() == [2, 0, 0, 2, 2, 0, 2]
-
-
-def test_cells_of_a_rater_have_a_mean_and_a_sample_sd_over_answers():
     other = sheets(("a", 1, "q1", 1, 0, 0, 1), rater="person")
     cells = paper.cell_scores(pd.concat([TABLE, other]))
     assert cells.loc[("person", "a", 1), "mean"] == 1
@@ -47,25 +44,12 @@ def test_cells_of_a_rater_have_a_mean_and_a_sample_sd_over_answers():
     single = cells.loc[("judge", "b", 1)]
     assert (single["mean"], single["n"], single["dropped"]) == (0, 1, 1)
     assert np.isnan(single["sd"])
-
-
-def test_a_row_is_the_unweighted_mean_of_its_cells_and_of_their_sds():
+    # A row is the unweighted mean of its cells and of their sds.
     rows = paper.system_scores(paper.cell_scores(TABLE))
     mean, sd, cells, n, dropped = rows.loc[("judge", "a")]
     assert (mean, sd) == (2.5, pytest.approx((2**0.5 + 1) / 2))
     assert (cells, n, dropped) == (2, 5, 0)
     assert rows.loc[("judge", "b"), "dropped"] == 1
-
-
-def test_scenarios_over_answers_and_over_cells():
-    table = pd.concat([TABLE, sheets(("cam", 0, "q1", 1, 1, 1, 1))])
-    over_answers = paper.scenario_scores(table)
-    assert over_answers["mean"].to_dict() == {("judge", 1): 2, ("judge", 2): 2}
-    over_cells = paper.scenario_scores(table, over="cells")
-    assert over_cells.loc[("judge", 1), ["mean", "cells"]].tolist() == [1.5, 2]
-
-
-def test_groups_have_their_own_means():
     found = paper.group_scores(TABLE, SMALL)
     assert found.loc[("facts", "judge", 2), "mean"] == pytest.approx(2 / 3)
     # The sheet without C2 still counts where C2 does not matter.
@@ -73,7 +57,12 @@ def test_groups_have_their_own_means():
     assert found.loc[("facts", "judge", 1), ["n", "dropped"]].tolist() == [3, 1]
 
 
-def test_with_and_without_an_aspect():
+def test_scenarios_and_aspects_over_answers_and_over_cells():
+    table = pd.concat([TABLE, sheets(("cam", 0, "q1", 1, 1, 1, 1))])
+    over_answers = paper.scenario_scores(table)
+    assert over_answers["mean"].to_dict() == {("judge", 1): 2, ("judge", 2): 2}
+    over_cells = paper.scenario_scores(table, over="cells")
+    assert over_cells.loc[("judge", 1), ["mean", "cells"]].tolist() == [1.5, 2]
     has_aspect = TABLE["question"] == "q2"
     cells = paper.aspect_scores(TABLE, has_aspect)
     # Without: cells 4, (1 + 3) / 2 and 0; with: 2 and 2, and one cell without a total.

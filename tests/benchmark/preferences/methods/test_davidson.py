@@ -1,3 +1,5 @@
+"""Strengths by Davidson's model and the ranking they make."""
+
 import math
 
 import evalica
@@ -8,7 +10,15 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from benchmark.preferences.methods import davidson, verdict_tables
-from benchmark.preferences.methods.davidson import NotConvergedError, fit_strengths
+from benchmark.preferences.methods import ranking as preference_ranking
+from benchmark.preferences.methods.davidson import (
+    NotConvergedError,
+    centred_pseudo_values,
+    fit_strengths,
+    leave_out_questions,
+    penalized,
+)
+from benchmark.preferences.methods.ranking import rank_by_preference
 from benchmark.preferences.methods.verdict_tables import Verdicts
 
 from .made_verdicts import drawn, drawn_table, times, verdicts
@@ -20,14 +30,8 @@ PUDDINGS = """
 3 6 13 18 10 | 4 6 14 19 18 | 5 6 11 21 12
 """
 # His estimates after seven of his iterations, as the R package PlackettLuce prints them.
-PUBLISHED = {
-    "1": 0.1388005,
-    "2": 0.1729985,
-    "3": 0.1617420,
-    "4": 0.1653930,
-    "5": 0.1586805,
-    "6": 0.2023855,
-}
+SHARES = (0.1388005, 0.1729985, 0.1617420, 0.1653930, 0.1586805, 0.2023855)
+PUBLISHED = dict(zip("123456", SHARES, strict=True))
 PUBLISHED_NU = 0.7468147
 
 
@@ -64,17 +68,12 @@ def likeliest(table):
     return dict(zip(systems, values, strict=True)), math.exp(best.x[-1]), -best.fun
 
 
-def by_evalica(method, found, **options):
+def by_evalica(method, found):
     winners = {"first": evalica.Winner.X, "second": evalica.Winner.Y, "tie": evalica.Winner.Draw}
     frame = found.frame
-    return method(
-        frame["first"].tolist(),
-        frame["second"].tolist(),
-        [winners[each] for each in frame["outcome"]],
-        tolerance=1e-14,
-        limit=100_000,
-        **options,
-    )
+    first, second = frame["first"].tolist(), frame["second"].tolist()
+    outcomes = [winners[each] for each in frame["outcome"]]
+    return method(first, second, outcomes, tolerance=1e-14, limit=100_000)
 
 
 def log_centred(scores):
@@ -114,7 +113,7 @@ def test_without_ties_it_is_bradley_and_terry(seed):
     assert ours.chance("s0", "s6").tie == 0.0
 
 
-def test_two_systems_have_a_closed_form():
+def test_two_systems_have_a_closed_form_and_a_weight_counts_as_that_many_verdicts():
     rows = times(6, "a", "b", "first") + times(2, "a", "b", "second") + times(4, "a", "b", "tie")
     found = fit_strengths(verdicts(*rows))
     assert found.log_strengths == pytest.approx((math.log(3) / 2, -math.log(3) / 2), abs=1e-9)
@@ -124,6 +123,11 @@ def test_two_systems_have_a_closed_form():
     assert found.log_likelihood == pytest.approx(
         6 * math.log(6 / 12) + 2 * math.log(2 / 12) + 4 * math.log(4 / 12)
     )
+    weighted = [*times(1, "a", "b", "first"), *times(1, "a", "b", "second"), ("a", "c", "tie")]
+    found = fit_strengths(verdicts(*weighted, weight=[3.0, 1.0, 0.0]))
+    assert found.systems == ("a", "b")
+    assert found.log_strengths[0] == pytest.approx(math.log(3) / 2)
+    assert found.n_verdicts == 2
 
 
 def test_both_bad_counts_as_a_tie_and_is_counted_apart():
@@ -166,14 +170,6 @@ def test_names_directions_and_whole_weights_mean_nothing_by_themselves(seed, ren
     assert weighted.log_likelihood == pytest.approx(factor * ours.log_likelihood)
 
 
-def test_a_weight_counts_as_that_many_verdicts_and_zero_as_none():
-    weighted = [*times(1, "a", "b", "first"), *times(1, "a", "b", "second"), ("a", "c", "tie")]
-    found = fit_strengths(verdicts(*weighted, weight=[3.0, 1.0, 0.0]))
-    assert found.systems == ("a", "b")
-    assert found.log_strengths[0] == pytest.approx(math.log(3) / 2)
-    assert found.n_verdicts == 2
-
-
 def test_systems_that_were_never_compared_are_named_and_the_others_have_penalized_strengths():
     found = fit_strengths(
         verdicts(
@@ -194,20 +190,17 @@ def test_systems_that_were_never_compared_are_named_and_the_others_have_penalize
     assert alone.log_strengths[0] == -alone.log_strengths[1]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
+def test_without_finite_strengths_they_are_penalized():
+    for rows in (
         [("a", "b", "first"), ("b", "c", "first")],
         [("a", "b", "tie")],
         # a beats b once and both always tie with c: c lies between them at any distance.
         [("a", "b", "first"), ("b", "c", "tie"), ("c", "a", "tie")],
-    ],
-)
-def test_without_finite_strengths_they_are_penalized(rows):
-    found = fit_strengths(verdicts(*rows))
-    assert (found.is_penalized, found.reason, found.log_likelihood) == (True, None, None)
-    assert set(found.systems) == {name for row in rows for name in row[:2]}
-    assert all(math.isfinite(each) for each in found.log_strengths)
+    ):
+        found = fit_strengths(verdicts(*rows))
+        assert (found.is_penalized, found.reason, found.log_likelihood) == (True, None, None)
+        assert set(found.systems) == {name for row in rows for name in row[:2]}
+        assert all(math.isfinite(each) for each in found.log_strengths)
     assert fit_strengths(verdicts()).reason == davidson.NO_VERDICTS
 
 
@@ -242,7 +235,123 @@ def test_strengths_are_penalized_exactly_where_the_search_would_run_away(seed):
 
 def test_a_search_that_does_not_arrive_says_so(monkeypatch):
     monkeypatch.setattr("benchmark.preferences.methods.davidson._MOST_STEPS", 1)
-    with pytest.raises(
-        NotConvergedError, match="strengths of 5 systems did not settle in 1 steps"
-    ):
+    with pytest.raises(NotConvergedError, match="of 5 systems did not settle in 1 steps"):
         fit_strengths(drawn())
+
+
+@pytest.fixture(scope="module")
+def ranking():
+    return rank_by_preference(drawn(n=1200, n_questions=60))
+
+
+def test_without_a_question_strengths_are_those_of_the_other_verdicts_or_of_blocks(monkeypatch):
+    found = drawn(n=300, n_questions=12)
+    counts = found.count()
+    fits = leave_out_questions(counts)
+    assert fits.log_strengths.shape == (13, 5)
+    for at, question in enumerate(found.questions, start=1):
+        rest = Verdicts.from_frame(found.frame[found.frame["question"] != question]).count()
+        alone = penalized(rest.first, rest.second, rest.total[None])
+        assert fits.log_strengths[at] == pytest.approx(alone.log_strengths[0], abs=1e-6)
+    assert centred_pseudo_values(fits.log_strengths).mean(axis=0) == pytest.approx(
+        fits.log_strengths[0]
+    )
+    monkeypatch.setattr("benchmark.preferences.methods.davidson.MOST_LEFT_OUT", 15)
+    found = rank_by_preference(drawn(n=600, n_questions=60))
+    assert all(each.low < each.value < each.high for each in found.standings)
+
+
+def test_a_system_that_was_never_beaten_leads_by_a_penalized_strength_and_its_win_rate():
+    """Ten wins and two ties: no likeliest strength, and yet the clearest result."""
+    rows = [*times(10, "a", "b", "first"), *times(2, "a", "b", "tie")]
+    found = rank_by_preference(verdicts(*rows))
+    best = found.standings[0]
+    assert (best.system, best.rank_low, best.rank_high, best.low) == ("a", 1, 1, None)
+    assert 0 < best.value < 3
+    assert best.win_rate.value == pytest.approx(11 / 12)
+    assert 0.6 < best.win_rate.low < best.win_rate.value < best.win_rate.high <= 1
+    assert (found.strengths.is_penalized, found.reason) == (True, preference_ranking.NO_LIMIT)
+    always = rank_by_preference(verdicts(*times(12, "a", "b", "first"))).standings
+    assert (always[0].win_rate.value, always[0].win_rate.high) == (1.0, 1.0)
+    assert always[0].win_rate.low == pytest.approx(0.025 ** (1 / 12))
+    assert always[1].rank_low == 2
+
+
+def test_equal_systems_are_not_told_apart_by_few_questions():
+    """Two equal systems on five questions once led in 18 % of studies."""
+    generator = np.random.default_rng(1)
+    for n, most in ((5, 0), (10, 3)):
+        led = 0
+        for _ in range(15):
+            rows = [("a", "b", each) for each in generator.choice(["first", "second"], n)]
+            pairs = rank_by_preference(verdicts(*rows)).pairs
+            led += any(pair.is_separable for pair in pairs)
+        assert led <= most
+
+
+def test_standings_and_differences_follow_from_the_verdicts_behind_them(ranking):
+    assert [each.system for each in ranking.standings] == ["s0", "s1", "s2", "s3", "s4"]
+    assert [each.rank for each in ranking.standings] == [1, 2, 3, 4, 5]
+    for each in ranking.standings:
+        assert each.low < each.value < each.high
+        assert each.rank_low <= each.rank <= each.rank_high
+    assert (ranking.n_questions, ranking.reason) == (60, None)
+    frame = drawn(n=1200, n_questions=60).frame
+    for each in ranking.standings:
+        own = frame[(frame["first"] == each.system) | (frame["second"] == each.system)]
+        decided = own["outcome"].isin(["first", "second"])
+        won = own["first"].where(own["outcome"] == "first", own["second"]) == each.system
+        assert each.wins == int((decided & won).sum())
+        assert each.losses == int((decided & ~won).sum())
+        assert each.ties == int((own["outcome"] == "tie").sum())
+        assert (each.both_bad, each.n_questions) == (0, own["question"].nunique())
+    assert len(ranking.pairs) == 10
+    strength = ranking.strengths.by_system()
+    for pair in ranking.pairs:
+        assert pair.mean == pytest.approx(strength[pair.first] - strength[pair.second])
+        assert pair.low < pair.mean < pair.high
+        assert pair.p <= pair.p_holm
+    far = next(pair for pair in ranking.pairs if (pair.first, pair.second) == ("s0", "s4"))
+    assert far.is_separable
+    assert far.low > 0
+    assert ranking.standings[0].tie_group == 1 < ranking.standings[4].tie_group
+
+
+def test_more_verdicts_on_the_same_questions_do_not_pretend_to_be_more_questions():
+    """Repeating every verdict four times doubles no evidence: the intervals stay."""
+    table = drawn_table(n=300, n_questions=30)
+    once = rank_by_preference(Verdicts.from_frame(table))
+    often = rank_by_preference(Verdicts.from_frame(table.loc[table.index.repeat(4)]))
+    for one, other in zip(once.standings, often.standings, strict=True):
+        assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.2)
+
+
+def test_a_system_that_nearly_always_loses_keeps_its_interval_and_is_told_apart():
+    table = drawn_table(n=400, n_systems=4, spread=0.3)
+    last = drawn_table(n=120, n_systems=2, seed=9).assign(first="s0", second="s9", outcome="first")
+    last.loc[0, "outcome"] = "second"
+    last["pair"] += 1000
+    rows = table.to_dict("records") + last.to_dict("records")
+    found = rank_by_preference(Verdicts.from_frame(type(table)(rows)))
+    worst = found.standings[-1]
+    assert (worst.system, worst.rank_low, worst.rank_high) == ("s9", 5, 5)
+    assert worst.low < worst.value < worst.high
+    assert all(pair.is_separable for pair in found.pairs if pair.second == "s9")
+
+
+def test_both_bad_has_its_interval_and_few_questions_a_reason():
+    rows = [*times(20, "a", "b", "first"), *times(20, "b", "a", "first")]
+    rows += times(10, "a", "b", "both_bad")
+    found = rank_by_preference(verdicts(*rows))
+    assert found.both_bad.value == pytest.approx(0.2)
+    assert found.both_bad.low < 0.2 < found.both_bad.high
+    assert [each.both_bad for each in found.standings] == [10, 10]
+    found = rank_by_preference(drawn(n_questions=2))
+    assert found.reason == preference_ranking.TOO_FEW_QUESTIONS
+    assert [each.rank for each in found.standings] == [1, 2, 3, 4, 5]
+    assert {(each.low, each.tie_group) for each in found.standings} == {(None, None)}
+    assert found.pairs == ()
+    found = rank_by_preference(verdicts(("a", "b", "first")))
+    assert [each.rank for each in found.standings] == [1, 2]
+    assert (found.pairs, found.both_bad.value) == ((), 0.0)
+    assert rank_by_preference(verdicts()).reason == davidson.NO_VERDICTS

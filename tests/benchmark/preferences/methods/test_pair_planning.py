@@ -41,31 +41,37 @@ def is_linked(pairs, names):
     return seen == set(names)
 
 
-def test_every_pair_is_two_answers_to_one_question_by_two_systems():
+def test_every_pair_is_two_answers_to_one_question_and_a_plan_the_same_for_a_seed():
     candidates = {each.answer: each for each in answers(per_cell=2)}
     for pair in plan_pairs(list(candidates.values()), 60, seed=1).pairs:
         left, right = candidates[pair.left], candidates[pair.right]
         assert left.question == right.question == pair.question
         assert (left.system, right.system) == (pair.left_system, pair.right_system)
         assert left.system != right.system
+    candidates = answers()
+    plan = plan_pairs(candidates, 40, seed=7)
+    assert plan == plan_pairs(candidates[::-1], 40, seed=7)
+    assert plan != plan_pairs(candidates, 40, seed=8)
 
 
-@pytest.mark.parametrize("n_systems", [2, 3, 7, 12])
-def test_the_first_pairs_link_all_systems(n_systems):
-    plan = plan_pairs(answers(n_systems), 40, seed=3)
-    names = {f"s{each}" for each in range(n_systems)}
-    assert is_linked(plan.pairs[: n_systems - 1], names)
-    whys = [each.why for each in plan.pairs]
-    assert whys == [LINKS] * (n_systems - 1) + [UNCERTAIN] * (len(whys) - n_systems + 1)
-
-
-def test_the_least_that_links_is_enough_and_earlier_pairs_link_too():
+def test_the_first_pairs_link_all_systems_by_the_least():
+    for n_systems in (2, 3, 7, 12):
+        plan = plan_pairs(answers(n_systems), 40, seed=3)
+        names = {f"s{each}" for each in range(n_systems)}
+        assert is_linked(plan.pairs[: n_systems - 1], names), n_systems
+        whys = [each.why for each in plan.pairs]
+        assert whys == [LINKS] * (n_systems - 1) + [UNCERTAIN] * (len(whys) - n_systems + 1)
     earlier = plan_pairs(answers(6), 5, seed=1)
     assert len(earlier.pairs) == 5
     with pytest.raises(PlanError, match="5 pairs are needed to link 6 systems, more than 4"):
         plan_pairs(answers(6), 4, seed=1)
     plan = plan_pairs(answers(6), 3, seed=2, asked={each.key for each in earlier.pairs})
     assert {each.why for each in plan.pairs} == {UNCERTAIN}
+    lonely = Candidate(answer="x", question="other", system="yahoo")
+    with pytest.raises(PlanError, match="both groups: s0, s1; yahoo"):
+        plan_pairs([*answers(2), lonely], 5, seed=1)
+    with pytest.raises(PlanError, match="at least two systems"):
+        plan_pairs([lonely], 5, seed=1)
 
 
 def test_no_pair_comes_twice_and_when_nothing_is_left_the_plan_says_so():
@@ -82,14 +88,6 @@ def test_no_pair_comes_twice_and_when_nothing_is_left_the_plan_says_so():
     assert plan_pairs(few, 100, seed=1, asked=asked).pairs == ()
 
 
-def test_systems_without_a_common_question_are_named():
-    lonely = Candidate(answer="x", question="other", system="yahoo")
-    with pytest.raises(PlanError, match="both groups: s0, s1; yahoo"):
-        plan_pairs([*answers(2), lonely], 5, seed=1)
-    with pytest.raises(PlanError, match="at least two systems"):
-        plan_pairs([lonely], 5, seed=1)
-
-
 def test_without_knowledge_pairs_of_systems_questions_and_answers_take_turns():
     pairs = plan_pairs(answers(5, n_questions=30), 100, seed=1).pairs
     assert set(Counter(map(systems_of, pairs)).values()) == {10}
@@ -101,7 +99,7 @@ def test_without_knowledge_pairs_of_systems_questions_and_answers_take_turns():
     assert max(shown.values()) - min(shown.values()) <= 1
 
 
-def test_pairs_whose_outcome_is_open_come_first():
+def test_open_pairs_come_first_and_what_was_compared_often_later():
     strengths = Strengths(
         systems=("s0", "s1", "s2", "s3"), log_strengths=(3.0, 2.9, -2.9, -3.0), nu=0.5
     )
@@ -111,20 +109,10 @@ def test_pairs_whose_outcome_is_open_come_first():
     assert near > 60
     # What lies far apart tells little, but only it tells how far.
     assert near < sum(counts.values())
-
-
-def test_what_was_compared_often_comes_later():
     asked = {each.key for each in plan_pairs(answers(2, 30), 30, seed=1).pairs}
     plan = plan_pairs(answers(3, 60), 30, seed=1, asked=asked)
     counts = Counter(map(systems_of, plan.pairs))
     assert counts[frozenset(("s0", "s1"))] == 0
-
-
-def test_a_plan_is_the_same_for_a_seed_whatever_the_order_of_the_answers():
-    candidates = answers()
-    plan = plan_pairs(candidates, 40, seed=7)
-    assert plan == plan_pairs(candidates[::-1], 40, seed=7)
-    assert plan != plan_pairs(candidates, 40, seed=8)
 
 
 @settings(max_examples=60)
@@ -154,7 +142,7 @@ def test_sides_are_left_to_chance():
     assert len(sides) == 6
 
 
-def test_controls_show_the_better_answer_on_both_sides_alike():
+def test_controls_show_the_better_answer_on_both_sides_alike_or_cannot_be_drawn():
     known = [
         KnownPair(question=n, first=f"a{n}", second=f"b{n}", outcome=outcome)
         for n, outcome in enumerate(["first", "second", "tie", "both_bad"] * 5)
@@ -172,9 +160,6 @@ def test_controls_show_the_better_answer_on_both_sides_alike():
             assert getattr(each, each.expected) == better[each.question]
     assert drawn == draw_controls(known[::-1], 20, seed=1)
     assert len({each.question for each in draw_controls(known, 6, seed=2)}) == 6
-
-
-def test_controls_that_cannot_be_drawn():
     known = [KnownPair(question=1, first="a", second="b", outcome="first")]
     with pytest.raises(PlanError, match="2 control pairs were requested, but only 1 are known"):
         draw_controls(known, 2, seed=1)
