@@ -25,13 +25,8 @@ from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import drain
 from tests.argsum.made_cells import make_count, make_dataset, make_scorer, make_set
-from tests.cast import make_study
-from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db
-
-
-study = built_once(make_study)
 
 
 def compute(study, *functions, **chosen):

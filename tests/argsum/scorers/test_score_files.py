@@ -53,38 +53,38 @@ def place(settings, tmp_path, monkeypatch):
 @pytest.mark.django_db
 def test_a_stored_matrix_needs_no_model():
     scorer = make_scorer(make_study(), sha256="a" * 64)
-    first = scorers.match_scorer_of(scorer).matrix(ROWS, COLUMNS)
+
+    def matrix(*texts, of=scorer, **topic):
+        return scorers.match_scorer_of(of).matrix(*texts, **topic)
+
+    first = matrix(ROWS, COLUMNS)
     assert first.shape == (2, 3)
-    vectors = Counting("").encode(ROWS), Counting("").encode(COLUMNS)
-    assert np.allclose(first, vectors[0] @ vectors[1].T)
+    assert np.allclose(first, Counting("").encode(ROWS) @ Counting("").encode(COLUMNS).T)
     Counting.asked = []
-    again = scorers.match_scorer_of(scorer).matrix(ROWS, COLUMNS)
+    again = matrix(ROWS, COLUMNS)
     assert np.array_equal(first, again)
     assert not again.flags.writeable
     # Other columns with the same rows: only the columns are read.
-    scorers.match_scorer_of(scorer).matrix(ROWS, ["Late"])
+    matrix(ROWS, ["Late"])
     assert Counting.asked == [["Late"]]
     # Another model, or the same texts in another order, is another file.
     scorer.sha256 = "b" * 64
-    scorers.match_scorer_of(scorer).matrix(ROWS, COLUMNS)
+    matrix(ROWS, COLUMNS)
     assert Counting.asked[1:] == [ROWS, COLUMNS]
     assert texts_key(["ab", "c"]) != texts_key(["a", "bc"])
-
-
-@pytest.mark.django_db
-def test_the_topic_goes_before_each_text_where_it_was_learned():
-    study = make_study()
-    plain = make_scorer(study, sha256="a" * 64)
-    tuned = make_scorer(study, name="Tuned", sha256="b" * 64, uses_topic=True)
-    scorers.match_scorer_of(plain).matrix(ROWS, COLUMNS, topic=TOPIC)
-    scorers.match_scorer_of(tuned).matrix(ROWS, COLUMNS, topic=TOPIC)
+    # The topic goes before each text where it was learned.
+    Counting.asked = []
+    matrix(ROWS, COLUMNS, topic=TOPIC)
+    assert Counting.asked == []
+    tuned = make_scorer(scorer.study, name="Tuned", sha256="c" * 64, uses_topic=True)
+    matrix(ROWS, COLUMNS, of=tuned, topic=TOPIC)
     prefixed = [[f"{TOPIC}: {text}" for text in texts] for texts in (ROWS, COLUMNS)]
-    assert Counting.asked == [ROWS, COLUMNS, *prefixed]
-    symmetric = scorers.match_scorer_of(tuned).matrix(ROWS, ROWS, topic=TOPIC)
+    assert Counting.asked == prefixed
+    symmetric = matrix(ROWS, ROWS, of=tuned, topic=TOPIC)
     assert np.allclose(symmetric, symmetric.T)
     assert np.allclose(np.diag(symmetric), 1)
     # Nothing new was read.
-    assert len(Counting.asked) == 4
+    assert Counting.asked == prefixed
 
 
 def test_a_writer_that_dies_leaves_nothing_and_a_file_cut_short_is_written_again():
@@ -105,21 +105,21 @@ def test_a_writer_that_dies_leaves_nothing_and_a_file_cut_short_is_written_again
 
 
 def test_what_nobody_read_goes_first(monkeypatch):
+    day = 86_400
+    paths = [folder() / f"{key_of(str(number))}.npy" for number in range(3)]
     for number in range(3):
         kept(key_of(str(number)), (250,), lambda out: out.fill(1))
-    paths = [folder() / f"{key_of(str(number))}.npy" for number in range(3)]
     left = folder() / "dead-worker.part"
     left.write_bytes(b"x")
     now = paths[0].stat().st_mtime
-    os.utime(paths[0], (now - 29 * 86_400,) * 2)
-    os.utime(paths[1], (now - 31 * 86_400,) * 2)
-    os.utime(left, (now - 2 * 86_400,) * 2)
+    for path, days in ((paths[0], 29), (paths[1], 31), (left, 2)):
+        os.utime(path, (now - days * day,) * 2)
     assert clear_scores(now) == 2
     assert sorted(folder().iterdir()) == sorted([paths[0], paths[2]])
     # A read is what keeps a file: the oldest goes when there is too much.
     monkeypatch.setattr(actions, "MOST_BYTES", 2_000)
     kept(key_of("0"), (250,), lambda out: 1 / 0)
-    os.utime(paths[2], (now - 86_400,) * 2)
+    os.utime(paths[2], (now - day,) * 2)
     assert clear_scores(now) == 1
     assert list(folder().iterdir()) == [paths[0]]
 
@@ -185,25 +185,22 @@ def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
 
 @pytest.mark.django_db
 def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(monkeypatch):
-    asked = []
+    asked, heard = [], []
 
     def read(model, pairs):
         asked.extend(pairs)
         return np.array([len(first) / 100 for first, _second in pairs], dtype=np.float32)
 
-    monkeypatch.setattr(actions.CrossEncoder, "_read", read)
-    model = actions.CrossEncoder("any", uses_topic=True)
-    heard = []
-    model.say = lambda done, total: heard.append((done, total))
-    found = model.fill(np.empty((2, 3), np.float32), ROWS, COLUMNS, topic=TOPIC)
-    assert heard == [(1, 2), (2, 2)]
-    # The topic is read once for each pair, before the first text.
-    assert asked[0] == (f"{TOPIC}: {ROWS[0]}", COLUMNS[0])
-    assert found.shape == (2, 3)
-
     def stops(done, total):
         raise StaleWorker
 
+    monkeypatch.setattr(actions.CrossEncoder, "_read", read)
+    model = actions.CrossEncoder("any", uses_topic=True)
+    model.say = lambda done, total: heard.append((done, total))
+    found = model.fill(np.empty((2, 3), np.float32), ROWS, COLUMNS, topic=TOPIC)
+    assert (found.shape, heard) == ((2, 3), [(1, 2), (2, 2)])
+    # The topic is read once for each pair, before the first text.
+    assert asked[0] == (f"{TOPIC}: {ROWS[0]}", COLUMNS[0])
     model.say = stops
     asked.clear()
     with pytest.raises(StaleWorker):
@@ -212,22 +209,19 @@ def test_a_model_that_reads_both_texts_says_how_far_it_is_and_can_be_stopped(mon
     # A run hears how far such a model is.
     scorer = make_scorer(make_study(), kind="cross_encoder", base_model="some/model")
     run = SystemRun(match_scorer=scorer)
-    found = solver.RunScorers(run, lambda done, total: heard.append(done)).match
-    found.inner.say(1, 2)
+    solver.RunScorers(run, lambda done, total: heard.append(done)).match.inner.say(1, 2)
     assert heard[2:] == [1]
 
 
 @pytest.mark.django_db
 def test_figures_of_clusters_are_kept_together(django_assert_num_queries):
-    dataset = make_dataset(make_study())
-    first, second = dataset.cells.all()
+    first, second = make_dataset(make_study()).cells.all()
     kept = {make_set(first, clusters=[0, 0, 0, 1, 1, 1]).pk}
     everything = SummarySet.objects.all()
     assert set(cluster_values(everything, "here")) == kept
     with django_assert_num_queries(1):
         assert cluster_values(everything, "here")
     kept.add(make_set(second, clusters=[0, 0, 0, -1, -1, -1]).pk)
-    found = cluster_values(everything, "here")
-    assert set(found) == kept
+    assert set(cluster_values(everything, "here")) == kept
     everything.filter(cell=first).delete()
     assert set(cluster_values(everything, "here")) == {max(kept)}

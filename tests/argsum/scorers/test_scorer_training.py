@@ -17,13 +17,12 @@ from argsum.scorers.models import Scorer
 from cqa_site.judging import training as torch_training
 from cqa_site.runs.jobs import StaleWorker
 from cqa_site.runs.models import Job
-from tests.argsum.made_cells import make_dataset, make_learning_dataset
-from tests.argsum.scorers.tiny_models import make_tiny_model, trained
+from tests.argsum.made_cells import make_dataset
+from tests.argsum.scorers.tiny_models import trained
 from tests.cast import make_member, make_study
-from tests.worlds import built_once
 
 # Models that learn, however small, and torch.
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 LOSSES = {"entropy": 1, "scale": 16, "contrast": 0.5, "temperature": 0.07}
 SIZES = {"steps": 24, "batch": 6, "longest": 32, "frozen": 0, "members": 1}
 CHECKS = {"checks": 3, "patience": 3, "averaging": 0.5}
@@ -33,69 +32,34 @@ RECIPE = ScorerRecipe(**LOSSES, **SIZES, **CHECKS, learning_rate=1e-2, uses_topi
 SHORT = replace(RECIPE, steps=4, checks=2)
 
 
-@pytest.fixture(autouse=True)
-def _one_thread(monkeypatch):
-    """Two threads for so little would wait for each other while other tests run."""
-    monkeypatch.setattr(torch_training.Training, "threads", 1)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
-    return make_tiny_model(tmp_path_factory.mktemp("models") / "tiny")
-
-
-@pytest.fixture
-def data(settings, tmp_path, tiny):
-    """A data folder of its own, in which the tiny model is known by its name."""
-    settings.DATA_DIR = tmp_path
-    (tmp_path / "models").mkdir()
-    (tmp_path / "models/tiny").symlink_to(tiny, target_is_directory=True)
-    return tmp_path
-
-
-study = built_once(make_study)
-
-
-@pytest.fixture
-def dataset(study):
-    return make_learning_dataset(study)
-
-
 def ask(study, dataset, **changed):
     usual = {"name": "Tuned", "task": "match", "base_model": "tiny", "recipe": RECIPE}
-    return scorer_training.request_training(
-        study=study, dataset=dataset, actor=None, **usual | changed
-    )
-
-
-def never(done, total, note=""):
-    """Nobody listens."""
+    plan = {"study": study, "dataset": dataset, "actor": None} | usual
+    return scorer_training.request_training(**plan | changed)
 
 
 def test_a_trained_scorer_separates_what_the_model_did_not(data, study, dataset):
     scorer = trained(ask(study, dataset))
     assert (scorer.state, scorer.job.state) == ("ready", "done")
     figures = scorer.figures
-    assert figures["test"]["arguments"] == 12
     # The test cells are those that were learned: what is learned is found again.
-    assert figures["test"]["accuracy"] == 1
+    assert (figures["test"]["arguments"], figures["test"]["accuracy"]) == (12, 1)
     whole = dict.fromkeys(("excluding", "excluding_with_zeros", "including"), 1)
     assert figures["test"]["oracle"] == whole | {"cells_clustered": 2, "cells_judged": 2}
     assert [each["step"] for each in figures["looks"]] == [8, 8, 16, 16, 24, 24]
     assert figures["losses"][-1]["loss"] < figures["losses"][0]["loss"]
     assert scorer.threshold == figures["chosen"]["threshold"]
+    json.dumps(figures, allow_nan=False)
     folder = trained_folder(scorer)
     assert scorer.folder == folder.name
     assert (folder / "MODEL_CARD.md").read_text() == scorer.card
     assert "| test | 2 | 12 | 1.000 |" in scorer.card
     assert list(load_file(folder / "model.safetensors"))
     assert not list(folder.parent.glob("*checkpoint*"))
-    same, other = match_scorer_of(scorer).matrix(
-        ["An engine under the window wakes whole families."],
-        ["Night buses disturb sleep", "Night buses cost too much"],
-    )[0]
+    points = ["Night buses disturb sleep", "Night buses cost too much"]
+    said = ["An engine under the window wakes whole families."]
+    same, other = match_scorer_of(scorer).matrix(said, points)[0]
     assert same > scorer.threshold > other
-    json.dumps(figures, allow_nan=False)
 
 
 def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, monkeypatch):
@@ -139,39 +103,34 @@ def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monk
 def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
     cells = data_of("match", dataset)
     recipe = replace(SHORT, members=2, seed=5)
+    steps = []
 
-    def train(name, recipe, say=never):
+    def train(name, recipe, dies_at=None):
+        def say(done, total, note=""):
+            steps.append(done)
+            if done == dies_at:
+                raise StaleWorker
+
+        steps.clear()
         scorer = study.scorers.filter(name=name).first()
         scorer = scorer or ask(study, dataset, name=name, recipe=recipe)
         return scorer, trainers.train(scorer, cells, say)
 
-    def dies_at(step):
-        def say(done, total, note=""):
-            assert total == 8
-            steps.append(done)
-            if done == step:
-                raise StaleWorker
-
-        return say
-
-    steps = []
     # It goes on after the look at step 2; then one member is whole, the other goes on likewise.
     for begins, dies in ((1, 3), (3, 7)):
-        steps.clear()
         with pytest.raises(StaleWorker):
-            train("Broken off", recipe, dies_at(dies))
+            train("Broken off", recipe, dies)
         assert steps[0] == begins
         assert not trained_folder(study.scorers.get()).exists()
-    steps.clear()
-    _broken, again = train("Broken off", recipe, dies_at(None))
+    _broken, again = train("Broken off", recipe)
     assert steps[0] == 7
     whole, made = train("Whole", recipe)
+    assert steps[-1] == 8
     assert again["sha256"] == made["sha256"]
     figures = made["figures"]
-    assert [each["step"] for each in figures["looks"]][-1] == 8
+    assert (figures["looks"][-1]["step"], figures["steps"]) == (8, 8)
     assert [each["member"] for each in figures["looks"]] == [0] * 4 + [1] * 4
     assert len(figures["chosen_looks"]) == 2
-    assert figures["steps"] == 8
     singles = [train(f"Single {n}", replace(recipe, members=1, seed=5 + n))[0] for n in range(2)]
     weights, *others = (
         load_file(trained_folder(each) / "model.safetensors") for each in (whole, *singles)
@@ -203,14 +162,6 @@ def test_a_training_is_cancelled_and_goes_on_and_a_scorer_in_use_stays(data, stu
     assert folder.exists()  # gone with the commit, which a test never makes
 
 
-def test_a_model_that_is_not_there_is_said(data, study, dataset):
-    (data / "models/empty").mkdir()
-    scorer = trained(ask(study, dataset, base_model="empty"))
-    assert scorer.state == "failed"
-    assert "could not be loaded" in scorer.error
-    assert Job.objects.get(pk=scorer.job_id).state == "failed"
-
-
 def test_what_cannot_be_learned_is_refused(data, study, dataset):
     for change, said in (
         ({"base_model": "/etc"}, "neither a model name"),
@@ -221,7 +172,10 @@ def test_what_cannot_be_learned_is_refused(data, study, dataset):
     ):
         with pytest.raises(ScorerRefused, match=said):
             ask(study, **{"dataset": dataset} | change)
-    ask(study, dataset)
+    (data / "models/empty").mkdir()
+    scorer = trained(ask(study, dataset, base_model="empty"))
+    assert (scorer.state, Job.objects.get(pk=scorer.job_id).state) == ("failed", "failed")
+    assert "could not be loaded" in scorer.error
     with pytest.raises(ScorerRefused, match="with this name"):
         ask(study, dataset)
     assert study.scorers.count() == 1
@@ -243,18 +197,14 @@ def test_a_quality_scorer_is_a_line_through_vectors(data, study, dataset):
         ask(study, dataset, task="quality", name="Again")
 
 
-def test_a_torn_checkpoint_is_none(tmp_path):
-    for content in (b"", b"\x80\x02torn"):
-        path = tmp_path / "x.checkpoint"
-        path.write_bytes(content)
-        assert torch_training.read(path) is None
-
-
-def test_one_model_read_in_two_ways_keeps_two_matrices(study):
+def test_a_torn_checkpoint_is_none_and_one_model_read_in_two_ways_keeps_two_matrices(
+    tmp_path, study
+):
     """Cosines must never stand for the scores of a model that reads both texts."""
-    one, other = (
-        Scorer(study=study, name=kind, task="match", kind=kind, sha256="a", state="ready",
-               base_model="all-MiniLM-L6-v2")
-        for kind in ("bi_encoder", "cross_encoder")
-    )  # fmt: skip
+    for content in (b"", b"\x80\x02torn"):
+        (tmp_path / "x.checkpoint").write_bytes(content)
+        assert torch_training.read(tmp_path / "x.checkpoint") is None
+    about = {"task": "match", "sha256": "a", "state": "ready", "base_model": "all-MiniLM-L6-v2"}
+    kinds = ("bi_encoder", "cross_encoder")
+    one, other = (Scorer(study=study, name=kind, kind=kind, **about) for kind in kinds)
     assert match_scorer_of(one).key != match_scorer_of(other).key

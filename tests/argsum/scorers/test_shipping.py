@@ -46,14 +46,10 @@ def test_stances_of_a_topic_become_one_cell_in_which_sides_do_not_match():
     assert joined.labels.tolist() == [[1, 0, 0], [-1, 1, 0], [0, 0, 1]]
     assert (joined.judged, joined.stance) == ((1, 2), 0)
     assert alone.labels.tolist() == [[1]]
-
-
-def test_the_first_wording_of_a_point_stands_for_it():
-    made = statement_cell(
-        "kettle", {"noise for": ["hush", "quiet"], "noise against": ["a", "b", "c"]}
-    )
-    assert made.key_points == ("hush", "a")
-    assert made.arguments == ("quiet", "b", "c")
+    # The first wording of a point stands for it.
+    texts = {"noise for": ["hush", "quiet"], "noise against": ["a", "b", "c"]}
+    made = statement_cell("kettle", texts)
+    assert (made.key_points, made.arguments) == (("hush", "a"), ("quiet", "b", "c"))
     assert made.labels.tolist() == [[1, 0], [0, 1], [0, 1]]
     assert made.judged == (0, 1, 2)
 
@@ -177,6 +173,7 @@ def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, mon
     monkeypatch.setattr(training, "packaged_weights", lambda: str(tmp_path / "packaged"))
     with pytest.raises(ValueError, match="trained did not begin as"):
         training.write_difference(tmp_path / "trained", tmp_path)
+    assert filler_classifier_in(tmp_path) is None
 
 
 @pytest.mark.long
@@ -256,7 +253,3 @@ def test_an_analysis_tells_filler_with_the_shipped_classifier(monkeypatch):
     work = SimpleNamespace(progress=lambda *_: None)
     told = ScorerTools(analysis, work).filler([*FILLER, *SOMETHING])
     assert told.tolist() == [True] * len(FILLER) + [False] * len(SOMETHING)
-
-
-def test_a_scorer_without_a_classifier_has_none(tmp_path):
-    assert filler_classifier_in(tmp_path) is None

@@ -20,36 +20,13 @@ from argsum.scorers.methods.training import WritingRecipe, writer_input
 from cqa_site.judging import training as torch_training
 from cqa_site.runs.jobs import StaleWorker, drain
 from tests.argsum.made_cells import SIDES, TOPIC, make_dataset, make_learning_dataset, make_scorer
-from tests.argsum.scorers.tiny_models import make_tiny_model, make_tiny_writer, trained
+from tests.argsum.scorers.tiny_models import trained
 from tests.cast import make_study
-from tests.worlds import built_once
 
 # Models that learn, however small, and torch.
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.usefixtures("one_thread")]
 RECIPE = WritingRecipe(epochs=40, batch=4, learning_rate=1e-2, longest_in=64, longest_out=16)
 POINTS = {point for _stance, points in SIDES for point in points}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(torch_training.Training, "threads", 1)
-        yield
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models")
-    make_tiny_writer(folder / "tiny-t5")
-    make_tiny_model(folder / "tiny")
-    return folder
-
-
-@pytest.fixture
-def data(settings, tmp_path, models):
-    settings.DATA_DIR = tmp_path
-    (tmp_path / "models").symlink_to(models, target_is_directory=True)
-    return tmp_path
 
 
 def taught_study(folder):
@@ -62,7 +39,7 @@ def taught_study(folder):
 
 
 @pytest.fixture(scope="module")
-def built(models, build_once, tmp_path_factory):
+def built(models, one_thread, build_once, tmp_path_factory):
     folder = tmp_path_factory.mktemp("taught")
     (folder / "models").symlink_to(models, target_is_directory=True)
     return build_once(taught_study, folder)
@@ -75,19 +52,17 @@ def taught(built, settings, db):
     return world
 
 
-study = built_once(make_study)
-
-
-@pytest.fixture
-def dataset(study):
-    return make_learning_dataset(study)
-
-
 def ask(study, dataset, **changed):
     usual = {"name": "Scribe", "task": "write", "base_model": "tiny-t5", "recipe": RECIPE}
-    return scorer_training.request_training(
-        study=study, dataset=dataset, actor=None, **usual | changed
-    )
+    plan = {"study": study, "dataset": dataset, "actor": None} | usual
+    return scorer_training.request_training(**plan | changed)
+
+
+def plan_with(study, dataset, **chosen):
+    """A run for which the writer is to write."""
+    scorer = make_scorer(study, name="tiny", base_model="tiny")
+    usual = {"dataset": dataset, "match_scorer": scorer, "variant": "seq2seq"}
+    return SystemPlan(**usual | {"writer_model": "Scribe"} | chosen)
 
 
 def weights_of(scorer):
@@ -168,20 +143,10 @@ GRIDS = {"mcargsum": {"threshold": [0.0], "min_size": [2]}, "uskpm": REDUCED | {
 
 @pytest.mark.parametrize("system", GRIDS)
 def test_a_trained_writer_writes_for_a_run(taught, system, monkeypatch):
-    study = taught.study
-    halves = [0, 0, 0, 1, 1, 1]
-    solved = solver._asked
+    study, halves, solved = taught.study, [0, 0, 0, 1, 1, 1], solver._asked
     # What clusters a model of random weights makes is not the question.
     monkeypatch.setattr(solver, "_asked", lambda *given: type(solved(*given))(clusters=halves))
-    plan = SystemPlan(
-        dataset=taught.dataset,
-        split="test",
-        system=system,
-        grid=GRIDS[system],
-        match_scorer=make_scorer(study, name="tiny", base_model="tiny"),
-        variant="seq2seq",
-        writer_model="Scribe",
-    )
+    plan = plan_with(study, taught.dataset, split="test", system=system, grid=GRIDS[system])
     run = start_system(study=study, actor=None, plan=plan)
     drain()
     run.refresh_from_db()
@@ -196,14 +161,7 @@ def test_a_trained_writer_writes_for_a_run(taught, system, monkeypatch):
 
 def test_what_a_writer_cannot_do_is_refused(data, study, dataset):
     writer = ask(study, dataset)
-    plan = SystemPlan(
-        dataset=dataset,
-        system="mcargsum",
-        grid={"threshold": [0.5], "min_size": [2]},
-        match_scorer=make_scorer(study),
-        variant="seq2seq",
-        writer_model="Scribe",
-    )
+    plan = plan_with(study, dataset, system="mcargsum", grid=GRIDS["mcargsum"])
     with pytest.raises(SystemRunRefused, match="not ready"):
         start_system(study=study, actor=None, plan=plan)
     writer.state = "ready"
@@ -211,7 +169,7 @@ def test_what_a_writer_cannot_do_is_refused(data, study, dataset):
         request_try(scorer=writer, first="a", second="b", topic="", actor=None)
     with pytest.raises(ScorerRefused, match="train split has no key point"):
         ask(study, make_dataset(study), name="Empty")
-    (data / "models/broken").mkdir(exist_ok=True)
+    (data / "models/broken").mkdir()
     scorer = trained(ask(study, dataset, name="Broken", base_model="broken"))
     assert scorer.state == "failed"
     assert "“models” in the data folder" in scorer.error

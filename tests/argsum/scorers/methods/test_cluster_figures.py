@@ -5,12 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
+from argsum.leaderboard.methods import SetFigures, Terms, board
 from argsum.scorers.methods.figures import (
     ClusterFigure,
+    Clusterings,
+    OverCells,
     adjusted_rand,
     best_per_cell,
     cluster_figure,
 )
+from argsum.systems.methods.clusters import THRESHOLDS
 
 
 def test_the_worked_example():
@@ -78,3 +82,40 @@ def test_best_per_cell_excluding_noise_needs_enough_clustered():
     nothing = best_per_cell({"one": []}, noise="include")
     assert (nothing.mean, nothing.chosen, nothing.without) == (None, {}, ("one",))
     assert best_per_cell({}, noise="include").mean is None
+
+
+def same(reference, ids):
+    """One clustering at every threshold."""
+    return [cluster_figure(f"{each:g}", reference, ids) for each in THRESHOLDS]
+
+
+def test_a_cell_with_too_little_clustered_has_no_index_and_counts_as_nothing():
+    right, whole = same("aabb", [0, 0, 1, 1]), OverCells(1, 1, 1, 1)
+    cells = {"right": right, "little": same("aabb", [0, 0, -1, -1])}
+    excluding, including = Clusterings(cells).at(THRESHOLDS[0])
+    assert excluding == OverCells(mean=1.0, with_zeros=0.5, n=1, cells=2)
+    assert (including.n, including.cells) == (2, 2)
+    assert Clusterings(cells).oracle()[0] == excluding
+    # The board and the card of a scorer count the same cells.
+    names = ("excluding", "including", "share")
+    sets = [
+        SetFigures(key, "S", "0.5", cell, **{name: getattr(own[0], name) for name in names})
+        for key, (cell, own) in enumerate(cells.items())
+    ]
+    (row,) = board(sets, [], list(cells), Terms())
+    assert row.excluding == excluding
+    figure = row.figures["excluding"]
+    assert (figure.value, figure.n_values) == (excluding.mean, excluding.n)
+    # Cells without judged arguments are left out.
+    unjudged = {"nothing judged": same("", []), "one judged": same("a", [0])}
+    clusterings = Clusterings({"right": right} | unjudged)
+    assert clusterings.at(THRESHOLDS[0]) == clusterings.oracle() == (whole, whole)
+
+
+def test_a_threshold_does_not_win_by_leaving_cells_out():
+    low = cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0])
+    high = cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3])
+    little = cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1])
+    clusterings = Clusterings({"one": [low, high], "two": [low, little]})
+    assert clusterings.at(0.075)[0].mean > clusterings.at(0.05)[0].mean
+    assert clusterings.worth(0.05) > clusterings.worth(0.075)

@@ -7,25 +7,20 @@ from argsum.scorers.methods.encoders import MOST_STATEMENTS, choose_encoder, sid
 from cqa_site.judging.encoders import MPNET, MULTILINGUAL
 
 
-@pytest.mark.parametrize(
-    ("language", "installed", "statements", "name", "reason"),
-    [
-        ("en", [MPNET, MULTILINGUAL], 10, MPNET, "language"),
+def test_the_language_decides():
+    both = [MPNET, MULTILINGUAL]
+    for language, installed, statements, name, reason in (
+        ("en", both, 10, MPNET, "language"),
         ("en", [MULTILINGUAL], 10, "shipped", "missing"),
         ("en", [MPNET], MOST_STATEMENTS + 1, "shipped", "many"),
-        ("de", [MPNET, MULTILINGUAL], 10**6, MULTILINGUAL, "language"),
+        ("de", both, 10**6, MULTILINGUAL, "language"),
         ("pl", [MPNET], 10, "shipped", "missing"),
-        ("he", [MPNET, MULTILINGUAL], 10, "shipped", "unsupported"),
-        ("", [MPNET, MULTILINGUAL], 10, "shipped", "unsupported"),
-    ],
-)
-def test_the_language_decides(language, installed, statements, name, reason):
-    choice = choose_encoder(language, installed, statements=statements)
-    assert (choice.name, choice.reason) == (name, reason)
-
-
-def test_a_debate_is_read_by_the_scorer_that_was_trained_on_debates():
-    both = [MPNET, MULTILINGUAL]
+        ("he", both, 10, "shipped", "unsupported"),
+        ("", both, 10, "shipped", "unsupported"),
+    ):
+        choice = choose_encoder(language, installed, statements=statements)
+        assert (choice.name, choice.reason) == (name, reason)
+    # A debate is read by the scorer that was trained on debates.
     assert choose_encoder("en", both, is_one_sided=True).reason == "debate"
     assert choose_encoder("de", both, is_one_sided=True).name == MULTILINGUAL
 
