@@ -16,7 +16,6 @@ from tests.argsum.made_cells import make_count, make_dataset
 from tests.argsum.made_runs import make_run, plan_of, work
 from tests.argsum.signed_in import SignedIn
 from tests.argsum.systems.packages import Packages, documented
-from tests.lengths import first
 
 pytestmark = pytest.mark.django_db
 State = SystemRun.State
@@ -65,8 +64,7 @@ def api(lab):
 
 
 def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api):
-    package, point, code, version = documented()
-    lab.packages.add(package, point, code, version)
+    lab.packages.add(*documented())
     form = lab.get("system_run_new").context["form"]
     assert form.fields["longest-most"].label == "Most key points"
     given = {n: f.initial for n, f in form.fields.items() if f.initial not in (None, False)}
@@ -76,23 +74,19 @@ def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api)
     assert "21 is not between 1 and 20" in wrong.text
     assert lab.post("system_run_new", given).status_code == 302
     run = work(lab.study.system_runs.get())
+    label = "Longest arguments (Counterpoint match)"
     assert (run.state, run.error) == (State.DONE, "")
-    assert (run.package, run.label) == (
-        "longest-arguments 1.0",
-        "Longest arguments (Counterpoint match)",
-    )
+    assert (run.package, run.label) == ("longest-arguments 1.0", label)
     made = run.sets.get(cell__stance=1, setting="most=2 redundancy=0.5")
     # The longest two of one key point would repeat each other: one of each.
-    assert [each.text for each in made.summaries.all()] == [
-        "Nobody should have to walk home alone after midnight.",
-        "Nurses finish their shift long after the last tram.",
+    assert [(each.text, each.prevalence) for each in made.summaries.all()] == [
+        ("Nobody should have to walk home alone after midnight.", 3),
+        ("Nurses finish their shift long after the last tram.", 3),
     ]
-    assert [each.prevalence for each in made.summaries.all()] == [3, 3]
     person = Rater.objects.create(study=lab.study, kind="person", name="A")
     for each in run.sets.filter(setting=made.setting):
         make_count(each, person, covered=2, unique=2)
-    board = lab.text("key_points", {"dataset": lab.dataset.public_id})
-    assert "Longest arguments (Counterpoint match)" in board
+    assert label in lab.text("key_points", {"dataset": lab.dataset.public_id})
     [row] = api("key-points/leaderboard/").json()["system_rows"]
     assert (row["system"], row["setting"]) == (run.label, made.setting)
     assert row["figures"]["weighted"]["value"] == pytest.approx(1.0)
@@ -100,11 +94,10 @@ def test_the_system_of_the_document_runs_and_stands_on_the_leaderboard(lab, api)
 
 
 def test_the_same_by_api_with_types_and_bounds(lab, api):
-    package, point, code, version = documented()
-    lab.packages.add(package, point, code, version)
-    shown = api("summarization-systems/").json()
-    assert [each["name"] for each in shown["systems"]] == [*(own.name for own in OWN), "longest"]
-    most = shown["systems"][-1]["parameters"][0]
+    lab.packages.add(*documented())
+    shown = api("summarization-systems/").json()["systems"]
+    assert [each["name"] for each in shown] == [*(own.name for own in OWN), "longest"]
+    most = shown[-1]["parameters"][0]
     assert (most["kind"], most["low"], most["high"], most["published"]) == ("int", 1, 20, [1, 4])
     body = {"dataset": str(lab.dataset.public_id), "system": "longest"}
     refused = api("system-runs/", body | {"grid": {"most": [2.5]}})
@@ -115,31 +108,27 @@ def test_the_same_by_api_with_types_and_bounds(lab, api):
     assert started.json()["grid"] == {"most": [1, 4], "redundancy": [0.5]}
     run = work(lab.study.system_runs.get())
     assert (run.state, run.sets.filter(state="done").count()) == (State.DONE, 4)
-    assert api("system-runs/?system=longest").json()["count"] == 1
-    assert api("system-runs/?system=barh").json()["count"] == 0
+    for system, count in (("longest", 1), ("barh", 0)):
+        assert api(f"system-runs/?system={system}").json()["count"] == count
     assert api("system-runs/?system=shortest").status_code == 400
+
+
+OWN_POINT = "odd = odd_one:SYSTEM"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("points", "code", "said"),
-    first(
-        4,
-        [
-            ("odd = odd_one:SYSTEM", "1 / 0", "ZeroDivisionError while it was loaded"),
-            ("odd = odd_one:SYSTEM", "raise SystemExit(3)", "SystemExit while it was loaded"),
-            ("odd = odd_one:SYSTEM", "", "AttributeError while it was loaded"),
-            ("odd = nowhere:SYSTEM", "", "ModuleNotFoundError while it was loaded"),
-            ("odd = odd_one:SYSTEM", "SYSTEM = 3", "is not a SummarizationSystem"),
-            ("odd", "", "entry points cannot be read"),
-            ("odd = odd_one:SYSTEM", MADE.replace("'odd'", "'other'"), "name is “other”"),
-            (
-                "barh = odd_one:SYSTEM",
-                MADE.replace("'odd'", "'barh'"),
-                "another system has this name",
-            ),
-        ],
-    ),
+    [
+        (OWN_POINT, "1 / 0", "ZeroDivisionError while it was loaded"),
+        (OWN_POINT, "raise SystemExit(3)", "SystemExit while it was loaded"),
+        (OWN_POINT, "", "AttributeError while it was loaded"),
+        ("odd = nowhere:SYSTEM", "", "ModuleNotFoundError while it was loaded"),
+        (OWN_POINT, "SYSTEM = 3", "is not a SummarizationSystem"),
+        ("odd", "", "entry points cannot be read"),
+        (OWN_POINT, MADE.replace("'odd'", "'other'"), "name is “other”"),
+        ("barh = odd_one:SYSTEM", MADE.replace("'odd'", "'barh'"), "another system has this name"),
+    ],
 )
 def test_a_broken_package_is_named_and_takes_nothing_down(lab, api, points, code, said):
     lab.packages.add("odd-one", points, code.format(**NOTHING))
@@ -149,57 +138,33 @@ def test_a_broken_package_is_named_and_takes_nothing_down(lab, api, points, code
     assert "odd-one 1.0" in page
     [fault] = api("summarization-systems/").json()["faults"]
     assert fault["package"] == "odd-one 1.0"
-    assert make_run(lab.dataset, lab.researcher, system="barh", grid=BARH).state == State.DONE
+    grid = {"threshold": [0.5], "fill_up": [1.0]}
+    assert make_run(lab.dataset, lab.researcher, system="barh", grid=grid).state == State.DONE
 
 
-BARH = {"threshold": [0.5], "fill_up": [1.0]}
-
-
-def test_a_broken_system_beside_a_good_one_is_named_and_of_two_with_one_name_none_is_taken(lab):
-    good = MADE.format(**NOTHING)
-    lab.packages.add("odd-one", "bad = odd_one:NOTHING\nodd = odd_one:SYSTEM", good)
-    assert [each.name for each in systems()[len(OWN) :]] == ["odd"]
-    with pytest.raises(SystemRunRefused, match="“bad” of the package odd-one"):
-        plan_of(lab.dataset, system="bad", grid={})
-    lab.packages.add("odd-two", "odd = odd_two:SYSTEM", good)
-    assert systems() == OWN
-    page = lab.text("system_run_new")
-    assert "odd-one 1.0" in page
-    assert "odd-two 1.0" in page
-
-
-@pytest.mark.parametrize(
-    ("made", "said"),
-    first(
-        6,
-        [
-            ("1 / 0", "ZeroDivisionError"),
-            ("exit(1)", "SystemExit"),
-            ("['text']", "it returned no Summary"),
-            ("Summary()", "has clusters or a reason"),
-            ("Summary(['text'])", "not a KeyPoint with a text"),
-            ("Summary([KeyPoint(' ')])", "not a KeyPoint with a text"),
-            ("Summary([KeyPoint('x')] * 1001)", "more than 1,000 key points"),
-            ("Summary(clusters=[0])", "1 cluster ids for 6 arguments"),
-            ("Summary(clusters=[0.5] * 6)", "a whole number"),
-            ("Summary([KeyPoint('x', 2)], clusters=[0] * 6)", "a key point of cluster 2"),
-            ("Summary([KeyPoint('x')], match=tools.pairs)", "match scores of shape (6, 6)"),
-            (
-                "Summary([KeyPoint('x')], match=tools.pairs[:, :1] / 0)",
-                "a match score is not a number",
-            ),
-            ("tools.pairs.fill(0)", "ValueError"),
-            ("tools.vectors", "it asks for “vectors”"),
-        ],
-    ),
-)
 @pytest.mark.filterwarnings("ignore:divide by zero")
-def test_a_system_that_fails_stops_its_run_and_names_its_package(lab, made, said):
-    run = lab.run(made)
-    assert run.state == State.FAILED
-    assert run.error.startswith("“Odd” of the package odd-one 1.0 failed: ")
-    assert said in run.error
-    assert run.sets.count() == 0
+def test_a_system_that_fails_stops_its_run_and_names_its_package(lab, alone):
+    for made, said in (
+        ("1 / 0", "ZeroDivisionError"),
+        ("exit(1)", "SystemExit"),
+        ("['text']", "it returned no Summary"),
+        ("Summary()", "has clusters or a reason"),
+        ("Summary(['text'])", "not a KeyPoint with a text"),
+        ("Summary([KeyPoint(' ')])", "not a KeyPoint with a text"),
+        ("Summary([KeyPoint('x')] * 1001)", "more than 1,000 key points"),
+        ("Summary(clusters=[0])", "1 cluster ids for 6 arguments"),
+        ("Summary(clusters=[0.5] * 6)", "a whole number"),
+        ("Summary([KeyPoint('x', 2)], clusters=[0] * 6)", "a key point of cluster 2"),
+        ("Summary([KeyPoint('x')], match=tools.pairs)", "match scores of shape (6, 6)"),
+        ("Summary([KeyPoint('x')], match=tools.pairs[:, :1] / 0)", "match score is not a number"),
+        ("tools.pairs.fill(0)", "ValueError"),
+        ("tools.vectors", "it asks for “vectors”"),
+    ):
+        with alone(made):
+            run = lab.run(made)
+            assert (run.state, run.sets.count()) == (State.FAILED, 0)
+            assert run.error.startswith("“Odd” of the package odd-one 1.0 failed: ")
+            assert said in run.error
 
 
 @pytest.mark.long
@@ -216,7 +181,7 @@ def test_clusters_alone_are_put_into_words_here(lab):
     assert "a writer should have written" in refused.error
     # What a system gets holds no row.
     run = lab.run("Summary([KeyPoint(repr(cell))])")
-    [text, _other] = run.sets.order_by("cell__position").values_list("summaries__text", flat=True)
+    text = run.sets.order_by("cell__position").values_list("summaries__text", flat=True)[0]
     assert text.startswith("CellData(topic='Every town")
     assert "written=None" in text
 
@@ -253,19 +218,29 @@ def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
     assert work(run).error == "There is no system named “odd”."
 
 
-def test_a_setting_that_cannot_be_stored_is_refused(lab):
+def test_a_broken_system_beside_a_good_one_is_named_and_of_two_with_one_name_none_is_taken(lab):
+    good = MADE.format(**NOTHING)
     many = "parameters=tuple(Parameter('p' * 39 + str(n), (1,)) for n in range(6)), "
-    code = MADE.replace("variants=", many + "variants=").format(**NOTHING)
-    lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code)
+    lab.packages.add("odd-one", OWN_POINT, good.replace("variants=", many + "variants="))
+    # A setting that cannot be stored is refused.
     grid = {each.name: [1] for each in systems()[-1].parameters}
     plan = plan_of(lab.dataset, system="odd", grid=grid)
     with pytest.raises(SystemRunRefused, match="too long to be stored"):
         start_system(study=lab.study, actor=lab.researcher, plan=plan)
+    lab.packages.add("odd-one", f"bad = odd_one:NOTHING\n{OWN_POINT}", good)
+    assert [each.name for each in systems()[len(OWN) :]] == ["odd"]
+    with pytest.raises(SystemRunRefused, match="“bad” of the package odd-one"):
+        plan_of(lab.dataset, system="bad", grid={})
+    lab.packages.add("odd-two", "odd = odd_two:SYSTEM", good)
+    assert systems() == OWN
+    page = lab.text("system_run_new")
+    assert "odd-one 1.0" in page
+    assert "odd-two 1.0" in page
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
+def test_declarations_that_break_the_contract():
+    usual = {"name": "odd", "title": "Odd", "about": "a", "citation": "c", "summarize": print}
+    for changed, said in (
         ({"name": "Odd one"}, "is not a valid name"),
         ({"title": None}, "a title"),
         ({"summarize": None}, "a function"),
@@ -275,9 +250,6 @@ def test_a_setting_that_cannot_be_stored_is_refused(lab):
         ({"parameters": (Parameter("a", (), kind="text"),)}, "a kind is"),
         ({"parameters": (Parameter("a", (2,)),)}, "is not between 0 and 1"),
         ({"parameters": (Parameter("a-b", ()),)}, "is not a valid name"),
-    ],
-)
-def test_declarations_that_break_the_contract(changed, said):
-    usual = {"name": "odd", "title": "Odd", "about": "a", "citation": "c", "summarize": print}
-    with pytest.raises(SystemNotValid, match=said):
-        SummarizationSystem(**usual | changed)
+    ):
+        with pytest.raises(SystemNotValid, match=said):
+            SummarizationSystem(**usual | changed)

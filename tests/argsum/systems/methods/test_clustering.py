@@ -36,21 +36,16 @@ def test_clusters_at_each_threshold():
     # At .3, 6 joins the first pair it meets; then .1 · 3/4 + .3 · 1/4 = .15 links the rest.
     assert sorted(map(len, members(found[0.2]).values())) == [3, 4]
     assert found[0.05] == [0] * 7
-
-
-def test_a_merge_at_exactly_the_threshold_is_not_made():
-    match = np.array([[1.0, 0.5], [0.5, 1.0]])
-    found = merge_clusters(match, [0.5, 0.499], min_size=2)
+    # A merge at exactly the threshold is not made.
+    found = merge_clusters(np.array([[1.0, 0.5], [0.5, 1.0]]), [0.5, 0.499], min_size=2)
     assert found == {0.5: [-1, -1], 0.499: [0, 0]}
-
-
-def test_small_clusters_are_unclustered_and_ids_follow_first_appearance():
+    # Small clusters are unclustered, and ids follow first appearance.
     match = np.eye(6)
-    match[np.ix_([1, 3, 5], [1, 3, 5])] = 0.9
-    match[np.ix_([0, 2], [0, 2])] = 0.9
-    assert merge_clusters(match, [0.5])[0.5] == [-1, 0, -1, 0, -1, 0]
-    assert merge_clusters(match, [0.5], min_size=2)[0.5] == [0, 1, 0, 1, -1, 1]
-    assert merge_clusters(match, [0.5], min_size=1)[0.5] == [0, 1, 0, 1, 2, 1]
+    match[np.ix_([1, 3, 5], [1, 3, 5])] = match[np.ix_([0, 2], [0, 2])] = 0.9
+    sizes = {3: [-1, 0, -1, 0, -1, 0], 2: [0, 1, 0, 1, -1, 1], 1: [0, 1, 0, 1, 2, 1]}
+    for size, ids in sizes.items():
+        assert merge_clusters(match, [0.5], min_size=size)[0.5] == ids
+    assert merge_clusters(match, [0.5])[0.5] == sizes[3]
 
 
 def test_two_scores_of_a_pair_are_averaged_and_the_diagonal_is_not_read():
@@ -60,17 +55,13 @@ def test_two_scores_of_a_pair_are_averaged_and_the_diagonal_is_not_read():
     # Scores above 1 do not become negative distances.
     assert distances(np.array([[1.0, 1.0000002], [1.0000002, 1.0]])).tolist() == [0.0]
     for n in (0, 1):
-        assert merge_clusters(np.ones((n, n)), [0.5]) == {0.5: [-1] * n}
-        assert merge_clusters(np.ones((n, n)), [0.5], min_size=1) == {0.5: [0] * n}
-
-
-def test_what_is_no_matrix_of_scores_or_too_large_for_memory_is_refused():
-    with pytest.raises(ValueError, match="not of shape"):
-        merge_clusters(np.ones((2, 3)), [0.5])
+        for size, ids in ((3, [-1] * n), (1, [0] * n)):
+            assert merge_clusters(np.ones((n, n)), [0.5], min_size=size) == {0.5: ids}
     bad = np.ones((3, 3))
     bad[0, 2] = np.nan
-    with pytest.raises(ValueError, match="finite"):
-        merge_clusters(bad, [0.5])
+    for wrong, said in ((np.ones((2, 3)), "not of shape"), (bad, "finite")):
+        with pytest.raises(ValueError, match=said):
+            merge_clusters(wrong, [0.5])
     # One number seen as a matrix of any size.
     match = np.broadcast_to(np.float32(0.5), (20_001, 20_001))
     with pytest.raises(TooManyArguments, match="20,001 arguments in one cell"):
@@ -98,41 +89,26 @@ def test_it_is_the_merge_that_one_would_write_down(seed, n, threshold):
     assert {frozenset(each) for each in members(ids).values()} == naive(match, threshold)
 
 
-@pytest.mark.parametrize(
-    ("ids", "expected"),
-    [
-        ([0, 0, 0, 1, 1, 1], True),
-        ([0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1], True),
-        ([0, 0, 0, 1, 1, 1, -1, -1, -1, -1, -1, -1], False),  # exactly half
-        ([0, 0, 0, 0], False),  # one cluster
-        ([-1, -1], False),
-        ([], False),
-    ],
-)
-def test_when_a_cell_is_summarised(ids, expected):
-    assert is_summarizable(ids) is expected
+def test_when_a_cell_is_summarised():
+    assert is_summarizable([0, 0, 0, 1, 1, 1])
+    # Exactly half is too little, and so is one cluster.
+    assert [is_summarizable([0, 0, 0, 1, 1, 1] + [-1] * n) for n in (5, 6)] == [True, False]
+    assert not any(map(is_summarizable, ([0, 0, 0, 0], [-1, -1], [])))
 
 
-def made(n=7):
-    scores = np.random.default_rng(3).uniform(-0.2, 1, (n, n)).astype(np.float32)
-    return (scores + scores.T) / 2
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
-def test_it_is_pearson_mixed_with_the_scores(weight, monkeypatch):
+def test_it_is_pearson_mixed_with_the_scores(monkeypatch):
     monkeypatch.setattr(profiles, "ROWS_AT_ONCE", 3)
-    scores = made()
+    scores = np.random.default_rng(3).uniform(-0.2, 1, (7, 7)).astype(np.float32)
+    scores = (scores + scores.T) / 2
     kept = scores.copy()
-    found = profile_scores(scores, weight=weight)
-    expected = weight * np.corrcoef(scores.astype(float)) + (1 - weight) * scores
-    assert np.allclose(found, expected, atol=1e-6)
-    assert found.dtype == np.float32
+    for weight in (0.0, 0.5, 1.0):
+        found = profile_scores(scores, weight=weight)
+        expected = weight * np.corrcoef(scores.astype(float)) + (1 - weight) * scores
+        assert np.allclose(found, expected, atol=1e-6)
+        assert found.dtype == np.float32
     # The matrix may be a file that others read.
     assert np.array_equal(scores, kept)
-
-
-def test_a_row_without_variance_correlates_with_nothing():
-    scores = made()
+    # A row without variance correlates with nothing.
     scores[2, :] = scores[:, 2] = 0.3
     assert np.array_equal(profile_scores(scores)[2], np.zeros(7))
     with pytest.raises(ValueError, match="between 0 and 1"):
@@ -146,17 +122,13 @@ def test_the_best_key_point_above_the_threshold():
     assert found.scores == [0.7, -0.2, 0.0, 0.9]
     assert assign(match, threshold=0.8).positions == [-1, -1, -1, 0]
     assert prevalence(found.positions, 3) == [1, 1, 0]
-
-
-def test_without_key_points_nobody_is_assigned():
+    # Without key points nobody is assigned.
     found = assign(np.zeros((2, 0)))
     assert (found.positions, found.scores) == ([-1, -1], [0.0, 0.0])
-    assert prevalence([-1, -1], 0) == []
+    assert (prevalence([-1, -1], 0), prevalence([], 3)) == ([], [0, 0, 0])
     assert assign(np.zeros((0, 3))).positions == []
-    assert prevalence([], 3) == [0, 0, 0]
     # The share of own key points.
-    assert accuracy([0, 1, 2, -1], [0, 1, 1, 1]) == 0.5
-    assert accuracy([], []) is None
+    assert (accuracy([0, 1, 2, -1], [0, 1, 1, 1]), accuracy([], [])) == (0.5, None)
     with pytest.raises(ValueError, match="zip"):
         accuracy([0, 1], [0])
 
@@ -171,9 +143,7 @@ def test_the_central_argument_is_matched_best_by_the_others():
     assert central_argument(match, [1, 0]) == 1  # equal: the earlier of the members
     with pytest.raises(ValueError, match="without arguments"):
         central_argument(match, [])
-
-
-def test_a_large_cluster_is_added_up_in_parts():
+    # A large cluster is added up in parts.
     match = np.random.default_rng(3).random((1100, 1100), dtype=np.float32)
     members = list(range(40, 1090))
     inner = match[40:1090, 40:1090].astype(float)
@@ -182,8 +152,6 @@ def test_a_large_cluster_is_added_up_in_parts():
     # Columns stand in the place of the key point.
     match = np.array([[1.0, 0.1, 0.1], [0.9, 1.0, 0.1], [0.9, 0.1, 1.0]])
     assert central_argument(match, [2, 1, 0]) == 0
-
-
-def test_best_arguments_come_first_and_unknown_ones_last():
+    # Best arguments come first, unknown ones last.
     assert by_quality([4, 0, 1, 2], [0.5, np.nan, 0.9, 0.0, 0.5]) == [2, 4, 0, 1]
     assert by_quality([0, 1], [None, 0.0]) == [1, 0]

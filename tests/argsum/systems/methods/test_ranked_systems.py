@@ -59,14 +59,11 @@ def test_a_near_duplicate_of_a_higher_one_goes_and_its_arguments_are_matched_aga
     assert found == [0, 1]
 
 
-def test_a_removed_candidate_still_removes_the_next():
+def test_a_removed_candidate_still_removes_the_next_and_changes_the_order():
     # Votes 3, 2, 1; 1 is like 0, and 2 is like 1 but not like 0.
     match = np.array([[0.9, 0, 0]] * 3 + [[0, 0.9, 0]] * 2 + [[0, 0, 0.9]])
     between = symmetric(3, s01=0.87, s12=0.87)
     assert barh(match, between, own=[None] * 3, threshold=0.856) == [0]
-
-
-def test_rematching_counts_removed_candidates_and_changes_the_order():
     # 0: three votes; 1 (argument 6): two and a duplicate of 0; 2: two, which argument 6 joins
     # with those two that 1 leaves.
     match = np.zeros((7, 3))
@@ -77,13 +74,11 @@ def test_rematching_counts_removed_candidates_and_changes_the_order():
     match[6] = [0.5, 1.0, 0.88]
     between = symmetric(3, s01=0.9)
     assert barh(match, between, own=[None, 6, None], threshold=0.856) == [2, 0]
-
-
-def test_two_scores_of_a_pair_are_averaged():
+    # Two scores of a pair are averaged.
     match = np.array([[0.9, 0.0], [0.9, 0.0], [0.0, 0.9]])
     between = np.array([[1.0, 0.9], [0.82, 1.0]])
-    assert barh(match, between, own=[None, None], threshold=0.85) == [0]
-    assert barh(match, between, own=[None, None], threshold=0.86) == [0, 1]
+    for threshold, ranked in ((0.85, [0]), (0.86, [0, 1])):
+        assert barh(match, between, own=[None, None], threshold=threshold) == ranked
 
 
 def test_barh_without_any_match_or_candidate():
@@ -126,14 +121,10 @@ def test_candidates_are_kept_down_the_rank_while_unlike_the_kept_ones():
     # 1 is like 0 (not below .8); 2 is like 1, which was not kept; 3 is just unlike 2.
     assert smatchtopr(between, quality, edge=0.95) == [0, 2, 3]
     assert smatchtopr(between, quality, edge=0.95, redundancy=0.79) == [0, 2]
-
-
-def test_links_can_outrank_quality():
+    # Alone at the walk's end, candidate 0 keeps what it has; candidate 1 collects from 2 and 3.
     between = symmetric(4, s12=0.7, s13=0.7)
     quality = np.array([0.82, 0.81, 0.81, 0.81])
-    # Alone at the walk's end, candidate 0 keeps what it has; candidate 1 collects from 2 and 3.
-    assert smatchtopr(between, quality, damping=0.2)[0] == 1
-    assert smatchtopr(between, quality, damping=0.0)[0] == 0
+    assert [smatchtopr(between, quality, damping=damping)[0] for damping in (0.2, 0.0)] == [1, 0]
 
 
 def test_ties_and_edges_of_smatchtopr():

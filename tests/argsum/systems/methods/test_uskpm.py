@@ -84,24 +84,6 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
     assert kept_ones == [True, True, False, False, False]
 
 
-@pytest.mark.long
-def test_umap_repeats_itself_and_keeps_groups_apart():
-    # Compiling UMAP takes 20 s, running so few points without it a second.
-    done = subprocess.run(
-        [sys.executable, "-c", REDUCED_TWICE],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    shape, is_equal, ids = json.loads(done.stdout)
-    assert (shape, is_equal) == ([20, 2], True)
-    halves = [set(ids[:10]) - {-1}, set(ids[10:]) - {-1}]
-    assert all(halves)
-    assert not halves[0] & halves[1]
-
-
 # Functions whose types are written down are compiled while UMAP is loaded, which takes eight
 # seconds; here only when they are called.
 KEPT = """
@@ -130,16 +112,24 @@ assert not unkept, unkept
 """
 
 
+def run_code(code, tmp_path, **environment):
+    """Run a program in a process of its own; return what it printed."""
+    path = tmp_path / "program.py"
+    path.write_text(code)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)} | environment
+    command = [sys.executable, str(path)]
+    return subprocess.run(command, cwd=ROOT, env=environment, stdout=-1, check=True).stdout
+
+
 @pytest.mark.long
-def test_what_umap_compiles_is_kept_for_the_next_process(tmp_path):
-    code = tmp_path / "kept.py"
-    code.write_text(KEPT)
-    subprocess.run(
-        [sys.executable, str(code)],
-        cwd=ROOT,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)},
-        check=True,
-    )
+def test_umap_repeats_itself_and_keeps_groups_apart_and_what_it_compiles(tmp_path):
+    run_code(KEPT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path))
+    # Compiling UMAP takes 20 s, running so few points without it a second.
+    shape, is_equal, ids = json.loads(run_code(REDUCED_TWICE, tmp_path, NUMBA_DISABLE_JIT="1"))
+    assert (shape, is_equal) == ([20, 2], True)
+    halves = [set(ids[:10]) - {-1}, set(ids[10:]) - {-1}]
+    assert all(halves)
+    assert not halves[0] & halves[1]
 
 
 def test_small_cells_get_principal_components_instead_of_umap():
@@ -186,16 +176,13 @@ def test_unclustered_ones_join_the_closest_mean_in_the_order_given():
     assert join_clusters(np.array([[1.0, 0], [1, 0.1]]), [-1, -1]) == [0, 0]
     assert join_clusters(np.zeros((0, 4)), []) == []
 
-
-def test_later_arguments_see_what_earlier_ones_changed():
     # 46° is closer to 90° than to 0°; after 44° has drawn the first mean to 22°, to that.
-    def at(degrees):
-        return [np.cos(np.radians(degrees)), np.sin(np.radians(degrees))]
+    def at(*degrees):
+        angles = np.radians(degrees)
+        return np.array([np.cos(angles), np.sin(angles)]).T
 
-    vectors = np.array([at(0), at(90), at(46)])
-    assert join_clusters(vectors, [0, 1, -1])[2] == 1
-    moved = np.array([at(0), at(90), at(44), at(46)])
-    assert join_clusters(moved, [0, 1, -1, -1]) == [0, 1, 0, 0]
+    assert join_clusters(at(0, 90, 46), [0, 1, -1]) == [0, 1, 1]
+    assert join_clusters(at(0, 90, 44, 46), [0, 1, -1, -1]) == [0, 1, 0, 0]
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(-1, 2), min_size=1, max_size=15))
