@@ -101,18 +101,14 @@ def refused(kind, stub, **options):
     return str(problem.value)
 
 
-def test_every_port_of_the_machine_itself_can_be_listed_and_of_nothing_else():
+def test_every_port_of_the_machine_can_be_listed_and_what_to_add_is_said():
     listed = parse_allowed("127.0.0.0/8:*, [::1]:*")
     for address, is_fine in {"127.0.0.1": True, "::1": True, "10.0.0.1": False}.items():
         assert is_listed(ip_address(address), 11434, listed) is is_fine
     with pytest.raises(NotAnAllowList, match="machine itself only"):
         parse_allowed("10.0.0.0/8:*")
     assert missing_entry("http://localhost:11434/v1", listed) == ""
-
-
-@pytest.mark.parametrize(
-    ("url", "listed", "lacking"),
-    [
+    for url, listed, lacking in (
         ("http://localhost:11434/v1", "127.0.0.1:11434", "[::1]:11434"),
         ("https://10.1.0.7/v1", "", "10.1.0.7:443"),
         ("https://1.1.1.1/v1", "", ""),
@@ -120,10 +116,8 @@ def test_every_port_of_the_machine_itself_can_be_listed_and_of_nothing_else():
         ("http://ollama:11434/v1", "10.0.0.0/24:11434", ""),
         ("https://models.example/v1", "", ""),
         ("http://models.example/v1", "", "(address of models.example):80"),
-    ],
-)
-def test_what_an_operator_has_to_add_is_said(url, listed, lacking):
-    assert missing_entry(url, parse_allowed(listed)) == lacking
+    ):
+        assert missing_entry(url, parse_allowed(listed)) == lacking
 
 
 def test_parameters_go_into_the_query_whatever_they_hold():

@@ -44,7 +44,7 @@ def completion(message=None, **fields):
     return json.dumps({"choices": [choice | fields.pop("choice", {})], **fields}).encode()
 
 
-def test_the_least_a_server_may_send():
+def test_the_least_a_server_may_send_and_what_no_database_stores():
     reply = read(completion())
     assert (reply.text, reply.finish_reason, reply.model, reply.request_id) == ("x", "", "", "")
     assert (reply.tokens_in, reply.tokens_out, reply.tokens_cached) == (None, None, None)
@@ -53,13 +53,15 @@ def test_the_least_a_server_may_send():
     # Names are cut.
     reply = read(completion(model="m" * 500), {"x-request-id": "r" * 500})
     assert (reply.model, reply.request_id) == ("m" * 200, "r" * 200)
-
-
-def test_what_no_database_stores_is_replaced():
     reply = read(b'{"choices": [{"message": {"content": "a\\u0000b\\ud800c"}}], "x": "\xff"}')
     assert reply.text == "a\ufffdb\ufffdc"
     assert "\\u0000" in reply.body  # the evidence itself stays
     assert storable(b"\x00\xff") == "\ufffd\ufffd"
+    for tokens in (-1, 2**31, 1.5, "7", True, None, [], {}):
+        usage = {"prompt_tokens": tokens, "completion_tokens": 2**31 - 1}
+        reply = read(completion(usage=usage))
+        assert (reply.tokens_in, reply.tokens_out) == (None, 2**31 - 1), tokens
+    assert read(completion(usage={"completion_tokens": 0})).tokens_out == 0
 
 
 def read_as(parse, content, *more):
@@ -95,14 +97,6 @@ def test_a_text_is_whole_where_the_endpoint_says_so():
     assert read_as(parse_prose, sent(told("Tea wins.", "stop"))) == "Tea wins."
 
 
-def test_counts_that_are_none_are_unknown():
-    for tokens in (-1, 2**31, 1.5, "7", True, None, [], {}):
-        usage = {"prompt_tokens": tokens, "completion_tokens": 2**31 - 1}
-        reply = read(completion(usage=usage))
-        assert (reply.tokens_in, reply.tokens_out) == (None, 2**31 - 1), tokens
-    assert read(completion(usage={"completion_tokens": 0})).tokens_out == 0
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -116,7 +110,7 @@ def test_garbage_is_named(content):
     assert found.body == storable(content)
 
 
-def test_an_error_sent_with_a_200_is_that_error():
+def test_errors_sent_with_a_200_are_those_errors_and_paid_with_a_choice():
     content = b'{"error": {"code": 429, "message": "busy"}}'
     found = failed(read, content, {"retry-after": "3"})
     assert (found.kind, found.retry_after) == (Failure.THROTTLED, 3.0)
@@ -128,9 +122,6 @@ def test_an_error_sent_with_a_200_is_that_error():
     for code in (b"200", b"600", b"null", b'"x"'):
         assert failed(read, b'{"error": {"code": %b}}' % code).kind is Failure.SERVER
     assert failed(read, b'{"error": {}}').kind is Failure.GARBAGE
-
-
-def test_an_error_that_came_with_a_choice_counts_as_paid():
     with_choice = completion(choice={"error": {"code": 503, "message": "lost"}})
     found = failed(read, with_choice, {"retry-after": "3"})
     assert (found.kind, found.is_paid, found.retry_after) == (Failure.SERVER, True, 3.0)
@@ -155,9 +146,8 @@ def test_an_empty_purse_is_told_from_haste():
         assert refusal_of(status, {}, content, 3, lambda text: text).kind is kind, error
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
+def test_retry_after_in_all_its_forms():
+    for headers, seconds in (
         ({}, None),
         ({"retry-after": "7"}, 7.0),
         ({"retry-after": " 2.5 "}, 2.5),
@@ -176,10 +166,8 @@ def test_an_empty_purse_is_told_from_haste():
         ({"retry-after": "Wed, 31 Dec 2025 23:00:00 GMT"}, 1.0),
         ({"retry-after": "Thu, 01 Jan 2099 00:00:00 GMT"}, 900.0),
         ({"retry-after": "Thu, 99 Jan 2026 00:00:00 GMT"}, None),
-    ],
-)
-def test_retry_after_in_all_its_forms(headers, seconds):
-    assert retry_after(headers, now=1767225600.0) == seconds
+    ):
+        assert retry_after(headers, now=1767225600.0) == seconds
 
 
 def test_batches_and_models_of_another_shape():
@@ -293,7 +281,7 @@ def test_how_often_each_failure_is_tried_and_what_pauses_the_run():
         assert not step.counts_as_throttle
 
 
-def test_being_told_to_wait_is_no_try_and_is_waited_for():
+def test_failures_wait_as_told_or_by_a_spread_backoff():
     step = after_failure(Failure.THROTTLED, tries=7, throttles=3, retry_after=60.0)
     assert (step.next, step.delay) == (Next.AGAIN, 60.0)
     assert (step.counts_as_try, step.counts_as_throttle) == (False, True)
@@ -303,27 +291,21 @@ def test_being_told_to_wait_is_no_try_and_is_waited_for():
     assert after_failure(Failure.GARBAGE, **first).delay == 0.0
     for failure in Failure:
         assert after_failure(failure, **first).next in Next
-
-
-def test_backoff_doubles_to_an_end_and_is_spread_over_half_of_it():
     for tries, longest in ((1, 2), (2, 4), (3, 8), (6, 64), (9, 300), (60, 300)):
         drawn = [backoff(tries) for _ in range(400)]
         assert longest / 2 <= min(drawn) < max(drawn) <= longest
         assert max(drawn) - min(drawn) > longest / 3
+    steps = [
+        after_failure(Failure.SERVER, tries=tries, throttles=0, is_paid=True) for tries in range(4)
+    ]
+    assert [step.next for step in steps] == [*[Next.AGAIN] * 3, Next.GIVE_UP]
+    assert all(step.delay >= 1.0 for step in steps[:3])
 
 
 def test_the_longest_wait_fits_what_the_ledger_takes_for_a_clock_that_jumped():
     from cqa_site.settings import CALL_LONGEST_WAIT
 
     assert CALL_LONGEST_WAIT.total_seconds() >= max(rate_limits.LONGEST_BACKOFF, 900.0)
-
-
-def test_an_error_that_may_be_paid_for_is_tried_no_more_often_than_what_came_too_late():
-    steps = [
-        after_failure(Failure.SERVER, tries=tries, throttles=0, is_paid=True) for tries in range(4)
-    ]
-    assert [step.next for step in steps] == [*[Next.AGAIN] * 3, Next.GIVE_UP]
-    assert all(step.delay >= 1.0 for step in steps[:3])
 
 
 # A refusal, a cut reply, one at temperature 0; how many requests are made in all.

@@ -4,7 +4,6 @@ import heapq
 import random
 from dataclasses import dataclass, field, replace
 
-import pytest
 
 from cqa_site.judging import rate_limits as rules
 from cqa_site.judging.rate_limits import GateState, RequestOutcome, after, refill, room, spend
@@ -28,9 +27,8 @@ def lone(gate: GateState, **values) -> GateState:
     return after(replace(gate, refused_share=0.0), RequestOutcome.THROTTLED, **told)
 
 
-@pytest.mark.parametrize(
-    ("start", "successes", "ceiling", "limit"),
-    [
+def test_growth_and_what_a_refusal_takes_back():
+    for start, successes, ceiling, limit in (
         # It doubles after as many successes as the limit …
         (GateState(limit=4), 3, CEILING, 4),
         (GateState(limit=4), 4, CEILING, 8),
@@ -41,20 +39,15 @@ def lone(gate: GateState, **values) -> GateState:
         (GateState(limit=10, is_slow_start=False), 19, CEILING, 10),
         (GateState(limit=10, is_slow_start=False), 20, CEILING, 11),
         (GateState(limit=10, is_slow_start=False), 40, CEILING, 12),
-    ],
-)
-def test_growth(start, successes, ceiling, limit):
-    assert note(start, RequestOutcome.SUCCESS, successes, ceiling=ceiling).limit == limit
-
-
-@pytest.mark.parametrize(
-    ("limit", "is_slow_start", "expected"),
-    [(32, True, 16), (16, False, 14), (17, False, 14), (3, False, 2), (1, True, 1), (1, False, 1)],
-)
-def test_a_refusal_takes_back_what_the_last_step_gave(limit, is_slow_start, expected):
-    gate = note(GateState(limit=limit, is_slow_start=is_slow_start), RequestOutcome.THROTTLED)
-    assert gate.limit == expected
-    assert not gate.is_slow_start
+    ):
+        assert note(start, RequestOutcome.SUCCESS, successes, ceiling=ceiling).limit == limit
+    # A refusal takes back what the last step gave.
+    slow, usual = {32: 16, 1: 1}, {16: 14, 17: 14, 3: 2, 1: 1}
+    for is_slow_start, limits in ((True, slow), (False, usual)):
+        for limit, expected in limits.items():
+            start = GateState(limit=limit, is_slow_start=is_slow_start)
+            gate = note(start, RequestOutcome.THROTTLED)
+            assert (gate.limit, gate.is_slow_start) == (expected, False)
 
 
 def test_refusals_of_one_epoch_take_off_once_and_close_the_gate_for_everybody():
@@ -213,12 +206,9 @@ def simulate(cap: int, calls: int) -> tuple[Endpoint, list[float]]:
     return endpoint, answered
 
 
-@pytest.mark.parametrize(
+def test_a_hidden_limit_is_used_fully_with_few_refusals():
     # Sixteen at once for a second each is 16 calls a second; the gate loses less than a fifth.
-    ("cap", "refusals", "seconds"),
-    [(16, 60, 4_000 / (0.8 * 16)), (10_000, 0, 19.0)],
-)
-def test_a_hidden_limit_is_used_fully_with_few_refusals(cap, refusals, seconds):
-    endpoint, answered = simulate(cap=cap, calls=4_000)
-    assert endpoint.refusals <= refusals
-    assert answered[-1] - 1.0 < seconds
+    for cap, refusals, seconds in ((16, 60, 4_000 / (0.8 * 16)), (10_000, 0, 19.0)):
+        endpoint, answered = simulate(cap=cap, calls=4_000)
+        assert endpoint.refusals <= refusals
+        assert answered[-1] - 1.0 < seconds

@@ -327,9 +327,8 @@ def test_a_prompt_file(tmp_path):
     assert prompt.parts.layout == LAYOUT
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
+def test_prompt_files_that_cannot_be_used(tmp_path):
+    for old, new, said in (
         ("---\nname", "name", "line 1: .*opens"),
         ("item: object1, sentence\n---", "item: object1, sentence", "line 6: .*not expected"),
         ("form: single", "form: triple", "one of single, batch"),
@@ -341,11 +340,9 @@ def test_a_prompt_file(tmp_path):
         ("# user", "# system", "line 14: a second section system"),
         ("# user", "## user", "section user is missing"),
         ("{{sentence}}", "", "{{sentence}} is missing"),
-    ],
-)
-def test_prompt_files_that_cannot_be_used(tmp_path, old, new, said):
-    assert old in FILE
-    path = tmp_path / "prompt.md"
-    path.write_text(FILE.replace(old, new, 1), encoding="utf-8")
-    with pytest.raises(PromptNotValid, match=said):
-        load_prompt_file(path)
+    ):
+        assert old in FILE
+        path = tmp_path / "prompt.md"
+        path.write_text(FILE.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises(PromptNotValid, match=said):
+            load_prompt_file(path)

@@ -63,19 +63,7 @@ def sent(stub):
     return bodies
 
 
-def test_a_reply_keeps_what_the_wire_said(stub):
-    reply = carried(stub)
-    assert json.loads(reply.text)["label"] in (0, 1, 2, 3)
-    assert (reply.finish_reason, reply.model, reply.fingerprint) == ("stop", "stub-1", "fp-stub")
-    assert reply.request_id.startswith("req-")
-    assert reply.tokens_cached == reply.tokens_in // 2 > 0
-    assert reply.tokens_out > 0
-    assert reply.refusal == ""
-    assert 0 <= reply.milliseconds < 5000
-    assert json.loads(reply.body)["choices"][0]["message"]["content"] == reply.text
-
-
-def test_a_request_is_sent_as_it_was_made(stub):
+def test_a_request_is_sent_as_it_was_made_and_a_reply_keeps_what_the_wire_said(stub):
     bodies = sent(stub)
     carried(stub, request=request(params={"temperature": 0, "seed": 7, "top_k": 5}))
     carried(stub, request=request(schema=None))
@@ -88,6 +76,18 @@ def test_a_request_is_sent_as_it_was_made(stub):
     assert "response_format" not in bodies[1]
     assert stub.stub.last_headers["authorization"] == f"Bearer {KEY}"
     assert stub.stub.last_headers["user-agent"] == "Counterpoint"
+    reply = carried(stub)
+    assert json.loads(reply.text)["label"] in (0, 1, 2, 3)
+    assert (reply.finish_reason, reply.model, reply.fingerprint) == ("stop", "stub-1", "fp-stub")
+    assert reply.request_id.startswith("req-")
+    assert reply.tokens_cached == reply.tokens_in // 2 > 0
+    assert reply.tokens_out > 0
+    assert reply.refusal == ""
+    assert 0 <= reply.milliseconds < 5000
+    assert json.loads(reply.body)["choices"][0]["message"]["content"] == reply.text
+    body = len(carried(stub).body)
+    assert carried(stub, max_bytes=body + 10).text
+    assert failure(stub, max_bytes=body - 10).kind is Failure.TOO_LARGE
 
 
 def test_the_environment_adds_nothing(stub, monkeypatch):
@@ -174,12 +174,6 @@ def test_an_answered_request_is_a_reply_whatever_it_says(fault, reason, refusal,
     assert reply.tokens_in > 0
     if fault != "cut":
         assert reply.text == ""
-
-
-def test_the_largest_reply_is_a_setting(stub):
-    body = len(carried(stub).body)
-    assert carried(stub, max_bytes=body + 10).text
-    assert failure(stub, max_bytes=body - 10).kind is Failure.TOO_LARGE
 
 
 DEEP = functools.reduce(lambda inside, _: [inside], range(100_000), [])

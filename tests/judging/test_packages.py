@@ -62,18 +62,6 @@ def test_half_installed_packages_are_not_there_whatever_their_version_says(place
     assert packages.state(PackagePart.LANGUAGE).is_there
 
 
-def test_a_remembered_failure_ends_with_its_cause(place):
-    """Fetching was stopped or failed, and then something else installed the packages."""
-    for failed in ("", "torch could not be installed."):
-        packages._WHOLE.clear()
-        place.remove("torch")
-        packages.write_progress(["xllamacpp"], "torch", failed)
-        assert packages.state(PackagePart.LANGUAGE).stage == Stage.FAILED
-        place.install_all()
-        for part in PackagePart:
-            assert packages.state(part).is_there
-
-
 def test_a_package_may_be_whole_before_those_that_it_needs(place):
     """While one is being fetched its files may be there; what it stands on may not."""
     place.install_all()
@@ -104,13 +92,22 @@ def test_a_model_of_ones_own_needs_the_server_alone(place, monkeypatch):
     assert packages.state(PackagePart.MODEL).is_there
 
 
-def test_why_fetching_gave_up_is_told(place):
+def test_a_remembered_failure_says_why_and_ends_with_its_cause(place):
     packages.write_progress(["xllamacpp"], failed="torch could not be installed.")
     words = str(packages.state(PackagePart.LANGUAGE))
     assert "torch could not be installed." in words
     assert "Try again: make packages" in words
     packages.write_progress(["xllamacpp"], "torch")
     assert "the download was interrupted" in str(packages.state(PackagePart.LANGUAGE))
+    # Fetching was stopped or failed, and then something else installed the packages.
+    for failed in ("", "torch could not be installed."):
+        packages._WHOLE.clear()
+        place.remove("torch")
+        packages.write_progress(["xllamacpp"], "torch", failed)
+        assert packages.state(PackagePart.LANGUAGE).stage == Stage.FAILED
+        place.install_all()
+        for part in PackagePart:
+            assert packages.state(part).is_there
 
 
 HOLD = """
@@ -220,17 +217,14 @@ def test_a_step_that_was_stopped_is_done_again(place, monkeypatch, capsys):
     assert all(packages.state(part).is_there for part in PackagePart)
 
 
-def test_half_installed_packages_are_forgotten_first(place, commands):
+def test_half_installed_packages_are_forgotten_first_but_not_those_of_the_system(place, commands):
     place.install_all()
     broken = place.install("torch")
     (broken.parent / "torch.py").unlink()
     assert installing.install("dev") == 0
     assert not place.has_metadata("torch")
     assert place.has_metadata("peft")
-
-
-def test_packages_of_the_system_are_left_alone(place):
-    """A distribution may leave RECORD out."""
+    # A distribution may leave RECORD out.
     (packages.PREFIX / "pyvenv.cfg").unlink()
     (place.install("torch") / "RECORD").unlink()
     packages.remove_half_installed(packages.PREFIX)

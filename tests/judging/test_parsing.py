@@ -152,7 +152,7 @@ def test_hostile_repetition_takes_no_time(piece):
     assert time.process_time() - started < 10
 
 
-def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete():
+def test_the_wire_has_the_first_word_but_may_leave_the_finish_reason_out():
     for finish_reason, refusal, reason in (
         ("length", "", UnscoredReason.TRUNCATED),
         ("LENGTH", "", UnscoredReason.TRUNCATED),
@@ -163,9 +163,6 @@ def test_the_word_of_the_wire_counts_even_if_the_text_looks_complete():
         assert refused(parse_single, GOOD, finish_reason, SCALE, refusal=refusal) is reason
         found = parse_batch(GOOD, finish_reason, [7, 8], SCALE, refusal=refusal)
         assert found == {7: reason, 8: reason}
-
-
-def test_a_server_may_leave_the_finish_reason_out_and_a_model_the_reason():
     for finish_reason in ("", "stop", "eos_token"):
         assert parse_single(GOOD, finish_reason, SCALE).value == 2
     assert parse_single('{"label": 0}', "stop", SCALE) == LabelReading(0, "")
@@ -199,7 +196,7 @@ def test_a_batch_in_any_order_or_cut_short():
         assert set(found.values()) <= {UnscoredReason.EMPTY, UnscoredReason.TRUNCATED}
 
 
-def test_usable_entries_of_a_batch_are_kept():
+def test_usable_entries_of_a_batch_are_kept_and_other_shapes_are_none():
     entries = [
         {"id": 1, "label": 2, "reason": "a"},
         {"id": 2, "label": "2", "reason": ""},
@@ -221,6 +218,9 @@ def test_usable_entries_of_a_batch_are_kept():
         7: LabelReading(3, ""),
         8: UnscoredReason.NOT_SCHEMA,
     }
+    for reply in OTHER_SHAPES:
+        found = parse_batch(reply, "stop", [1, 2], SCALE)
+        assert set(found.values()) == {UnscoredReason.NOT_SCHEMA}, reply
 
 
 OTHER_SHAPES = (
@@ -228,12 +228,6 @@ OTHER_SHAPES = (
     *('{"labels": [{"id": "1", "label": 2}]}', '{"labels": [{"id": true, "label": 2}]}'),
     *('{"labels": [{"label": 2}]}', '{"1": 2, "2": 3}', '[{"id": 1, "label": 2}]'),
 )
-
-
-def test_a_batch_of_another_shape():
-    for reply in OTHER_SHAPES:
-        found = parse_batch(reply, "stop", [1, 2], SCALE)
-        assert set(found.values()) == {UnscoredReason.NOT_SCHEMA}, reply
 
 
 def test_whole_numbers_of_the_scale_are_labels_and_nothing_else():
@@ -295,12 +289,17 @@ def read(text, finish_reason="stop", **more):
     return parse_verdict(text, finish_reason, "coherent", **more)
 
 
-def test_a_plain_verdict_is_read():
+def test_verdicts_are_read_and_nothing_else_becomes_one():
     for value in (True, False):
         text = f'{{"reason": "It says so.", "coherent": {str(value).lower()}}}'
         assert read(text) == YesNoReading(value, "It says so.")
         assert read(f"Here you are:\n```json\n{text}\n```") == read(text)
     assert read('{"coherent": true}') == YesNoReading(True, "")
+    for text, reason in NO_VERDICTS:
+        assert refused(read, text) is reason, text
+    good = '{"coherent": true}'
+    assert refused(read, good, "length") is UnscoredReason.TRUNCATED
+    assert refused(read, good, refusal="I would rather not.") is UnscoredReason.REFUSED
 
 
 NO_VERDICTS = [
@@ -315,14 +314,6 @@ NO_VERDICTS = [
     ('{"coherent": true}\n{"coherent": false}', UnscoredReason.AMBIGUOUS),
     ('{"reason": "cut', UnscoredReason.TRUNCATED),
 ]
-
-
-def test_nothing_else_becomes_a_verdict_and_the_wire_has_the_first_word():
-    for text, reason in NO_VERDICTS:
-        assert refused(read, text) is reason, text
-    good = '{"coherent": true}'
-    assert refused(read, good, "length") is UnscoredReason.TRUNCATED
-    assert refused(read, good, refusal="I would rather not.") is UnscoredReason.REFUSED
 
 
 PROSE = '  **Tea** wins.\r\n\r\n- [1] {"label": 2}\n'

@@ -164,9 +164,8 @@ def test_requests_add_up_to_the_smallest_bound_on_their_replies():
     assert totals([request(schema, max_tokens=1)]).tokens_in == 32 + 6
 
 
-@pytest.mark.parametrize(
-    ("tokens_in", "tokens_out", "price_in", "price_out", "cost"),
-    [
+def test_cost_is_exact_and_rounded_up():
+    for tokens_in, tokens_out, price_in, price_out, cost in (
         (1_000_000, 0, "0.15", "0.60", 150_000),
         (0, 1_000_000, "0.15", "0.60", 600_000),
         (1, 0, "0.15", "0.60", 1),
@@ -174,12 +173,10 @@ def test_requests_add_up_to_the_smallest_bound_on_their_replies():
         (10, 0, "0.10", "0", 1),
         (10**12, 10**12, "75", "150.000001", 225 * 10**12 + 10**6),
         (5, 5, "0", "0", 0),
-    ],
-)
-def test_cost_is_exact_and_rounded_up(tokens_in, tokens_out, price_in, price_out, cost):
-    prices = {"price_in": Decimal(price_in), "price_out": Decimal(price_out)}
-    found = cost_micro(tokens_in, tokens_out, **prices)
-    assert (found, type(found)) == (cost, int)
+    ):
+        prices = {"price_in": Decimal(price_in), "price_out": Decimal(price_out)}
+        found = cost_micro(tokens_in, tokens_out, **prices)
+        assert (found, type(found)) == (cost, int)
 
 
 def totals(requests, **keywords):
@@ -204,7 +201,7 @@ def works(capabilities):
 ALL = ["token_limit", "temperature", "json_schema", "seed", "logprobs", "n"]
 
 
-def test_a_server_that_honours_everything(stub):
+def test_a_server_that_honours_everything_or_ignores_something(stub):
     found = probed(stub)
     assert works(found) == dict.fromkeys(ALL, True)
     assert found.model == "stub-1"
@@ -212,19 +209,16 @@ def test_a_server_that_honours_everything(stub):
     assert found.n.evidence == "2 of 2 replies"
     assert found.token_limit.parameter == "max_tokens"
     assert stub.counts["requests"] == 8
-
-
-IGNORED = {"honours_schema": "json_schema", "honours_seed": "seed", "has_logprobs": "logprobs"}
-
-
-def test_a_server_that_ignores_something(stub):
     for setting, name in (IGNORED | {"honours_n": "n"}).items():
         setattr(stub.conduct, setting, False)
         assert works(probed(stub)) == dict.fromkeys(ALL, True) | {name: False}
         setattr(stub.conduct, setting, True)
 
 
-def test_always_the_same_answer_is_no_honoured_seed_and_no_probabilities():
+IGNORED = {"honours_schema": "json_schema", "honours_seed": "seed", "has_logprobs": "logprobs"}
+
+
+def test_evidence_of_what_is_refused_or_never_differs():
     for body in ("", "[]", '{"choices": [1]}', '{"choices": [{"logprobs": 1}]}'):
         client = ScriptedClient(lambda request, body=body: ChatReply("the same", body=body))
         found = asyncio.run(probe(client, "m"))
@@ -233,8 +227,6 @@ def test_always_the_same_answer_is_no_honoured_seed_and_no_probabilities():
         assert (found.logprobs.works, found.logprobs.evidence) == (False, "no probabilities")
         assert not found.n.works
 
-
-def test_a_refused_parameter_is_evidence():
     def respond(request):
         if {"seed", "n", "logprobs"} & set(request.params) or request.schema:
             return CallFailed(Failure.REQUEST, "unknown field")
@@ -266,14 +258,11 @@ def test_the_token_limit_is_asked_for_by_the_name_that_works(
     assert found.json_schema.works
 
 
-def test_a_limit_that_cuts_nothing_is_not_honoured_and_the_usual_name_stays(stub):
+def test_limits_that_cut_nothing_and_replies_that_end_by_themselves(stub):
     stub.conduct.honours_limit = False
     limit = probed(stub).token_limit
     assert (limit.works, limit.refused, limit.parameter) == (False, False, "max_tokens")
     assert "not cut" in limit.evidence
-
-
-def test_a_reply_that_ended_by_itself_shows_nothing_about_a_limit():
     ended = iter([ChatReply("One, two.", finish_reason="stop", tokens_out=4)])
 
     def respond(request):

@@ -151,7 +151,7 @@ def test_relative_disagreement_averages_to_one_minus_alpha(level):
     assert 1 - share == pytest.approx(krippendorff_alpha(ratings, level).value)
 
 
-def test_the_most_disputed_item_comes_first_and_single_ratings_do_not_come():
+def test_disputed_items_and_labels():
     ratings = ratings_of([[1, 1, None], [0, 3, None], [2, None, None], [1, 2, 1]])
     table = per_item_disagreement(ratings, "ordinal")
     assert table.index.tolist() == ["i1", "i3", "i0"]
@@ -162,9 +162,6 @@ def test_the_most_disputed_item_comes_first_and_single_ratings_do_not_come():
     table = per_item_disagreement(ratings_of([[1, 1], [1, 1]]), "interval")
     assert table["mean_distance"].tolist() == [0, 0]
     assert table["relative"].isna().all()
-
-
-def test_specific_agreement_of_two_raters_is_positive_agreement():
     # Cells 11: 3, 10: 1, 01: 2, 00: 4 -> 2*3/(2*3+3) and 2*4/(2*4+3).
     rows = [[1, 1]] * 3 + [[1, 0]] + [[0, 1]] * 2 + [[0, 0]] * 4
     table = per_label_agreement(ratings_of(rows))

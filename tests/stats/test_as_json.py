@@ -58,40 +58,28 @@ STORED = {
 }
 
 
-def test_what_is_written_is_read_again():
+def test_what_is_written_is_read_again_without_nan_and_with_defaults():
     assert to_json(TABLE) == STORED
     assert from_json(Table, json.loads(json.dumps(STORED))) == TABLE
-
-
-def test_no_nan_and_no_further_digits():
     assert to_json([float("nan"), float("inf"), 0.1 + 0.2]) == [None, None, 0.1 + 0.2]
     assert to_json({1: (0.1 + 0.2,)}, decimals=9) == {"1": [0.3]}
-
-
-def test_what_has_a_default_may_be_missing():
     short = {"cells": [], "means": {"1": [0.5, 4]}, "first": {"name": "c"}}
     found = from_json(Table, short)
     assert (found.first, found.means[1]) == (Cell(name="c"), Mean(0.5, 4))
     assert (found.sums, found.rows) == ({}, ())
 
 
-def test_of_several_types_the_first_one_with_these_fields_is_read():
+def test_missing_and_unknown_fields_are_named_and_choose_the_type():
+    for change, message in (
+        ({"cells": [{"name": "a"}, {"share": 1.0}]}, "cells: 1: Cell with no name"),
+        ({"first": {"name": "a", "size": 2}}, "first: Cell with unknown size"),
+        ({"size": 3}, "Table with unknown size"),
+    ):
+        with pytest.raises(StoredError, match=f"^{message}$"):
+            from_json(Table, STORED | change)
+        with pytest.raises(StoredError, match="Table with no cells, no first, no means"):
+            from_json(Table, {})
     assert from_json(Either, {"found": {"name": "a"}}) == Either(found=Cell(name="a"))
     assert from_json(Either, {"found": {"size": 2}}) == Either(found=Size(size=2))
     with pytest.raises(StoredError, match="found: Size with unknown name, unknown size_"):
         from_json(Either, {"found": {"name": "a", "size": 2, "size_": 3}})
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"cells": [{"name": "a"}, {"share": 1.0}]}, "cells: 1: Cell with no name"),
-        ({"first": {"name": "a", "size": 2}}, "first: Cell with unknown size"),
-        ({"size": 3}, "Table with unknown size"),
-    ],
-)
-def test_a_missing_and_an_unknown_field_are_named(change, message):
-    with pytest.raises(StoredError, match=f"^{message}$"):
-        from_json(Table, STORED | change)
-    with pytest.raises(StoredError, match="Table with no cells, no first, no means"):
-        from_json(Table, {})

@@ -31,13 +31,19 @@ def noisy(n=60, seed=0):
     return x, np.round(x + 4 * generator.normal(size=n))
 
 
-def test_by_hand():
+def test_correlations_and_mid_ranks_by_hand():
     """x 1 2 3 4, y 2 1 4 3: products of deviations 3.0 over 5; 4 of 6 pairs agree."""
     pairs = ([1, 2, 3, 4], [2, 1, 4, 3])
     values = [correlation(*pairs, kind) for kind in ("pearson", "spearman", "kendall")]
     assert values == pytest.approx([0.6, 0.6, 2 / 6])
     # x 1 1 2, y 1 2 2: one pair agrees; two are untied in x, two in y: 1 / sqrt(2 x 2).
     assert correlation([1, 1, 2], [1, 2, 2], "kendall") == pytest.approx(0.5)
+    # Values 5 5 2 9 with weights 1 2 1 0: 2 covers rank 0-1, both fives share 1-4.
+    found = weighted_mid_ranks(np.array([5.0, 5.0, 2.0, 9.0]), np.array([[1.0, 2.0, 1.0, 0.0]]))
+    assert found.tolist() == [[2.5, 2.5, 0.5, 4.0]]
+    values = np.random.default_rng(2).integers(0, 6, 40).astype(float)
+    found = weighted_mid_ranks(values, np.ones((1, 40)))[0]
+    assert found == pytest.approx(stats.rankdata(values) - 0.5)
 
 
 @pytest.mark.parametrize("kind", CORRELATIONS)
@@ -86,15 +92,6 @@ def test_rows_may_have_pairs_of_their_own(kind):
     assert together == pytest.approx(alone)
 
 
-def test_mid_ranks_by_hand_and_as_scipy_ranks():
-    """Values 5 5 2 9 with weights 1 2 1 0: 2 covers rank 0-1, both fives share 1-4."""
-    found = weighted_mid_ranks(np.array([5.0, 5.0, 2.0, 9.0]), np.array([[1.0, 2.0, 1.0, 0.0]]))
-    assert found.tolist() == [[2.5, 2.5, 0.5, 4.0]]
-    values = np.random.default_rng(2).integers(0, 6, 40).astype(float)
-    found = weighted_mid_ranks(values, np.ones((1, 40)))[0]
-    assert found == pytest.approx(stats.rankdata(values) - 0.5)
-
-
 def test_a_constant_has_no_correlation_whatever_its_size():
     weights = np.random.default_rng(3).random((20, 7))
     for shift in (0.0, 0.1, 1e6):
@@ -117,10 +114,9 @@ TOY = table(
 )
 
 
-def test_systems_by_hand():
+def test_systems_by_hand_with_choices_gaps_and_too_few_of_them():
     """Means of x: a 1, b 9/4, c 4; of y: 9/4, 14/4, 14/3. Questions: q1 r = .5, q4 r = 1;
-    in q2 y is constant, q3 has two systems.
-    """
+    in q2 y is constant, q3 has two systems."""
     found = within_and_across(TOY)
     assert found.within.value == pytest.approx(0.75)
     assert found.within_sd == pytest.approx(0.5**0.5 / 2)
@@ -129,6 +125,21 @@ def test_systems_by_hand():
     means = ([1, 9 / 4, 4], [9 / 4, 14 / 4, 14 / 3])
     assert found.across.value == pytest.approx(stats.pearsonr(*means).statistic)
     assert "fewer than 8 systems" in found.across.reason
+    doubled = pd.concat([TOY.assign(y=TOY.y - 1), TOY.assign(y=TOY.y + 1)])
+    assert within_and_across(doubled).within.value == pytest.approx(0.75)
+    found = within_and_across(pd.concat([TOY, table([("c", "q3", np.nan, 9)])]))
+    assert found.within.value == pytest.approx(0.75)
+    assert (found.across.n_items, found.across.n_dropped_items) == (12, 1)
+    found = within_and_across(TOY[TOY.system != "c"])
+    assert (found.across.value, found.across.reason) == (None, FEW_SYSTEMS)
+    assert (found.within.value, found.within_sd) == (None, None)
+    assert found.skipped == {FEW_SYSTEMS: 4}
+    found = within_and_across(TOY[:0])
+    assert (found.across.value, found.n_questions) == (None, 0)
+    with pytest.raises(ValueError, match="lacks columns: y"):
+        within_and_across(TOY.drop(columns="y"))
+    with pytest.raises(ValueError, match="pearson, spearman, kendall"):
+        weighted_correlations("cosine", np.ones(3), np.ones(3), np.ones((1, 3)))
 
 
 def simulated_systems(n_systems=12, n_questions=40, seed=0):
@@ -156,27 +167,6 @@ def test_both_levels_against_a_plain_computation(kind):
         assert reach == pytest.approx(2.2281 / 3, abs=1e-4)
     same = within_and_across(rows.assign(y=rows.x), kind).across
     assert (same.value, same.low) == (pytest.approx(1), None)
-
-
-def test_choices_are_averaged_and_rows_without_a_value_dropped_and_counted():
-    doubled = pd.concat([TOY.assign(y=TOY.y - 1), TOY.assign(y=TOY.y + 1)])
-    assert within_and_across(doubled).within.value == pytest.approx(0.75)
-    found = within_and_across(pd.concat([TOY, table([("c", "q3", np.nan, 9)])]))
-    assert found.within.value == pytest.approx(0.75)
-    assert (found.across.n_items, found.across.n_dropped_items) == (12, 1)
-
-
-def test_two_systems_an_empty_table_or_a_missing_column_have_no_correlation():
-    found = within_and_across(TOY[TOY.system != "c"])
-    assert (found.across.value, found.across.reason) == (None, FEW_SYSTEMS)
-    assert (found.within.value, found.within_sd) == (None, None)
-    assert found.skipped == {FEW_SYSTEMS: 4}
-    found = within_and_across(TOY[:0])
-    assert (found.across.value, found.n_questions) == (None, 0)
-    with pytest.raises(ValueError, match="lacks columns: y"):
-        within_and_across(TOY.drop(columns="y"))
-    with pytest.raises(ValueError, match="pearson, spearman, kendall"):
-        weighted_correlations("cosine", np.ones(3), np.ones(3), np.ones((1, 3)))
 
 
 def test_bland_altman_by_hand_against_scipy_and_normal_theory():
@@ -207,20 +197,17 @@ def two_raters(n=400, seed=0):
     return 1.5 + 1.2 * truth + generator.normal(size=n), truth + generator.normal(size=n)
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "clusters", "defined", "reason"),
-    [
+def test_an_undefined_limit_says_why():
+    for x, y, clusters, defined, reason in (
         ([], [], None, [False] * 4, NO_VALUES),
         ([3], [1], None, [True, False, False, False], TOO_FEW_QUESTIONS),
         ([3, 4], [1, 1], None, [True, True, True, False], TOO_FEW_QUESTIONS),
         ([3, 1, 2], [1, 3, 2], None, [True, True, True, False], ""),
         ([3, 5, 8], [1, 4, 3], "aab", [True] * 4, TOO_FEW_QUESTIONS),
         ([3, 4, 5, 6], [1, 2, 3, 4], None, [True] * 4, ""),
-    ],
-)
-def test_an_undefined_limit_says_why(x, y, clusters, defined, reason):
-    found = bland_altman(x, y, clusters)
-    estimates = (found.bias, found.lower, found.upper, found.slope)
-    assert [each.value is not None for each in estimates] == defined
-    assert not reason or any(part in found.bias.reason for part in reason.split("|"))
-    assert all(each.reason for each in estimates if each.low is None)
+    ):
+        found = bland_altman(x, y, clusters)
+        estimates = (found.bias, found.lower, found.upper, found.slope)
+        assert [each.value is not None for each in estimates] == defined
+        assert not reason or any(part in found.bias.reason for part in reason.split("|"))
+        assert all(each.reason for each in estimates if each.low is None)

@@ -47,7 +47,7 @@ def ratings(grid) -> Ratings:
     return votes_of(dict(enumerate(grid)))
 
 
-def test_labels_count_matches():
+def test_labels_count_matches_and_without_spread_the_mean_decides():
     """Scores reward coming near, labels only being equal: 2 is no nearer to 3 than 0 is."""
     grid, judge = [[0, 3, 3]] * 30, pd.Series([2] * 30)
     scores = alternative_annotator_test(ratings(grid), judge)
@@ -55,6 +55,12 @@ def test_labels_count_matches():
     assert (scores.humans[0].judge_advantage, scores.humans[0].human_advantage) == (1, 0)
     assert (labels.humans[0].judge_advantage, labels.humans[0].human_advantage) == (1, 1)
     assert labels.humans[1].judge_advantage == 0
+    humans = ratings([[0, 1, 2]] * 30)
+    exact = alternative_annotator_test(humans, pd.Series([1.0] * 30))
+    far = alternative_annotator_test(humans, pd.Series([9.0] * 30))
+    assert [each.p for each in exact.humans] == [0, 0, 0]
+    assert [each.p for each in far.humans] == [1, 1, 1]
+    assert (exact.omega, far.omega) == (1, 0)
 
 
 def test_the_reference_procedure_step_by_step():
@@ -100,16 +106,7 @@ def test_epsilon_decides_between_equals():
     assert with_edge.rho == without.rho
 
 
-def test_without_spread_the_mean_decides():
-    humans = ratings([[0, 1, 2]] * 30)
-    exact = alternative_annotator_test(humans, pd.Series([1.0] * 30))
-    far = alternative_annotator_test(humans, pd.Series([9.0] * 30))
-    assert [each.p for each in exact.humans] == [0, 0, 0]
-    assert [each.p for each in far.humans] == [1, 1, 1]
-    assert (exact.omega, far.omega) == (1, 0)
-
-
-def test_a_human_with_few_items_is_listed_and_not_tested():
+def test_few_items_are_listed_and_not_tested_or_say_why():
     grid = np.full((60, 3), 2.0)
     grid[29:, 2] = np.nan
     found = alternative_annotator_test(ratings(grid), pd.Series([2.0] * 60))
@@ -120,21 +117,15 @@ def test_a_human_with_few_items_is_listed_and_not_tested():
     for options in ({"closeness": "rank"}, {"epsilon": -0.1}, {"epsilon": 2}, {"level": 0}):
         with pytest.raises(ValueError, match=r"closeness|epsilon"):
             alternative_annotator_test(ratings([[1, 2]]), pd.Series([1.0]), **options)
-
-
-@pytest.mark.parametrize(
-    ("grid", "judge", "reason"),
-    [
+    for grid, judge, reason in (
         ([[1]] * 40, [1] * 40, "there is 1"),
         ([[1, 2]] * 29, [1] * 29, "scored 30 answers"),
         ([[1, 2]] * 40, [1] * 29 + [np.nan] * 11, "scored 30 answers"),
         ([[1, np.nan]] * 40 + [[np.nan, 1]] * 40, [1] * 80, "scored 30 answers"),
-    ],
-)
-def test_an_undefined_test_says_why(grid, judge, reason):
-    found = alternative_annotator_test(ratings(grid), pd.Series(judge, dtype=float))
-    assert (found.passed, found.omega, found.rho) == (None, None, None)
-    assert reason in found.reason
+    ):
+        found = alternative_annotator_test(ratings(grid), pd.Series(judge, dtype=float))
+        assert (found.passed, found.omega, found.rho) == (None, None, None)
+        assert reason in found.reason
 
 
 def sheets(n=40, seed=0):
@@ -166,7 +157,7 @@ def test_ranges_alone_make_unrelated_sheets_agree_and_sheets_stay_whole():
     assert found.sd == 0
 
 
-def test_the_mean_is_that_of_all_permutations():
+def test_the_mean_is_that_of_all_permutations_or_undefined():
     a, b = np.array([0.0, 1.0, 5.0]), np.array([1.0, 0.0, 4.0])
 
     def product(one, two):
@@ -176,9 +167,6 @@ def test_the_mean_is_that_of_all_permutations():
     found = shuffled_baseline(product, a, b, n_repeats=4000)
     assert found.mean == pytest.approx(np.mean(every), abs=0.5)
     assert found.sd == pytest.approx(np.std(every), abs=0.3)
-
-
-def test_an_undefined_baseline_says_why_and_an_impossible_one_is_refused():
     three = np.ones(3)
     found = shuffled_baseline(lambda a, b: float("nan"), three, three, n_repeats=4)
     assert (found.observed, found.mean, found.n_undefined) == (None, None, 4)

@@ -91,7 +91,7 @@ def test_a_tied_posterior_gives_the_higher_label(model):
     assert isinstance(found.labels, pd.Series)
 
 
-def test_bad_input_is_an_error():
+def test_bad_input_is_an_error_and_seeds_and_restarts_decide():
     for model in (dawid_skene, mace):
         with pytest.raises(RatingsError, match="no ratings"):
             model(ratings_of([[None]]))
@@ -101,6 +101,11 @@ def test_bad_input_is_an_error():
         dawid_skene(ratings_of([[2, 2]]), categories=[0, 1])
     with pytest.raises(ValueError, match="above 0"):
         mace(ratings_of([[2, 2]]), restarts=0)
+    ratings = Ratings.from_frame(knowing_crowd()[0])
+    found, again = mace(ratings, seed=7), mace(ratings, seed=7)
+    assert found.posteriors.equals(again.posteriors)
+    assert found.log_likelihood >= mace(ratings, restarts=1).log_likelihood
+    assert (found.restarts, found.seed) == (10, 7)
 
 
 def test_probabilities_are_probabilities_runs_repeat_and_categories_may_be_unused():
@@ -129,14 +134,6 @@ def test_mace_is_close_to_crowd_kit(seed):
     assert (found.labels == oracle.labels_[found.labels.index]).all()
     assert np.abs(found.posteriors - expected).to_numpy().max() < 1e-3
     assert found.raters["competence"].to_numpy() == pytest.approx(oracle.spamming_[:, 1], abs=1e-4)
-
-
-def test_the_answer_is_its_seed_and_more_restarts_are_never_less_likely():
-    ratings = Ratings.from_frame(knowing_crowd()[0])
-    found, again = mace(ratings, seed=7), mace(ratings, seed=7)
-    assert found.posteriors.equals(again.posteriors)
-    assert found.log_likelihood >= mace(ratings, restarts=1).log_likelihood
-    assert (found.restarts, found.seed) == (10, 7)
 
 
 TWO_RATERS = ratings_of([[0, 0], [1, 1], [0, 1]])

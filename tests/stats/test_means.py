@@ -31,20 +31,17 @@ COUNTS = {"n_items": 1, "n_pairable_items": 0, "n_raters": 1, "n_values": 1}
 ABOUT = {"statistic": "toy", "recipe": "none"} | COUNTS
 
 
-@pytest.mark.parametrize(
-    "numbers",
-    [
+def test_half_an_answer_is_refused():
+    for numbers in (
         {"value": float("nan"), "reason": "x"},
         {"value": 0.5, "low": 0.1, "high": float("inf")},
         {"value": 0.5, "low": 0.1, "reason": "x"},
         {"value": None},
         {"value": 0.5},
         {"value": None, "low": 0.1, "high": 0.2, "reason": "x"},
-    ],
-)
-def test_half_an_answer_is_refused(numbers):
-    with pytest.raises(ValueError, match=r"estimate|interval|undefined"):
-        Estimate(**ABOUT, **numbers)
+    ):
+        with pytest.raises(ValueError, match=r"estimate|interval|undefined"):
+            Estimate(**ABOUT, **numbers)
 
 
 @pytest.mark.parametrize("rows", [[[1, 2], [2, 2], [0, 1]], [[1]]])
@@ -74,18 +71,15 @@ def test_the_jackknife_of_a_mean_is_its_t_interval_and_wider_where_values_are_sk
     assert high >= stats.t.interval(0.95, n - 1, 0, error)[1]
 
 
-@pytest.mark.parametrize(
-    ("interval", "reason"),
-    [
+def test_an_interval_needs_items_and_spread():
+    for interval, reason in (
         (lambda: jackknife_t_interval(0.5, np.array([0.5]), np.array([19])), "20 or more items"),
         (lambda: jackknife_t_interval(0.5, np.array([1, np.nan]), np.array([25, 1])), "undefined"),
         (lambda: jackknife_t_interval(0.5, np.array([0.5]), np.array([25])), "no spread"),
         (lambda: mean_interval(np.arange(9.0)), "10 or more items"),
-    ],
-)
-def test_an_interval_needs_items_and_spread(interval, reason):
-    with pytest.raises(UndefinedIntervalError, match=reason):
-        interval()
+    ):
+        with pytest.raises(UndefinedIntervalError, match=reason):
+            interval()
 
 
 def test_proportions_against_statsmodels_and_impossible_ones():
@@ -119,20 +113,17 @@ def test_every_value_has_the_same_weight_and_single_ones_the_interval_of_a_mean(
     assert found.high == pytest.approx(values.mean() + error, abs=0.02)
 
 
-@pytest.mark.parametrize(
-    ("clusters", "sums", "counts", "reason"),
-    [
+def test_what_is_undefined_says_why():
+    for clusters, sums, counts, reason in (
         ("", [], [], NO_VALUES),
         ("ab", [0.0, 0.0], [0, 0], NO_VALUES),
         ("aabb", [1.0, 2.0, 3.0, 4.0], [1, 1, 1, 1], TOO_FEW_QUESTIONS),
         ("abcdefghij", [1.0] * 10, [1] * 10, "no spread"),
-    ],
-)
-def test_what_is_undefined_says_why(clusters, sums, counts, reason):
-    found = clustered_mean(clusters, sums, counts)
-    assert found.low is None
-    assert reason in found.reason
-    assert (found.value is None) == (sum(counts) == 0)
+    ):
+        found = clustered_mean(clusters, sums, counts)
+        assert found.low is None
+        assert reason in found.reason
+        assert (found.value is None) == (sum(counts) == 0)
 
 
 # Ten labelled items: judge 1..10, human one more on even and one less on odd places; then ten
@@ -211,16 +202,13 @@ def simulated(n=600, share=0.15, seed=0, noise=1.0):
     return judge, np.where(generator.random(n) < share, truth, np.nan), truth
 
 
-def test_the_judges_leniency_is_taken_out_and_its_knowledge_kept():
+def test_what_a_judge_knows_is_kept_and_its_leniency_taken_out():
     judge, human, truth = simulated()
     found = calibrated_mean(judge, human, 0.15)
     assert found.judge_mean == pytest.approx(truth.mean() + 2, abs=0.2)
     assert found.estimate.low < truth.mean() < found.estimate.high
     widths = [each.high - each.low for each in (found.estimate, found.human_only)]
     assert widths[0] < 0.7 * widths[1]
-
-
-def test_a_judge_who_knows_nothing_changes_little_and_a_constant_one_nothing():
     judge, human, _ = simulated(noise=1000.0)
     found = calibrated_mean(judge, human, 0.15)
     assert found.tuning < 0.01
@@ -259,7 +247,7 @@ def test_labels_to_halve_by_its_definition_or_none():
     assert calibrated_mean(judge, human, 0.15).labels_to_halve is None
 
 
-def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
+def test_a_calibrated_mean_that_is_undefined_or_refused_says_why():
     for n_labelled, n, reason in (
         (LEAST_LABELLED - 1, 50, TOO_FEW_LABELLED),
         (20, 20, TOO_FEW_OTHERS),
@@ -274,11 +262,7 @@ def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
     human = np.array(HUMAN, dtype=float)
     found = calibrated_mean(JUDGE, human, 0.5, clusters=[each // 2 for each in range(20)])
     assert found.estimate.reason == TOO_FEW_LABELLED
-
-
-@pytest.mark.parametrize(
-    ("human", "probabilities", "options", "match"),
-    [
+    for human, probabilities, options, match in (
         ([1.0, np.nan], None, {}, "not drawn with known probabilities"),
         ([1.0, np.nan], 1.0, {}, "strictly between"),
         ([1.0, np.nan], [0.5, 0.0], {}, "strictly between"),
@@ -286,11 +270,9 @@ def test_a_calibrated_mean_needs_spread_and_labels_in_enough_clusters():
         ([1.0, np.nan], 0.5, {"recipe": "bayes"}, "corrected, published"),
         ([1.0, np.nan], 0.5, {"clusters": [1]}, "one entry for each item"),
         ([1.0], 0.5, {}, "each item"),
-    ],
-)
-def test_a_mean_that_nothing_vouches_for_is_refused(human, probabilities, options, match):
-    with pytest.raises(ValueError, match=match):
-        calibrated_mean([1.0, 2.0], human, probabilities, **options)
+    ):
+        with pytest.raises(ValueError, match=match):
+            calibrated_mean([1.0, 2.0], human, probabilities, **options)
 
 
 def test_a_cluster_counts_once_however_many_items_it_has():

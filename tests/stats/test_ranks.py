@@ -32,7 +32,7 @@ def simulated(n_questions=80, seed=0, gaps=0.0):
     return scores
 
 
-def test_only_common_questions_count():
+def test_common_questions_count_and_intervals_need_ten_and_end_at_the_maximum():
     """b lacks the question that all others find easy; over the rest it is better than a."""
     rows = [[1, 2, 3, 19], [2, 3, 4, np.nan], [0, 0, 1, 19]]
     found = board(rows)
@@ -40,9 +40,6 @@ def test_only_common_questions_count():
     assert means == [("b", 3), ("a", 2), ("c", pytest.approx(1 / 3))]
     assert [each.n_questions for each in found.standings] == [3, 4, 4]
     assert (found.n_common, found.n_questions) == (3, 4)
-
-
-def test_intervals_hold_their_mean_end_at_the_maximum_and_need_ten_questions():
     scores = np.clip(np.round(simulated()), 0, 16)
     for standing in board(scores, highest=16.0).standings:
         assert standing.low < standing.mean < standing.high <= 16
@@ -119,22 +116,16 @@ def _all_means_differ(grid):
     return len(set(grid.mean(axis=1).round(9))) == len(grid)
 
 
-@pytest.mark.parametrize(
-    ("rows", "reason", "n_common"),
-    [
+def test_what_cannot_be_ranked_or_is_alone_says_why():
+    for rows, reason, n_common in (
         ([], NO_SYSTEMS, 0),
         ([[1, 2, np.nan], [1, 2, 3]], TOO_FEW_QUESTIONS, 2),
         ([[np.nan] * 3, [1, 2, 3]], TOO_FEW_QUESTIONS, 0),
-    ],
-)
-def test_what_cannot_be_ranked_says_why(rows, reason, n_common):
-    found = board(rows)
-    assert (found.reason, found.n_common) == (reason, n_common)
-    assert len(found.standings) == len(rows)
-    assert all(each.rank is None and each.mean is None for each in found.standings)
-
-
-def test_one_system_is_first_without_pairs_and_what_is_no_board_is_refused():
+    ):
+        found = board(rows)
+        assert (found.reason, found.n_common) == (reason, n_common)
+        assert len(found.standings) == len(rows)
+        assert all(each.rank is None and each.mean is None for each in found.standings)
     found = board([[1, 2, 6]])
     assert (found.standings[0].rank, found.pairs) == (1, ())
     assert found.detectable is None

@@ -25,13 +25,7 @@ from cqa_site.tabular.layout import unique_headers
 EMPTY = (None, "", "  ", "\xa0", "NA", "n/a", "NaN", "null", "None", "-", "#N/A", [], {})
 
 
-def test_what_says_nothing():
-    for value in EMPTY:
-        assert is_missing(value), value
-        assert as_number(value) is as_flag(value) is as_name(value) is as_moment(value) is None
-
-
-def test_numbers_however_they_are_written_and_what_is_none():
+def test_numbers_and_empty_cells_however_they_are_written():
     for value in ("2", "2.0", " 2 ", "+2", "2,0", "２", "02", 2, 2.0, "2e0"):
         assert as_whole(value) == 2, value
     for value in ("two", "1,000", "1.2.3", True, [1, 2], "x2", "٢", "inf", "1e999"):
@@ -42,6 +36,9 @@ def test_numbers_however_they_are_written_and_what_is_none():
         as_whole("2.5")
     for value in (0.9384366273880004, 1e-7, 0.1 + 0.2, 1 / 3):
         assert as_number(repr(value)) == as_number(repr(value).replace(".", ",")) == value
+    for value in EMPTY:
+        assert is_missing(value), value
+        assert as_number(value) is as_flag(value) is as_name(value) is as_moment(value) is None
 
 
 def test_yes_and_no_in_the_languages_of_spreadsheets():

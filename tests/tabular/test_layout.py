@@ -54,23 +54,20 @@ def read(path, name="a.csv", **how):
         return table, [list(row.values.values()) for row in table.rows], log
 
 
-@pytest.mark.parametrize(
-    ("above", "row", "words"),
-    [
+def test_the_header_is_found_below_titles_and_separator_lines(tmp_path):
+    for above, at, words in (
         ([], 1, ""),
         (["Answers of spring, part 1", ""], 3, "1 row above it left out"),
         (["Lifts and stairs", "as of 3 May", ""], 4, "2 rows above it left out"),
         (["About;;", ";;"], 3, "2 rows above it left out"),
         (["sep=;"], 2, ""),
         (['"sep=;"'], 2, ""),
-    ],
-)
-def test_the_header_is_found_below_titles_and_separator_lines(tmp_path, above, row, words):
-    path = saved(tmp_path, "\n".join([*above, "no;comment;score", *STORY]))
-    table, rows, log = read(path)
-    assert (table.columns, table.header_row) == (["no", "comment", "score"], row)
-    assert (len(rows), rows[0][1], log.rejected) == (4, "The lift is slow.", [])
-    assert words in " ".join(log.notes)
+    ):
+        path = saved(tmp_path, "\n".join([*above, "no;comment;score", *STORY]))
+        table, rows, log = read(path)
+        assert (table.columns, table.header_row) == (["no", "comment", "score"], at)
+        assert (len(rows), rows[0][1], log.rejected) == (4, "The lift is slow.", [])
+        assert words in " ".join(log.notes)
 
 
 def test_titles_over_groups_of_columns_are_no_names(tmp_path):
@@ -83,30 +80,18 @@ def test_titles_over_groups_of_columns_are_no_names(tmp_path):
     assert rows == [[1, "Slow lifts.", 3], [2, "Steep stairs.", 4]]
 
 
-def test_somebody_can_say_where_the_header_is(tmp_path):
-    path = saved(tmp_path, "\n".join(["Report;of;May", "no;comment;score", *STORY]))
-    assert read(path)[0].header_row == 1
-    table, rows, _log = read(path, header_row=2)
-    assert (table.columns, len(rows)) == (["no", "comment", "score"], 4)
-    with pytest.raises(UnreadableFile, match="row 99: this row cannot be the header"):
-        read(path, header_row=99)
-
-
 ASKED = ["Number", "What should change in the house?", "How old are you?"]
 
 
-@pytest.mark.parametrize(
-    "below",
-    [
+def test_rows_of_questions_below_the_header_are_titles_of_columns(tmp_path):
+    for below in (
         [";".join(ASKED)],
         [";".join(ASKED), ";".join(f'"{{""ImportId"":""Q{n}""}}"' for n in range(3))],
-    ],
-)
-def test_rows_of_questions_below_the_header_are_titles_of_columns(tmp_path, below):
-    table, rows, log = read(saved(tmp_path, "\n".join(["no;Q7;Q8", *below, *STORY])))
-    assert (table.columns, len(rows)) == (["no", "Q7", "Q8"], 4)
-    assert table.titles == dict(zip(["no", "Q7", "Q8"], ASKED, strict=True))
-    assert "no data" in log.notes[0]
+    ):
+        table, rows, log = read(saved(tmp_path, "\n".join(["no;Q7;Q8", *below, *STORY])))
+        assert (table.columns, len(rows)) == (["no", "Q7", "Q8"], 4)
+        assert table.titles == dict(zip(["no", "Q7", "Q8"], ASKED, strict=True))
+        assert "no data" in log.notes[0]
 
 
 def test_odd_first_rows_headings_empty_rows_and_repeated_headers(tmp_path):
@@ -122,34 +107,39 @@ def test_odd_first_rows_headings_empty_rows_and_repeated_headers(tmp_path):
     assert (len(rows), log.notes) == (5, ["1 row repeats the header, first row 6: left out."])
 
 
-def test_row_names_get_a_column_and_empty_cells_at_the_end_are_ignored(tmp_path):
+def test_row_names_get_a_column_empty_cells_at_the_end_are_ignored_and_a_header_can_be_named(
+    tmp_path,
+):
     table, rows, log = read(saved(tmp_path, 'no,comment\n"a",1,Slow\n"b",2,Steep\n'))
     assert (table.columns, rows[1]) == (["Row name", "no", "comment"], ["b", "2", "Steep"])
     assert "Row name" in log.notes[0]
     table, rows, log = read(saved(tmp_path, "no,comment\n1,Slow,,,\n2,Steep,,\n"))
     assert (table.columns, rows[1], log.rejected) == (["no", "comment"], ["2", "Steep"], [])
+    path = saved(tmp_path, "\n".join(["Report;of;May", "no;comment;score", *STORY]))
+    assert read(path)[0].header_row == 1
+    table, rows, _log = read(path, header_row=2)
+    assert (table.columns, len(rows)) == (["no", "comment", "score"], 4)
+    with pytest.raises(UnreadableFile, match="row 99: this row cannot be the header"):
+        read(path, header_row=99)
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
+def test_one_bad_row_is_rejected_alone_and_raises_without_a_log(tmp_path):
+    for line, words in (
         ("In all: 4 answers", "1 cell but the header has 3"),
         ("5;a;b;c", "4 cells but the header has 3"),
         ('5;"Too "loud;3', "text follows a closing quotation mark"),
         (f"5;{'x' * 228_000};3", "longer than 100,000 characters"),
-    ],
-)
-def test_one_bad_row_is_rejected_alone_and_raises_without_a_log(tmp_path, line, words):
-    path = saved(tmp_path, "\n".join(["no;comment;score", *STORY[:2], line, *STORY[2:]]))
-    _table, rows, log = read(path)
-    assert len(rows) == 4
-    (problem,) = log.rejected
-    assert (problem.row, words in problem.reason) == (4, True)
-    with pytest.raises(UnreadableFile, match="row 4"), open_table(path, name="a.csv") as table:
-        list(table.rows)
+    ):
+        path = saved(tmp_path, "\n".join(["no;comment;score", *STORY[:2], line, *STORY[2:]]))
+        _table, rows, log = read(path)
+        assert len(rows) == 4
+        (problem,) = log.rejected
+        assert (problem.row, words in problem.reason) == (4, True)
+        with pytest.raises(UnreadableFile, match="row 4"), open_table(path, name="a.csv") as table:
+            list(table.rows)
 
 
-def test_bad_records_are_rejected_alone_and_nan_is_missing(tmp_path):
+def test_bad_records_and_cells_are_rejected_alone_and_nan_is_missing(tmp_path):
     listed = '[{"a": "x", "n": NaN}, 5, {"a": "\\u0000"}, {"a": "y", "n": -Infinity}]'
     _table, rows, log = read(saved(tmp_path, listed), "a.json")
     assert rows == [["x", None], ["y", None]]
@@ -161,9 +151,6 @@ def test_bad_records_are_rejected_alone_and_nan_is_missing(tmp_path):
         table, rows, log = read(saved(tmp_path, lines), name)
         assert (table.kind, rows) == ("jsonl", [["x"], ["y"]])
         assert [problem.row for problem in log.rejected] == [2, 3]
-
-
-def test_a_bad_cell_of_a_workbook_rejects_its_row(tmp_path):
     rows = [["no", "comment"], [1, "Slow"], [2**70, "Steep"], [3, "x" * 30_000]]
     content = book_bytes(("One", rows))
     _table, rows, log = read(saved(tmp_path, content), "a.xlsx", limits=Limits(cell_chars=20_000))
@@ -187,7 +174,7 @@ def test_another_encoding_is_proposed_with_the_byte_that_shows_it(tmp_path, enco
     assert read(path, encoding=encoding)[1][0][1] in text
 
 
-def test_the_one_table_of_an_archive_is_read(tmp_path):
+def test_what_archives_and_other_spreadsheets_hold(tmp_path):
     path = saved(
         tmp_path, packed({"Export/Lifts.csv": "no,comment\n1,Slow\n", "__MACOSX/x.csv": ""})
     )
@@ -196,9 +183,6 @@ def test_the_one_table_of_an_archive_is_read(tmp_path):
     path = saved(tmp_path, packed({"a.csv": "a\n1\n", "b.csv": "a\n1\n"}))
     with pytest.raises(UnreadableFile):
         read(path, "both.zip")
-
-
-def test_an_opendocument_spreadsheet_is_read_as_any_workbook(tmp_path):
     words = cells("item", "text", "label", "done", "day")
     values = (
         cells("a1", "Salt &amp; light")
@@ -213,6 +197,13 @@ def test_an_opendocument_spreadsheet_is_read_as_any_workbook(tmp_path):
     table, rows, _log = read(saved(tmp_path, ods(row(words) + row(values) + empty)), "book.ods")
     assert table.sheets == ["Data"]
     assert rows == [["a1", "Salt & light", 2, True, "2024-03-02"]]
+    path = saved(tmp_path, zlib.decompress(base64.b85decode("".join(OLD_WORKBOOK))))
+    table = open_table(path, name="book.xls", sheet="Data")
+    assert table.sheets == ["Notes", "Data"]
+    rows = [list(each.values.values()) for each in table.rows]
+    grill = ["gas grill", "charcoal grill", "Gas heats up faster."]
+    assert rows[0] == [*grill, 2, "2024-03-02", True]
+    assert rows[1][3:] == [2.5, "2024-03-04", False]
 
 
 @pytest.mark.parametrize(
@@ -236,22 +227,6 @@ def test_an_opendocument_spreadsheet_is_read_as_any_workbook(tmp_path):
 def test_an_opendocument_spreadsheet_can_harm_nobody(tmp_path, rows, reason):
     with pytest.raises(UnreadableFile, match=reason):
         read(saved(tmp_path, ods(rows)), "book.ods")
-
-
-def test_an_old_workbook_is_read_as_any_workbook(tmp_path):
-    path = saved(tmp_path, zlib.decompress(base64.b85decode("".join(OLD_WORKBOOK))))
-    table = open_table(path, name="book.xls", sheet="Data")
-    assert table.sheets == ["Notes", "Data"]
-    rows = [list(each.values.values()) for each in table.rows]
-    assert rows[0] == [
-        "gas grill",
-        "charcoal grill",
-        "Gas heats up faster.",
-        2,
-        "2024-03-02",
-        True,
-    ]
-    assert rows[1][3:] == [2.5, "2024-03-04", False]
 
 
 HEADER_CELLS = {1: "object1", 2: "text"}

@@ -47,9 +47,8 @@ def book_bytes(*sheets):
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "columns", "rows"),
-    [
+def test_what_a_text_holds(tmp_path):
+    for text, name, columns, rows in (
         # Rows are numbered by the line they start on.
         (
             'a,b\r\n1,"two\r\nlines, one cell"\r\n\r\n3,4\r\n',
@@ -70,10 +69,8 @@ def book_bytes(*sheets):
             ["Label", "Label (2)", "Column 3", "Label (3)"],
             [(2, ["1", "2", "3", "4"])],
         ),
-    ],
-)
-def test_what_a_text_holds(tmp_path, text, name, columns, rows):
-    assert read(saved(tmp_path, text), name) == (columns, rows)
+    ):
+        assert read(saved(tmp_path, text), name) == (columns, rows)
 
 
 def test_the_separator_is_found_and_a_preview_stops_after_twenty_rows(tmp_path):
@@ -103,7 +100,7 @@ def test_byte_order_marks_and_encodings_are_used_and_a_wrong_byte_is_named(tmp_p
     assert f"offset {len(before) - 1} " in error.reason
 
 
-def test_json_list_object_and_lines_agree(tmp_path):
+def test_json_list_object_and_lines_agree_and_long_ones_are_streamed(tmp_path):
     expected = (["a", "b"], [["x", None], ["y", [1, {"c": None}]]])
     listed = '[{"a": "x"}, {"a": "y", "b": [1, {"c": null}]}]'
     lined = '{"a": "x"}\n\n{"a": "y", "b": [1, {"c": null}]}\n'
@@ -118,9 +115,6 @@ def test_json_list_object_and_lines_agree(tmp_path):
         columns, rows = read(saved(tmp_path, content), name)
         assert (columns, [values for _, values in rows]) == expected
         assert [number for number, _ in rows] == numbers
-
-
-def test_json_longer_than_the_buffer_is_streamed(tmp_path):
     records = ",\n".join(f'{{"n": {n}, "t": "{"x" * 50}"}}' for n in range(1000))
     limits = Limits(row_chars=100)
     _, rows = read(saved(tmp_path, f"[{records}]"), "a.json", limits=limits)
@@ -159,15 +153,7 @@ def test_dates_become_text_and_rows_can_be_left_half_read(tmp_path, child):
     assert values == ["2024-02-04T19:13:00", 0]
 
 
-def test_kind_overrides_the_name_but_not_the_content(tmp_path):
-    path = saved(tmp_path, "a,b\n1,2\n")
-    assert read(path, "upload.dat", kind="csv")[1] == [(2, ["1", "2"])]
-    assert "only .csv" in refused(path, "upload.dat").reason
-    assert "read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
-    assert "is not a workbook" in refused(path, "a.csv", kind="xlsx").reason
-
-
-def test_limits_are_counted_exactly(tmp_path):
+def test_limits_are_counted_exactly_and_a_kind_overrides_the_name(tmp_path):
     assert Limits().rows == 200_000
     path = saved(tmp_path, "a,b\n1,2\n3,4\n")
     assert len(read(path, "a.csv", limits=Limits(rows=2, columns=2, cell_chars=1))[1]) == 2
@@ -184,3 +170,8 @@ def test_limits_are_counted_exactly(tmp_path):
     book = saved(tmp_path, workbook(HEADER + SECOND + SECOND.replace("2", "3")))
     assert len(read(book, "a.xlsx", limits=Limits(rows=2))[1]) == 2
     assert "more than 1 rows" in refused(book, "a.xlsx", limits=Limits(rows=1)).reason
+    path = saved(tmp_path, "a,b\n1,2\n")
+    assert read(path, "upload.dat", kind="csv")[1] == [(2, ["1", "2"])]
+    assert "only .csv" in refused(path, "upload.dat").reason
+    assert "read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
+    assert "is not a workbook" in refused(path, "a.csv", kind="xlsx").reason

@@ -117,14 +117,7 @@ def test_shape_and_undefined_numbers_are_checked(writer):
         written(writer, ["a", "b"], [(1, float("nan"))])
 
 
-def test_jsonl_keeps_nesting_and_times():
-    moment = datetime(2024, 2, 4, tzinfo=UTC)
-    content = written(write_jsonl, ["a", "b", "c"], [([1, {"x": None}], "ü=", moment)])
-    assert json.loads(content) == {"a": [1, {"x": None}], "b": "ü=", "c": moment.isoformat()}
-    assert "ü".encode() in content
-
-
-def test_parquet_types():
+def test_parquet_types_and_json_lines_keep_nesting_and_times():
     moment = datetime(2024, 2, 4, tzinfo=UTC)
     rows = [("=1", None, None, moment)] + [("x", 1, None, moment)] * 10_001
     content = written(
@@ -137,19 +130,19 @@ def test_parquet_types():
     assert table.slice(0, 1).to_pylist() == [{"t": "=1", "n": None, "none": None, "at": moment}]
     with pytest.raises(ValueError, match="does not fit"):
         written(write_parquet, ["n"], [(1,)] * 10_000 + [("x",)])
+    content = written(write_jsonl, ["a", "b", "c"], [([1, {"x": None}], "ü=", moment)])
+    assert json.loads(content) == {"a": [1, {"x": None}], "b": "ü=", "c": moment.isoformat()}
+    assert "ü".encode() in content
 
 
 # Parquet is written 10,000 rows at a time.
-@pytest.mark.parametrize(
-    ("writer", "length", "n"),
-    [
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    for writer, length, n in (
         *((write_csv, 2_000, 15_000), (write_jsonl, 2_000, 15_000)),
         *((write_parquet, 200, 150_000), (write_xlsx, 200, 20_000)),
-    ],
-)
-def test_memory_does_not_grow_with_the_rows(tmp_path, writer, length, n):
-    with (tmp_path / "out").open("wb") as file:
-        writer(file, ["text", "n"], itertools.repeat(("x" * length, 1), n // 15))
-        before = reset_peak()
-        writer(file, ["text", "n"], itertools.repeat(("x" * length, 1), n))
-    assert resident_peak() - before <= 20 * MEGABYTE
+    ):
+        with (tmp_path / "out").open("wb") as file:
+            writer(file, ["text", "n"], itertools.repeat(("x" * length, 1), n // 15))
+            before = reset_peak()
+            writer(file, ["text", "n"], itertools.repeat(("x" * length, 1), n))
+        assert resident_peak() - before <= 20 * MEGABYTE

@@ -170,20 +170,17 @@ def test_only_the_answer_is_learned(tiny):
     assert _example(tokenizer, pair, 5)["cut"]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def test_a_bad_line_is_named(tmp_path):
+    for line, said in (
         ("no json", "line 2: not an object"),
         ('{"messages": "text"}', "line 2: not an object"),
         ('{"messages": [{"role": "user", "content": "x"}]}', "line 2: the last message"),
         ('{"messages": [{"role": "assistant", "content": 3}]}', "line 2: the last message"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path, line, said):
-    path = write_pairs(tmp_path / "train.jsonl", ["fine"])
-    path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(TrainingRefused, match=said):
-        read_pairs(path)
+    ):
+        path = write_pairs(tmp_path / "train.jsonl", ["fine"])
+        path.write_text(path.read_text() + line + "\n")
+        with pytest.raises(TrainingRefused, match=said):
+            read_pairs(path)
 
 
 @pytest.mark.django_db

@@ -96,7 +96,7 @@ def test_persons_beside_consolidated_sheets_are_compared_with_each_other_only(
     assert (own["low"], own["value"] > -0.5) == (None, True)
 
 
-def test_a_judge_that_equals_a_person(points):
+def test_a_judge_may_equal_a_person_and_replicates_are_averaged(points):
     found = figures(
         sheets_of(BRIEF, "Ada", points), sheets_of(BRIEF, "gpt-x", points, kind="model")
     )
@@ -106,6 +106,19 @@ def test_a_judge_that_equals_a_person(points):
     assert total["bias"]["value"] == total["leniency"]["value"] == 0
     assert len(found["pairs"]) == 1  # the only person is all people
     assert found["judges"][0]["agreement"]["value"] == 1
+    again = 1 - points
+    again[:, 2] = points[:, 2]
+    table = together(
+        sheets_of(BRIEF, "Ada", again, replicate=1),
+        sheets_of(BRIEF, "Ada", points),
+        sheets_of(BRIEF, "gpt-x", points, kind="model"),
+        sheets_of(BRIEF, "gpt-x", again, kind="model", replicate=1),
+    )
+    grid = grid_of(table, BRIEF)
+    assert (grid.column("id-Ada", "C1") == points[:, 0]).all()
+    assert (grid.column("id-gpt-x", "C1") == 0.5).all()
+    assert grid.raters[1].replicates == 2
+    assert grid.raters[1].family == "gpt"
 
 
 def test_two_points_too_lenient(points):
@@ -175,29 +188,17 @@ def test_figures_are_those_of_the_single_statistics_and_the_concatenated_alpha(p
     assert 0 < found.shuffled < found.value
 
 
-def test_people_count_once_and_replicates_are_averaged(points):
-    again = 1 - points
-    again[:, 2] = points[:, 2]
-    table = together(
-        sheets_of(BRIEF, "Ada", again, replicate=1),
-        sheets_of(BRIEF, "Ada", points),
-        sheets_of(BRIEF, "gpt-x", points, kind="model"),
-        sheets_of(BRIEF, "gpt-x", again, kind="model", replicate=1),
-    )
-    grid = grid_of(table, BRIEF)
-    assert (grid.column("id-Ada", "C1") == points[:, 0]).all()
-    assert (grid.column("id-gpt-x", "C1") == 0.5).all()
-    assert grid.raters[1].replicates == 2
-    assert grid.raters[1].family == "gpt"
-
-
-def test_unscored_sheets_are_counted_and_enter_no_mean(points):
+def test_unscored_sheets_are_counted_and_no_answer_is_left_out_of_a_plot(points):
     lost = sheets_of(BRIEF, "gpt-x", points * np.nan, kind="model", state="unscored")
     found = figures(sheets_of(BRIEF, "Ada", points), lost)
     (row,) = found["judges"]
     assert (row["unscored"]["unscored"], row["unscored"]["sheets"]) == (N, N)
     assert row["agreement"]["value"] is row["rank"] is None
     assert found["verdict"]["id-gpt-x"]["total"]["rules"]["unscored"]["result"] == "no"
+    drawn = np.random.default_rng(3).integers(0, 101, (2, 5_000)).astype(float)
+    points, _step = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
+    assert len(points) <= MOST_POINTS
+    assert sum(n for _mean, _difference, n in points) == 5_000
 
 
 @pytest.mark.long
@@ -306,13 +307,6 @@ def test_hardly_any_sheets(points, kinds):
     assert found["people"]["columns"]["total"]["alpha_interval"]["value"] is None
     for judge in found["verdict"].values():
         assert {each["result"] for each in judge.values()} == {"not_shown"}
-
-
-def test_no_answer_is_left_out_of_a_plot_of_differences():
-    drawn = np.random.default_rng(3).integers(0, 101, (2, 5_000)).astype(float)
-    points, _step = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
-    assert len(points) <= MOST_POINTS
-    assert sum(n for _mean, _difference, n in points) == 5_000
 
 
 FAMILIES = {

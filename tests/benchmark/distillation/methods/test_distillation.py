@@ -37,7 +37,7 @@ def taken(sheets, **rules):
     return choose_pairs(sheets, ["person"], Rules(**({"validation": 0} | rules)))
 
 
-def test_with_both_the_lower_mean_counts(sheets):
+def test_of_several_good_answers_the_best_or_the_lower_mean_counts(sheets):
     chosen = taken(sheets, basis=BOTH, least_total=17)
     assert chosen.pairs["answer"].tolist() == [1]
     assert chosen.pairs.loc[0, [PEOPLE, JUDGES, "total", "gap"]].tolist() == [17, 18, 17, 1]
@@ -46,9 +46,6 @@ def test_with_both_the_lower_mean_counts(sheets):
         "not scored by those whose points count": 1,
         "a total below the minimum": 2,
     }
-
-
-def test_of_several_good_answers_the_best_is_taken(sheets):
     chosen = taken(sheets, basis=PEOPLE, least_total=17, each=1)
     assert chosen.pairs["answer"].tolist() == [2]
     assert chosen.left_out["a better answer to the same question"] == 1

@@ -29,7 +29,7 @@ def read(folder, *records, name="gpt4_scenario_2.json"):
     return read_judged_file(path, SMALL)
 
 
-def test_answers_with_their_points_and_where_they_come_from(tmp_path):
+def test_answers_with_their_points_and_every_kind_of_score_dict(tmp_path):
     found = read(tmp_path, record(GOOD), record({**GOOD, "3": 1}, 4, text="Elm."))
     assert (found.name, found.system, found.scenario) == ("gpt4_scenario_2.json", "gpt4", 2)
     assert [each.judgement.total for each in found.answers] == [3, 4]
@@ -40,9 +40,6 @@ def test_answers_with_their_points_and_where_they_come_from(tmp_path):
     assert found.answers[1].answer.text == "Elm."
     assert found.problems == ()
     assert found.counts == {JudgementState.VALID: 2}
-
-
-def test_every_kind_of_score_dict_is_counted(tmp_path):
     kinds = {
         "renumbered": {"16": 1, "17": 1, "18": 1},
         "missing_keys": {"1": 1, "2": 2},
@@ -96,7 +93,7 @@ def write(path, *rows):
     return path
 
 
-def test_rows_meet_by_file_pair_and_letters_of_the_text(tmp_path):
+def test_rows_meet_by_file_pair_and_letters_and_a_cell_that_is_no_number_is_named(tmp_path):
     one = write(
         tmp_path / "one.tsv",
         ["Text A.", "cam", *ONES],
@@ -120,9 +117,6 @@ def test_rows_meet_by_file_pair_and_letters_of_the_text(tmp_path):
     assert points["C15"].isna().tolist() == [False, True, False]
     # Text C lacks a point, and C1 of text D is worth one.
     assert is_whole.tolist() == [True, False, False]
-
-
-def test_a_cell_that_is_no_number_is_named(tmp_path):
     path = write(tmp_path / "one.tsv", ["A", "cam", *ONES], ["B", "cam", "good", *ONES[1:]])
     with pytest.raises(UnreadableFile, match=r"one\.tsv.*row 3, C1: 'good' is not a number"):
         read_own_sheets(path, COMPQA)

@@ -54,9 +54,11 @@ WAYS = [
 ]
 
 
-def test_obeying_is_going_half_of_the_way():
+def test_obeying_is_going_half_of_the_way_and_decides_which_runs_may_be_trusted():
     for wants, got, plain, maximum, expected in WAYS:
         assert is_obeyed(wants, got, plain, maximum) is expected, (wants, got, plain, maximum)
+    for outcomes, expected in RUNS:
+        assert may_be_trusted(outcomes) is expected, outcomes
 
 
 def outcome(name, obeyed, gain=0.0, wants=FULL):
@@ -87,11 +89,6 @@ RUNS = [
     ([*SMALL_GAINS[:2], *(outcome(name, False, 1.0) for name in "234")], True),
     ([outcome(str(number), False, 2.0, NOTHING) for number in range(5)], True),
 ]
-
-
-def test_which_runs_may_be_trusted():
-    for outcomes, expected in RUNS:
-        assert may_be_trusted(outcomes) is expected, outcomes
 
 
 def test_every_run_has_canaries_and_orders_for_full_points_go_into_short_answers():

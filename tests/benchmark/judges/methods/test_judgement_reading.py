@@ -93,10 +93,16 @@ def test_a_valid_judgement_has_the_order_of_the_rubric_and_reasons_beside_points
     assert found.rationales == {"C1": "It has one."}
 
 
-def test_the_endpoint_has_the_first_word():
+def test_the_endpoint_has_the_first_word_and_a_group_its_own_keys():
     assert read_judgement(said(GOOD), "length", COMPQA).reading is JudgementState.TRUNCATED
     assert read_judgement(said(GOOD), "content_filter", COMPQA).reading is JudgementState.REFUSED
     assert read_judgement("", "stop", COMPQA, refusal="No.").reading is JudgementState.REFUSED
+    assert read_scores({"8": 1, "9": 2, "10": 0}, COMPQA, group="relevance").total == 3
+    counted_anew = read_scores({"1": 1, "2": 1, "3": 0}, COMPQA, group="relevance")
+    assert counted_anew.reading is JudgementState.RENUMBERED
+    assert read_scores(GOOD, COMPQA, group="relevance").reading is JudgementState.EXTRA_KEYS
+    with pytest.raises(KeyError):
+        read_scores(GOOD, COMPQA, group="colour")
 
 
 def test_what_is_off_the_scale_is_kept_as_evidence_only():
@@ -125,15 +131,6 @@ def test_no_text_breaks_the_reader(text):
     assert read_judgement(text, "stop", SMALL).reading in JudgementState
 
 
-def test_a_group_has_its_own_keys():
-    assert read_scores({"8": 1, "9": 2, "10": 0}, COMPQA, group="relevance").total == 3
-    counted_anew = read_scores({"1": 1, "2": 1, "3": 0}, COMPQA, group="relevance")
-    assert counted_anew.reading is JudgementState.RENUMBERED
-    assert read_scores(GOOD, COMPQA, group="relevance").reading is JudgementState.EXTRA_KEYS
-    with pytest.raises(KeyError):
-        read_scores(GOOD, COMPQA, group="colour")
-
-
 def test_the_schema_has_the_keys_and_ranges_of_the_rubric_and_the_reason_first():
     schema = judgement_schema(COMPQA)
     assert schema["required"] == list(schema["properties"]) == list(COMPQA.keys)
@@ -154,7 +151,7 @@ def test_whatever_the_schema_allows_is_read(data):
     assert read_judgement(said(reply), "stop", COMPQA).points == reply
 
 
-def test_every_word_of_the_rubric_is_there_or_those_of_a_group():
+def test_the_words_of_the_rubric_are_there_and_missing_reasons_not_made_up():
     text = criteria_text(COMPQA)
     for criterion in COMPQA.criteria:
         assert f"{criterion.key} ({criterion.name}): {criterion.asks}" in text
@@ -167,6 +164,11 @@ def test_every_word_of_the_rubric_is_there_or_those_of_a_group():
     assert re.findall(r"^C\d+", text, re.MULTILINE) == ["C8", "C9", "C10"]
     with pytest.raises(KeyError):
         criteria_text(COMPQA, "style")
+    points = dict.fromkeys(COMPQA.keys, 1.0)
+    text = points_text(points, {"C1": "Good."}, COMPQA.of_group("relevance"), reasons=True)
+    assert text == "Points: C8 1, C9 1, C10 1"
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(text)
 
 
 @pytest.mark.parametrize("reasons", [True, False])
@@ -180,11 +182,3 @@ def test_the_format_filled_in_and_an_example_are_judgements(reasons):
     text = points_text(points, notes, COMPQA.criteria, reasons=reasons)
     assert read_judgement(text, "stop", COMPQA).total == 15
     assert ("Well done." in text) is reasons
-
-
-def test_missing_reasons_are_not_made_up():
-    points = dict.fromkeys(COMPQA.keys, 1.0)
-    text = points_text(points, {"C1": "Good."}, COMPQA.of_group("relevance"), reasons=True)
-    assert text == "Points: C8 1, C9 1, C10 1"
-    with pytest.raises(json.JSONDecodeError):
-        json.loads(text)

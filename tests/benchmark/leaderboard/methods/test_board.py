@@ -111,7 +111,7 @@ def test_unscored_answers_are_counted_and_bounded_and_another_column_has_its_own
     assert found.rows[0].mean is None
 
 
-def test_an_interval_is_that_of_the_ranks():
+def test_an_interval_is_that_of_the_ranks_and_pairs_say_by_how_much():
     generator = np.random.default_rng(5)
     rows = []
     for name in "AB":
@@ -123,9 +123,6 @@ def test_an_interval_is_that_of_the_ranks():
         found, standing = cell(made, place), by_name[str(place)]
         assert (found.low, found.high) == pytest.approx((standing.low, standing.high))
         assert made.rows[place].low == found.low
-
-
-def test_a_system_that_is_clearly_better_is_first_and_pairs_say_by_how_much():
     generator = np.random.default_rng(1)
     hard = generator.integers(0, 8, 30)
     rows = [
@@ -144,6 +141,22 @@ def test_a_system_that_is_clearly_better_is_first_and_pairs_say_by_how_much():
     )
     again = rank_systems(by_system)
     assert again.standings[0].mean == first.mean
+    generator = np.random.default_rng(2)
+    rows = []
+    for name in "ABC":
+        for scenario in (1, 2):
+            n = 12 if (name, scenario) == ("B", 2) else 20
+            values = generator.integers(0, 20, n).tolist()
+            rows += scores(
+                name, {f"q{at}": float(v) for at, v in enumerate(values)}, scenario=scenario
+            )
+    made = board(*rows)
+    means = {each.system: each.mean for each in made.rows}
+    pairs = made.rankings[0].pairs
+    assert len(pairs.mean) == 3
+    for first, second, difference in zip(pairs.first, pairs.second, pairs.mean, strict=True):
+        assert means[first] - means[second] == pytest.approx(difference)
+    assert {each.n_used for each in made.rows} == {12}
 
 
 TEN = {f"q{at}": float(10 + at % 4) for at in range(10)}
@@ -177,25 +190,6 @@ def test_one_answer_of_another_scenario_moves_no_mean_interval_or_rank():
     assert [(each.system, each.mean, each.reason) for each in bare] == [(3, None, TOO_THIN)]
     flat = board(*scores("A", dict.fromkeys(TEN, 7.0))).rows[0]
     assert (flat.mean, flat.low, flat.reason) == (7.0, None, NO_SPREAD)
-
-
-def test_means_of_ranked_systems_differ_by_what_the_pairs_say():
-    generator = np.random.default_rng(2)
-    rows = []
-    for name in "ABC":
-        for scenario in (1, 2):
-            n = 12 if (name, scenario) == ("B", 2) else 20
-            values = generator.integers(0, 20, n).tolist()
-            rows += scores(
-                name, {f"q{at}": float(v) for at, v in enumerate(values)}, scenario=scenario
-            )
-    made = board(*rows)
-    means = {each.system: each.mean for each in made.rows}
-    pairs = made.rankings[0].pairs
-    assert len(pairs.mean) == 3
-    for first, second, difference in zip(pairs.first, pairs.second, pairs.mean, strict=True):
-        assert means[first] - means[second] == pytest.approx(difference)
-    assert {each.n_used for each in made.rows} == {12}
 
 
 def test_groups_of_a_ranked_system_add_up_to_its_mean():
@@ -323,7 +317,7 @@ def test_a_random_part_by_people_calibrates_the_judge_by_clusters_of_choices():
     assert (found.n_both, found.to_halve) == (20, None)
 
 
-def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished():
+def test_nothing_is_calibrated_without_a_known_and_finished_draw_of_one_round():
     rows, draw = calibrating()
     for change, reason in (
         ({"known": 9}, NO_DRAW),
@@ -332,9 +326,6 @@ def test_nothing_is_calibrated_unless_the_draw_is_known_and_finished():
     ):
         (found,) = board(*rows, draws={3: draw | change}).calibrated
         assert (found.mean, found.reason) == (None, reason)
-
-
-def test_parts_imported_scores_and_several_rounds_calibrate_nothing():
     rows, draw = calibrating()
     drawn = {"draws": {3: draw}}
     kept = [row for row in rows if row["question"] < "q20"]
@@ -349,9 +340,16 @@ def test_parts_imported_scores_and_several_rounds_calibrate_nothing():
     assert board(*rows, **drawn).why_not_calibrated is None
     other = scores("A", {"q01": 5.0}, choice=2, **under("v2", is_plain=0))
     assert board(*rows, *other, **drawn).why_not_calibrated == PART
+    rows = [
+        *scores("A", {"q1": 5.0}, **human(0.5, 1)),
+        *scores("A", {"q1": 5.0}, **(human(NAN, 1) | {"round": 0, "rater_id": "Q"})),
+    ]
+    found = read_scores(sheets(*rows), BoardOptions(maximum=19.0))
+    assert np.isnan(found.probability).all()
+    assert found.round.tolist() == [-1]
 
 
-def test_people_groups_and_criteria_costs_and_spread_stand_beside_it():
+def test_what_stands_beside_the_board_is_plain_and_no_table_too_small():
     rows = [
         *scores("A", {"q1": 3.0}, C1=1.0, cost_micro=5.0, seconds=2.0),
         *scores("A", {"q2": 4.5}, C1=NAN, cost_micro=7.0, seconds=4.0),
@@ -368,9 +366,6 @@ def test_people_groups_and_criteria_costs_and_spread_stand_beside_it():
     rows += scores("A", {"q1": 2.0, "q9": 19.0}, rater_kind="person", rater_id="P")
     (found,) = board(*rows).beside
     assert (found.people, found.value, found.n) == (2, 3, 1)
-
-
-def test_everything_is_plain_and_no_table_is_too_small():
     rows, draw = calibrating()
     empty = make_board(sheets(*scores("A", FOUR)).iloc[:0], BoardOptions(maximum=19.0))
     assert empty.cells == empty.rows == empty.judges == ()
@@ -378,16 +373,6 @@ def test_everything_is_plain_and_no_table_is_too_small():
         text = json.dumps(made.as_dict(), allow_nan=False)
         assert json.loads(text) == made.as_dict()
         assert ScoreBoard.from_dict(json.loads(text)).as_dict() == made.as_dict()
-
-
-def test_two_sheets_of_unlike_origin_leave_the_probability_unknown():
-    rows = [
-        *scores("A", {"q1": 5.0}, **human(0.5, 1)),
-        *scores("A", {"q1": 5.0}, **(human(NAN, 1) | {"round": 0, "rater_id": "Q"})),
-    ]
-    found = read_scores(sheets(*rows), BoardOptions(maximum=19.0))
-    assert np.isnan(found.probability).all()
-    assert found.round.tolist() == [-1]
 
 
 def test_what_moved_between_two_boards():

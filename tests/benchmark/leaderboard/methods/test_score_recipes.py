@@ -57,7 +57,7 @@ def test_cells_rows_and_groups_have_means_over_what_is_there():
     assert found.loc[("facts", "judge", 1), ["n", "dropped"]].tolist() == [3, 1]
 
 
-def test_scenarios_and_aspects_over_answers_and_over_cells():
+def test_scenarios_and_aspects_over_answers_and_over_cells_and_what_is_refused():
     table = pd.concat([TABLE, sheets(("cam", 0, "q1", 1, 1, 1, 1))])
     over_answers = paper.scenario_scores(table)
     assert over_answers["mean"].to_dict() == {("judge", 1): 2, ("judge", 2): 2}
@@ -72,9 +72,6 @@ def test_scenarios_and_aspects_over_answers_and_over_cells():
     answers = paper.aspect_scores(TABLE, has_aspect, over="answers")
     assert answers.loc[("judge", False), ["mean", "n"]].tolist() == [2, 4]
     assert answers.loc[("judge", False), "sd"] == pytest.approx((10 / 3) ** 0.5)
-
-
-def test_what_is_no_table_of_sheets_is_refused():
     with pytest.raises(SheetError, match="rater"):
         paper.with_totals(TABLE.drop(columns="rater"), SMALL)
     with pytest.raises(SheetError, match="two sheets"):
