@@ -4,7 +4,6 @@ import heapq
 import random
 from dataclasses import dataclass, field, replace
 
-
 from cqa_site.judging import rate_limits as rules
 from cqa_site.judging.rate_limits import GateState, RequestOutcome, after, refill, room, spend
 
