@@ -56,8 +56,6 @@ DIALECT = (
     "argsum/datasets/test_attribute_names.py",
     "argsum/leaderboard/test_leaderboard.py",
     "benchmark/leaderboard/test_boards.py",
-    "benchmark/scoring/test_score_integrity.py",
-    "benchmark/scoring/test_scoring_parts_race.py",
     "benchmark/scoring/test_scoring_race.py",
     "benchmark/scoring/test_sheet_rows.py",
     "pay/test_payments.py",

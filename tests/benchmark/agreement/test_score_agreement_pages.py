@@ -124,18 +124,9 @@ def test_pages_say_what_they_found_in_few_queries(
     assert NOT_SAID.get(name, "<never>") not in text
 
 
-def test_the_finding_says_so_where_the_lower_bound_decides(study, raters):
-    figures = from_json(Agreement, snapshot_of(study, {}).agreement)
-    total = figures.people.columns[TOTAL]
-    for low, is_said in ((0.7, True), (0.82, False)):
-        alpha = AgreementFigure(value=0.86, low=low, high=0.9, n=40)
-        columns = figures.people.columns | {TOTAL: replace(total, alpha_interval=alpha)}
-        people = replace(figures.people, columns=columns, shared=40)
-        finding = agreement_finding(replace(figures, people=people), AgreementSelection())
-        assert ("lower bound decides: 0.70 is below 0.800" in finding.sure) == is_said
-
-
-def test_agreement_comes_in_parts_that_keep_the_choice(client, study, raters):
+def test_agreement_comes_in_parts_that_keep_the_choice_and_a_low_bound_decides(
+    client, study, raters
+):
     shown = {"": "ceiling", "pairs": "pairs", "systems": "systems", "detail": "bland-altman"}
     for part, own in shown.items():
         text = page(client, study, "score_agreement", f"?part={part}&column=C3").text
@@ -148,10 +139,20 @@ def test_agreement_comes_in_parts_that_keep_the_choice(client, study, raters):
     assert "People together" in pairs
     leading = f"rater={raters['gpt-4o'].public_id}&amp;other=people&amp;criterion=C3"
     assert leading in pairs
+    figures = from_json(Agreement, snapshot_of(study, {}).agreement)
+    total = figures.people.columns[TOTAL]
+    for low, is_said in ((0.7, True), (0.82, False)):
+        alpha = AgreementFigure(value=0.86, low=low, high=0.9, n=40)
+        columns = figures.people.columns | {TOTAL: replace(total, alpha_interval=alpha)}
+        people = replace(figures.people, columns=columns, shared=40)
+        finding = agreement_finding(replace(figures, people=people), AgreementSelection())
+        assert ("lower bound decides: 0.70 is below 0.800" in finding.sure) == is_said
 
 
 @pytest.mark.long
-def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, study, raters):
+def test_unknown_choices_fall_back_and_cells_of_the_confusion_lead_to_their_answers(
+    client, study, raters
+):
     odd = "?column=C39&measure=x&pair=a~b&judge=nobody"
     assert page(client, study, "score_agreement", odd).status_code == 200
     assert page(client, study, "score_agreement", "?snapshot=x").status_code == 404
@@ -161,22 +162,6 @@ def test_unknown_choices_fall_back_and_unknown_snapshots_are_missing(client, stu
     assert page(client, study, "score_agreement", query).status_code == 404
     own = BoardSnapshot.objects.get(study=study)
     assert page(client, study, "score_judges", f"?snapshot={own.public_id}").status_code == 200
-
-
-def test_rows_have_the_largest_difference_first_and_go_away_as_csv(client, study, raters):
-    query = f"?rater={raters['gpt-4o'].public_id}&other={raters['Ada'].public_id}"
-    response = page(client, study, "score_rows", query)
-    apart = [abs(row["difference"]) for row in response.context["rows"]]
-    assert apart == sorted(apart, reverse=True)
-    assert len(apart) == 18
-    sheet = response.context["rows"][0]["sheet"]
-    assert page(client, study, "score_sheet", sheet_id=sheet).status_code == 200
-    file = page(client, study, "score_rows", f"{query}&format=csv").content.decode("utf-8-sig")
-    assert len(list(csv.reader(io.StringIO(file)))) == 19
-
-
-@pytest.mark.long
-def test_a_cell_of_the_confusion_leads_to_its_answers(client, study, raters):
     agreement = BoardSnapshot.objects.get(study=study).figures["agreement"]
     pair = agreement["pairs"][0]
     found = pair["confusion"]["C1"]
@@ -187,9 +172,18 @@ def test_a_cell_of_the_confusion_leads_to_its_answers(client, study, raters):
             assert response.context["page"].paginator.count == n
 
 
-def test_a_sheet_beside_the_others_of_its_answer(
+def test_rows_have_the_largest_difference_first_and_a_sheet_stands_beside_the_others(
     client, study, raters, django_assert_max_num_queries
 ):
+    query = f"?rater={raters['gpt-4o'].public_id}&other={raters['Ada'].public_id}"
+    response = page(client, study, "score_rows", query)
+    apart = [abs(row["difference"]) for row in response.context["rows"]]
+    assert apart == sorted(apart, reverse=True)
+    assert len(apart) == 18
+    sheet = response.context["rows"][0]["sheet"]
+    assert page(client, study, "score_sheet", sheet_id=sheet).status_code == 200
+    file = page(client, study, "score_rows", f"{query}&format=csv").content.decode("utf-8-sig")
+    assert len(list(csv.reader(io.StringIO(file)))) == 19
     sheet = ScoreSheet.objects.filter(rater=raters["gpt-4o"]).first()
     # Points that are missing are no zero.
     points = {key: value for key, value in sheet.points.items() if key != "C2"}

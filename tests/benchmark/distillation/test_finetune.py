@@ -44,20 +44,11 @@ def tiny(tmp_path_factory):
     )
     tokenizer.chat_template = TEMPLATE
     torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(names),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        max_position_embeddings=64,
-        pad_token_id=0,
-        eos_token_id=1,
-        bos_token_id=None,
-        # Weights so small as usual would keep every word about as likely, whatever is learned.
-        initializer_range=0.5,
-    )
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1}
+    sizes |= {"num_attention_heads": 2, "num_key_value_heads": 2, "max_position_embeddings": 64}
+    marks = {"pad_token_id": 0, "eos_token_id": 1, "bos_token_id": None}
+    # Weights so small as usual would keep every word about as likely, whatever is learned.
+    config = LlamaConfig(vocab_size=len(names), initializer_range=0.5, **sizes, **marks)
     folder = tmp_path_factory.mktemp("tiny")
     LlamaForCausalLM(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -88,20 +79,9 @@ def test_an_adapter_is_trained_and_becomes_a_system_that_answers(study, tiny, tm
     said = ["tea is better because it is warm"] * 4
     pairs = write_pairs(tmp_path / "train.jsonl", said, asked, first)
     out = tmp_path / "adapter"
-    call_command(
-        "finetune",
-        str(pairs),
-        model=str(tiny),
-        out=out,
-        validation=pairs,
-        epochs=60,
-        learning_rate=0.02,
-        rank=8,
-        study=str(study.public_id),
-        system="Tuned",
-        answers=3,
-        most_tokens=8,
-    )
+    trained = {"epochs": 60, "learning_rate": 0.02, "rank": 8, "validation": pairs}
+    asks = {"study": str(study.public_id), "system": "Tuned", "answers": 3, "most_tokens": 8}
+    call_command("finetune", str(pairs), model=str(tiny), out=out, **trained, **asks)
     manifest = json.loads((out / "training.json").read_text())
     losses = manifest["losses"]
     assert losses[-1] < losses[0] / 2
@@ -218,14 +198,8 @@ def test_the_page_of_training_data(study, client, django_assert_max_num_queries)
     page = client.get(url)
     assert page.status_code == 200
     rubric = str(study.rubric_versions.get().public_id)
-    wanted = {
-        "rubric": rubric,
-        "basis": "both",
-        "least_total": 1,
-        "each": 1,
-        "validation": 0.5,
-        "seed": 1,
-    }
+    wanted = {"rubric": rubric, "basis": "both", "least_total": 1, "each": 1}
+    wanted |= {"validation": 0.5, "seed": 1}
     # Every answer cites [1]; without the argument nothing could be asked that leads to it.
     page = client.get(url, wanted)
     assert page.context["training"].counts == {"train": 0, "validation": 0}

@@ -23,21 +23,6 @@ MALFORMED = {
 }
 
 
-def test_answers_and_sheets_are_made_together(study, tmp_path):
-    path = judged_file(tmp_path, judged_record("One.", ALL_ONES), judged_record("Two.", ALL_ONES))
-    outcome = take(study, "judged", path, rater="gpt4")
-    assert numbers(outcome, "answers") == (2, 0, 0, 0)
-    assert numbers(outcome, "sheets") == (2, 0, 0, 0)
-    sheets = ScoreSheet.objects.order_by("position")
-    assert [each.total for each in sheets] == [15, 15]
-    assert [each.answer.choice for each in sheets] == [1, 2]
-    assert {(each.source, each.rater.name, each.rater.kind) for each in sheets} == {
-        ("alpha_scenario_3.json", "gpt4", Rater.Kind.MODEL)
-    }
-    assert Answer.objects.first().scenario == 3
-    assert str(RubricVersion.objects.get()) == "CompQA v1"
-
-
 @pytest.mark.parametrize(("reading", "scores"), MALFORMED.items())
 def test_an_unusable_judgement_is_unscored_with_its_reason(study, tmp_path, reading, scores):
     path = judged_file(tmp_path, judged_record("One.", scores), judged_record("Two.", ALL_ONES))
@@ -101,13 +86,25 @@ def test_a_copy_of_the_file_adds_nothing_and_another_judge_only_sheets(study, tm
     assert (Answer.objects.count(), ScoreSheet.objects.count()) == (1, 2)
 
 
-def test_what_is_missing_is_asked_for(study, tmp_path):
+def test_answers_and_sheets_are_made_together_once_nothing_is_missing(study, tmp_path):
     path = judged_file(tmp_path, judged_record("One.", ALL_ONES))
     with pytest.raises(ImportRefused, match="Name the judge"):
         take(study, "judged", path, write=False)
     for rubric in ("x", "00000000-0000-4000-8000-000000000000"):
         with pytest.raises(ImportRefused, match="no such rubric version"):
             take(study, "judged", path, write=False, rater="gpt4", rubric=rubric)
+    path = judged_file(tmp_path, *(judged_record(text, ALL_ONES) for text in ("One.", "Two.")))
+    outcome = take(study, "judged", path, rater="gpt4")
+    assert numbers(outcome, "answers") == (2, 0, 0, 0)
+    assert numbers(outcome, "sheets") == (2, 0, 0, 0)
+    sheets = ScoreSheet.objects.order_by("position")
+    assert [each.total for each in sheets] == [15, 15]
+    assert [each.answer.choice for each in sheets] == [1, 2]
+    assert {(each.source, each.rater.name, each.rater.kind) for each in sheets} == {
+        ("alpha_scenario_3.json", "gpt4", Rater.Kind.MODEL)
+    }
+    assert Answer.objects.first().scenario == 3
+    assert str(RubricVersion.objects.get()) == "CompQA v1"
 
 
 def test_queries_do_not_grow_with_the_rows(study, tmp_path, django_assert_max_num_queries):

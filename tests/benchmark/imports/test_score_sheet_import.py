@@ -62,15 +62,6 @@ def test_by_file_and_place_or_by_what_it_is_about(study, answers, tmp_path):
     assert list(found) == [answers[2].pk, answers[1].pk]
 
 
-def test_an_aspect_counts_where_there_is_a_column_for_it(study, answers, tmp_path):
-    Question.objects.filter(answers=answers[0]).update(aspect="speed")
-    about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}
-    outcome = imported(study, tmp_path, about | {"aspect": "price"} | points_row(), write=False)
-    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
-    outcome = imported(study, tmp_path, about | {"aspect": "speed"} | points_row(), write=False)
-    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
-
-
 def test_a_described_answer_with_its_text_is_made_once(study, tmp_path):
     about = {"object1": "tea", "object2": "coffee", "system": "Beta", "scenario": 2}
     about |= {"text": "Tea wins."}
@@ -92,12 +83,20 @@ NO_ANSWER = [
 ]
 
 
-def test_a_row_about_no_answer_is_rejected(study, answers, tmp_path):
+def test_a_row_about_no_answer_is_rejected_and_an_aspect_counts_where_it_has_a_column(
+    study, answers, tmp_path
+):
     for about, words in NO_ANSWER:
         outcome = imported(study, tmp_path, about | {"rater": "a"} | points_row(), write=False)
         assert numbers(outcome, "sheets") == (0, 0, 0, 1), words
         assert words in outcome.flags[0].reason
         assert outcome.flags[0].row == 2
+    Question.objects.filter(answers=answers[0]).update(aspect="speed")
+    about = {"object1": "kayak 0", "object2": "canoe 0", "system": "Alpha", "rater": "a"}
+    outcome = imported(study, tmp_path, about | {"aspect": "price"} | points_row(), write=False)
+    assert numbers(outcome, "sheets") == (0, 0, 0, 1)
+    outcome = imported(study, tmp_path, about | {"aspect": "speed"} | points_row(), write=False)
+    assert numbers(outcome, "sheets") == (1, 0, 0, 0)
 
 
 def test_several_fitting_answers_are_not_guessed(study, answers, tmp_path):
@@ -137,13 +136,20 @@ BAD_CELLS = [
 ]
 
 
-def test_a_bad_cell_rejects_a_persons_row(study, answers, tmp_path):
+def test_a_bad_cell_rejects_a_persons_row_but_what_could_not_be_judged_is_no_zero(
+    study, answers, tmp_path
+):
     for cells, columns, words in BAD_CELLS:
         outcome = imported(study, tmp_path, row_of(answers[0]) | cells, write=False)
         assert numbers(outcome, "sheets") == (0, 0, 0, 1), cells
         assert [flag.column for flag in outcome.flags] == (columns.split() or [""])
         assert {(flag.row, flag.is_rejection) for flag in outcome.flags} == {(2, True)}
         assert words in outcome.flags[0].reason
+    row = row_of(answers[0]) | {"C3": "", "unable": '{"C3": "knowledge"}', "comment": "Hm."}
+    imported(study, tmp_path, row)
+    sheet = ScoreSheet.objects.get()
+    assert (sheet.total, sheet.unable, sheet.comment) == (None, {"C3": "knowledge"}, "Hm.")
+    assert "C3" not in sheet.points
 
 
 UNSCORED = [
@@ -167,24 +173,6 @@ def test_a_models_bad_row_is_kept_as_unscored(study, answers, tmp_path, alone):
             assert any("left out of every mean" in flag.reason for flag in outcome.flags)
 
 
-def test_what_could_not_be_judged_is_no_zero(study, answers, tmp_path):
-    row = row_of(answers[0]) | {"C3": "", "unable": '{"C3": "knowledge"}', "comment": "Hm."}
-    imported(study, tmp_path, row)
-    sheet = ScoreSheet.objects.get()
-    assert (sheet.total, sheet.unable, sheet.comment) == (None, {"C3": "knowledge"}, "Hm.")
-    assert "C3" not in sheet.points
-
-
-def test_two_rows_of_one_rater_on_one_answer(study, answers, tmp_path):
-    first = row_of(answers[0])
-    outcome = imported(study, tmp_path, first, first, row_of(answers[0], 0), write=False)
-    assert numbers(outcome, "sheets") == (1, 1, 0, 1)
-    assert "row 2 already has" in outcome.flags[0].reason
-    rows = first | {"replicate": 0}, row_of(answers[0], 0) | {"replicate": 1}
-    imported(study, tmp_path, *rows)
-    assert sorted(ScoreSheet.objects.values_list("replicate", "total")) == [(0, 15), (1, 0)]
-
-
 def test_the_one_rater_of_all_rows(study, answers, tmp_path):
     row = {"answer": answers[0].public_id} | points_row()
     with pytest.raises(ImportRefused, match="choose the column of the rater"):
@@ -204,7 +192,7 @@ def test_another_rubric(study, answers, tmp_path):
     assert (sheet.rubric, sheet.total, sheet.maximum) == (small, len(keys), small.rubric.maximum)
 
 
-def test_a_choice_of_columns_that_cannot_work(study, answers, tmp_path):
+def test_columns_are_chosen_once_and_a_rater_has_one_row_for_an_answer(study, answers, tmp_path):
     path, guess = table(tmp_path, row_of(answers[0]))
     for mapping, words in (
         ({}, "choose a column for C1, C2"),
@@ -216,6 +204,13 @@ def test_a_choice_of_columns_that_cannot_work(study, answers, tmp_path):
         chosen = {key: column for key, column in (guess | mapping).items() if column}
         with pytest.raises(ImportRefused, match=words):
             take(study, "score_sheets", path, write=False, mapping=chosen if mapping else {})
+    first = row_of(answers[0])
+    outcome = imported(study, tmp_path, first, first, row_of(answers[0], 0), write=False)
+    assert numbers(outcome, "sheets") == (1, 1, 0, 1)
+    assert "row 2 already has" in outcome.flags[0].reason
+    rows = first | {"replicate": 0}, row_of(answers[0], 0) | {"replicate": 1}
+    imported(study, tmp_path, *rows)
+    assert sorted(ScoreSheet.objects.values_list("replicate", "total")) == [(0, 15), (1, 0)]
 
 
 def test_text_that_no_database_keeps_is_refused_by_the_cell():

@@ -231,7 +231,7 @@ def test_the_same_judge_is_the_same_rater(lab):
 # -- examples are held out ----------------------------------------------------------------------
 
 
-def test_what_is_shown_as_an_example_is_not_judged(lab):
+def test_what_is_shown_as_an_example_and_its_text_are_not_judged(lab):
     examples = lab.examples(1)
     shown = lab.shown(examples)
     run = lab.run(target={"examples": examples})
@@ -243,12 +243,7 @@ def test_what_is_shown_as_an_example_is_not_judged(lab):
     assert {asked.answer for asked in plain(loose)} == {
         each.pk for each in lab.answers if each != shown
     }
-
-
-def test_the_same_text_is_held_out_and_a_prompt_about_an_example_is_never_written(lab):
-    examples = lab.examples(1)
-    shown = lab.shown(examples)
-    run = lab.draft(target={"examples": examples})
+    # A prompt about an example is never written, and the same text is held out.
     with pytest.raises(ContaminatedTargetError):
         ScoringKind().questions(run, [subject(ScoringCallKey(shown.pk))])
     twin = next(each for each in lab.answers if each.question_id != shown.question_id)

@@ -38,24 +38,12 @@ def words(response):
 
 
 def post(lab, **changed):
-    return {
-        "endpoint": lab.endpoint.pk,
-        "prompt": first_prompts(lab.study, PROMPTS, lab.researcher)[0].pk,
-        "rubric": lab.rubric.pk,
-        "choice": "all",
-        "shots": "0",
-        "holds_out_questions": "on",
-        "reasons": "on",
-        "canaries": "",
-        "swap": "2",
-        "temperature": "0",
-        "max_tokens": "2000",
-        "seed": "1",
-        "replicates": "1",
-        "preflight": "ask",
-        "mode": "live",
-        "extra": "",
-    } | changed
+    prompt = first_prompts(lab.study, PROMPTS, lab.researcher)[0].pk
+    about = {"endpoint": lab.endpoint.pk, "prompt": prompt, "rubric": lab.rubric.pk}
+    probes = {"canaries": "", "swap": "2", "holds_out_questions": "on", "reasons": "on"}
+    usual = {"choice": "all", "shots": "0", "temperature": "0", "max_tokens": "2000", "seed": "1"}
+    usual |= {"replicates": "1", "preflight": "ask", "mode": "live", "extra": ""}
+    return about | probes | usual | changed
 
 
 def test_the_form_says_what_a_run_takes(lab, client):
@@ -205,11 +193,8 @@ def test_a_round_takes_plain_answers_or_the_conditions_that_it_is_asked_for(
     assert taken(made) == {False}
     assert made.recipe["condition_names"] == ["Scenario 4 · labels 0–1"]
     assert taken(make_round(study, researcher, name="Both", conditions=("all",))) == {True, False}
-
-
-def test_a_balanced_round_draws_from_every_condition_alike(study, researcher, probe):
     Answer.objects.update(system=study.systems.get(name="Alpha"))
-    made = make_round(study, researcher, conditions=("all",), size=2)
+    made = make_round(study, researcher, name="Balanced", conditions=("all",), size=2)
     assert taken(made) == {True, False}
 
 

@@ -134,7 +134,7 @@ def test_a_part_is_computed_when_first_asked_for_and_follows_the_sheets(
 
 
 @pytest.mark.long
-def test_two_systems_side_by_side_differ_by_their_means(
+def test_two_systems_differ_by_their_means_and_everything_is_a_file_of_the_snapshot(
     study, live, client, django_assert_max_num_queries
 ):
     board = live.figures["board"]
@@ -159,6 +159,30 @@ def test_two_systems_side_by_side_differ_by_their_means(
         assert "Select two ranked systems" in page(client, "board_pair", study, 1, query=few)
     unknown = address("board_pair", study, 1, query="?system=x&system=y")
     assert client.get(unknown).status_code == 404
+    for figure in ("board", "cells", "groups", "criteria", "pairs", "judges"):
+        called = "board" if figure == "board" else f"board-{figure}"
+        for kind in ("csv", "tex", "md"):
+            response = client.get(address("board_figure", study, 1, figure, kind))
+            assert response["Content-Disposition"].endswith(f'"{called}-snapshot-1.{kind}"')
+            if kind == "tex":
+                assert rb"\toprule" in response.content
+                assert live.sha256[:12].encode() in response.content
+    rows = client.get(address("board_file", study, 1, "rows.csv")).content
+    assert hashlib.sha256(rows).hexdigest() == live.sha256
+    manifest = json.loads(client.get(address("board_file", study, 1, "manifest.json")).content)
+    assert manifest["rows"] == {"file": "rows.csv", "sha256": live.sha256, "count": 96}
+    assert manifest["recipe"]["rubric"]["sha256"]
+    assert set(manifest["recipe"]["packages"]) >= {"numpy", "pandas", "scipy"}
+    parquet = client.get(address("board_file", study, 1, "rows.parquet"))
+    assert parquet.content.startswith(b"PAR1")
+    assert client.get(address("board_file", study, 1, "archive.zip")).content[:2] == b"PK"
+    assert client.get(address("board_file", study, 1, "other.zip")).status_code == 404
+    # The page in one file needs nothing else and names nobody.
+    said = client.get(address("board_file", study, 1, "board.html")).text
+    assert "Beta" in said
+    assert "Ada" not in said
+    for outside in ("http://", "https://", 'src="/', 'href="/', "<script", str(study.public_id)):
+        assert outside not in said.replace("http://www.w3.org", ""), outside
 
 
 @pytest.mark.long
@@ -186,36 +210,6 @@ def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, c
     assert "in scenarios 1, 2 for systems that have scenarios" in said
     assert "counts with its own answers" in said
     assert "that all ranked systems share." not in said
-
-
-@pytest.mark.long
-def test_tables_rows_manifest_archive_and_page_are_files_that_name_the_snapshot(
-    study, live, client
-):
-    for figure in ("board", "cells", "groups", "criteria", "pairs", "judges"):
-        called = "board" if figure == "board" else f"board-{figure}"
-        for kind in ("csv", "tex", "md"):
-            response = client.get(address("board_figure", study, 1, figure, kind))
-            assert response["Content-Disposition"].endswith(f'"{called}-snapshot-1.{kind}"')
-            if kind == "tex":
-                assert rb"\toprule" in response.content
-                assert live.sha256[:12].encode() in response.content
-    rows = client.get(address("board_file", study, 1, "rows.csv")).content
-    assert hashlib.sha256(rows).hexdigest() == live.sha256
-    manifest = json.loads(client.get(address("board_file", study, 1, "manifest.json")).content)
-    assert manifest["rows"] == {"file": "rows.csv", "sha256": live.sha256, "count": 96}
-    assert manifest["recipe"]["rubric"]["sha256"]
-    assert set(manifest["recipe"]["packages"]) >= {"numpy", "pandas", "scipy"}
-    parquet = client.get(address("board_file", study, 1, "rows.parquet"))
-    assert parquet.content.startswith(b"PAR1")
-    assert client.get(address("board_file", study, 1, "archive.zip")).content[:2] == b"PK"
-    assert client.get(address("board_file", study, 1, "other.zip")).status_code == 404
-    # The page in one file needs nothing else and names nobody.
-    said = client.get(address("board_file", study, 1, "board.html")).text
-    assert "Beta" in said
-    assert "Ada" not in said
-    for outside in ("http://", "https://", 'src="/', 'href="/', "<script", str(study.public_id)):
-        assert outside not in said.replace("http://www.w3.org", ""), outside
 
 
 def test_freezing_publishing_and_withdrawing(study, live, client):

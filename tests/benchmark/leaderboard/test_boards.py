@@ -94,11 +94,17 @@ def test_the_marker_sees_what_changes_the_figures(lab, change, django_assert_num
     assert board_marker(rubric) != before
 
 
-def test_a_large_board_rests(lab):
+def test_a_large_board_rests_and_verify_refuses_what_is_no_archive(lab, tmp_path):
     large = lab.live.recipe | {"sheets": 100_000}
     BoardSnapshot.objects.filter(pk=lab.live.pk).update(recipe=large)
     assert request_board(study=lab.study, rubric=lab.rubric) is None
     assert compute_board(study=lab.study, rubric=lab.rubric) is not None
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("other.txt", "x")
+    for name in (str(path), "0000", "00000000-0000-0000-0000-000000000000"):
+        with pytest.raises(CommandError):
+            call_command("verify_snapshot", name)
 
 
 def test_freezing_says_what_moved_and_why(lab):
@@ -150,15 +156,6 @@ def test_of_a_board_of_an_earlier_version_values_are_compared_but_not_intervals(
     # Of today's version intervals are compared, too.
     live.recipe["version"] = 3
     assert any("board.parts" in each for each in check_snapshot(BOARDS, live))
-
-
-def test_verify_refuses_what_is_no_archive(tmp_path):
-    path = tmp_path / "x.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("other.txt", "x")
-    for name in (str(path), "0000", "00000000-0000-0000-0000-000000000000"):
-        with pytest.raises(CommandError):
-            call_command("verify_snapshot", name)
 
 
 def test_what_a_judgement_cost_stands_in_its_row(lab):

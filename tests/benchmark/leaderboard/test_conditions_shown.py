@@ -109,7 +109,9 @@ def test_a_part_of_a_board_its_agreement_and_its_rows_are_of_one_condition(
     assert len(client.get(rows).context["rows"]) == 8
 
 
-def test_sheets_go_away_with_their_condition(study, client, probe):
+def test_sheets_go_away_with_their_condition_and_training_pairs_are_of_plain_answers(
+    study, client, probe
+):
     asked = {"rubric": default_rubric(study).public_id, "sheets": "all", "format": "csv"}
 
     def taken(**chosen):
@@ -121,16 +123,6 @@ def test_sheets_go_away_with_their_condition(study, client, probe):
     assert [row["condition_name"] for row in taken(conditions=probe)] == [NAME] * 12
     refused = client.get(address(study, "score_sheets_export"), asked | {"conditions": "other"})
     assert refused.status_code == 422
-
-
-def rules(study, **chosen):
-    given = {"rubric": default_rubric(study).public_id, "basis": "judges", "least_total": 0}
-    form = PairsForm(given | {"validation": 0, "seed": 1} | chosen, study=study)
-    assert form.is_valid(), form.errors
-    return form.rules()
-
-
-def test_training_pairs_are_of_plain_answers_unless_others_are_chosen(study, probe):
     Answer.objects.update(text="A kayak is faster.")
     rubric = default_rubric(study)
     plain = choose(rubric, rules(study))
@@ -145,6 +137,13 @@ def test_training_pairs_are_of_plain_answers_unless_others_are_chosen(study, pro
     assert "Conditions of the answers: all." in datasheet(both)
     empty = make_study("Empty")
     assert choose(default_rubric(empty), rules(empty)).chosen.pairs.empty
+
+
+def rules(study, **chosen):
+    given = {"rubric": default_rubric(study).public_id, "basis": "judges", "least_total": 0}
+    form = PairsForm(given | {"validation": 0, "seed": 1} | chosen, study=study)
+    assert form.is_valid(), form.errors
+    return form.rules()
 
 
 @pytest.mark.long

@@ -33,7 +33,7 @@ def found(points, questions=12):
     return board, chosen_judge(board, "")
 
 
-def test_a_clear_leader_is_named_with_its_lead():
+def test_a_clear_leader_is_named_with_its_lead_and_one_system_has_no_ranking():
     board, judge = found({"Alpha": 12, "Beta": 3})
     said = board_finding(board, judge)
     assert said.mark == "good"
@@ -42,6 +42,11 @@ def test_a_clear_leader_is_named_with_its_lead():
     assert "95 % interval of the lead" in said.sure
     assert said.terms == ("p after Holm",)
     assert "This is based on the 12 questions that all ranked systems share" in said.sure
+    board, judge = found({"Alpha": 5})
+    said = board_finding(board, judge)
+    assert said.mark == "warn"
+    assert said.says.startswith("Alpha is the only system")
+    assert "cannot be compared" in ground_of(board, judge) or said.sure
 
 
 @pytest.mark.long
@@ -73,11 +78,3 @@ def test_only_what_the_tests_show_about_the_highest_mean_is_said():
     )
     assert "With 80 % power, these questions can detect a difference of 1.00 points" in said.sure
     assert "by 0.50, about 48 questions would show the difference." in said.sure
-
-
-def test_one_system_alone_has_no_ranking():
-    board, judge = found({"Alpha": 5})
-    said = board_finding(board, judge)
-    assert said.mark == "warn"
-    assert said.says.startswith("Alpha is the only system")
-    assert "cannot be compared" in ground_of(board, judge) or said.sure

@@ -53,7 +53,7 @@ def totals(study, kind, system, scenario):
 
 
 @pytest.mark.long
-def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored):
+def test_cells_are_means_of_the_sheets_and_judges_of_one_name_are_told_apart(scored):
     board = BOARDS.compute(scored.rubric_versions.get()).figures["board"]
     names = [each["name"] for each in board["systems"]]
     shown = {
@@ -71,6 +71,14 @@ def test_cells_are_means_of_the_sheets_as_by_the_leaderboards_switch(scored):
         assert [cell["mean"], cell["sd"], cell["n"]] == pytest.approx([*expected, 8])
         status = (figure["printed"], figure["released"], figure["status"])
         assert status == ("", None, "no published value")
+    answers = list(scored.answers.all())
+    twin = Rater.objects.create(
+        study=scored, kind=Rater.Kind.MODEL, external_id="twin", name="Judge & Co"
+    )
+    make_sheets(scored, answers, [twin], seed=5)
+    heads = run(scored, "--table", "compqa-3").splitlines()[2]
+    assert heads.count("Judge & Co (") == 2
+    assert str(twin.public_id)[:8] in heads
 
 
 def test_a_cell_is_about_one_condition_as_on_the_leaderboard(scored):
@@ -81,18 +89,6 @@ def test_a_cell_is_about_one_condition_as_on_the_leaderboard(scored):
     Answer.objects.filter(pk__in=[each.pk for each in answers]).update(condition=probe)
     make_sheets(scored, answers, [make_rater(scored, "Judge & Co", Rater.Kind.MODEL)], seed=9)
     assert run(scored, "--table", "compqa-5") == before
-
-
-@pytest.mark.long
-def test_judges_of_one_name_are_told_apart(scored):
-    answers = list(scored.answers.all())
-    twin = Rater.objects.create(
-        study=scored, kind=Rater.Kind.MODEL, external_id="twin", name="Judge & Co"
-    )
-    make_sheets(scored, answers, [twin], seed=5)
-    heads = run(scored, "--table", "compqa-3").splitlines()[2]
-    assert heads.count("Judge & Co (") == 2
-    assert str(twin.public_id)[:8] in heads
 
 
 def test_what_cannot_be_computed_is_said(study):

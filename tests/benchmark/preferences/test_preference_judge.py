@@ -116,7 +116,7 @@ def test_a_reply_without_a_verdict_is_unscored_with_its_reason(lab, reply, reaso
     assert list(find_violations()) == []
 
 
-def test_a_request_shows_the_question_and_texts_and_nothing_else_of_the_pair(lab):
+def test_a_request_shows_the_question_and_texts_alone_and_no_order_twice(lab):
     for system in lab.study.systems.all():
         system.name = f"Secret {system.pk}"
         system.save()
@@ -126,6 +126,8 @@ def test_a_request_shows_the_question_and_texts_and_nothing_else_of_the_pair(lab
     assert "Which is better: kayak" in text
     assert "Secret" not in text
     assert "scenario" not in text.lower()
+    with pytest.raises(RunRefused):
+        lab.judge(says("A"), replicates=2)
 
 
 def test_a_text_that_looks_like_the_end_of_an_answer_stays_a_text(lab):
@@ -160,11 +162,6 @@ def test_which_pairs_are_compared(lab):
     estimate = address("preference_run_estimate", lab.study)
     told = sign_in(lab.researcher).post(estimate, {"choice": "round"})
     assert "Choose a round." in told.text
-
-
-def test_several_replies_in_one_order_are_refused(lab):
-    with pytest.raises(RunRefused):
-        lab.judge(says("A"), replicates=2)
 
 
 @pytest.mark.long

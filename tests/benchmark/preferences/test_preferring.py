@@ -47,7 +47,7 @@ def annotator(lab):
     return sign_in(lab.annotators[0])
 
 
-def test_sides_are_by_chance_and_yet_even_for_everybody(lab):
+def test_sides_are_even_for_everybody_and_exchanged_where_a_pair_comes_again(lab):
     for user in lab.annotators:
         done = compare_all(lab.round, make_comparer(lab.study, user), lambda sheet: "first")
         assert len(done) == 8
@@ -55,6 +55,15 @@ def test_sides_are_by_chance_and_yet_even_for_everybody(lab):
     sides = PreferenceSheet.objects.values_list("pair", "is_swapped")
     assert len(set(sides)) > 8
     assert not list(find_violations())
+    again = {"repeat_share": 0.25, "name": "Again", "leave_out_used": False}
+    round_ = make_pairs_round(lab.study, lab.researcher, size=8, **again)
+    rater = make_comparer(lab.study, lab.annotators[0])
+    done = compare_all(round_, rater, lambda sheet: "tie")
+    repeats = [sheet for sheet in done if sheet.replicate]
+    assert len(repeats) == 2
+    for sheet in repeats:
+        first = PreferenceSheet.objects.get(round=round_, pair=sheet.pair, replicate=0)
+        assert first.is_swapped != sheet.is_swapped
 
 
 @pytest.mark.parametrize("verdict", ["left", "right", "tie", "both_bad"])
@@ -96,18 +105,6 @@ def test_what_is_no_verdict_is_refused_with_the_reason(lab, annotator):
         assert annotator.post(url, {"base_version": 0} | fields).status_code == 422
     sheet.refresh_from_db()
     assert (sheet.state, sheet.verdict) == ("open", "")
-
-
-def test_a_pair_comes_again_with_the_sides_exchanged(lab):
-    again = {"repeat_share": 0.25, "name": "Again", "leave_out_used": False}
-    round_ = make_pairs_round(lab.study, lab.researcher, size=8, **again)
-    rater = make_comparer(lab.study, lab.annotators[0])
-    done = compare_all(round_, rater, lambda sheet: "tie")
-    repeats = [sheet for sheet in done if sheet.replicate]
-    assert len(repeats) == 2
-    for sheet in repeats:
-        first = PreferenceSheet.objects.get(round=round_, pair=sheet.pair, replicate=0)
-        assert first.is_swapped != sheet.is_swapped
 
 
 def test_pairs_link_all_systems_and_meet_under_one_condition(study, researcher):

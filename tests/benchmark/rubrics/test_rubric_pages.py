@@ -44,7 +44,9 @@ def new_page(study, base=None):
 # -- writing ----------------------------------------------------------------------------------
 
 
-def test_a_form_that_nobody_touched_is_the_same_version(client, study):
+def test_a_form_that_nobody_touched_is_the_same_version_and_another_a_new_one(
+    client, study, researcher
+):
     page = client.get(new_page(study)).text
     assert "Aspects announced" in page
     assert 'name="c14-text1"' in page
@@ -52,9 +54,6 @@ def test_a_form_that_nobody_touched_is_the_same_version(client, study):
     response = client.post(new_page(study, version), fields_of(COMPQA), follow=True)
     assert study.rubric_versions.count() == 1
     assert "already exists as this version" in response.text
-
-
-def test_a_new_version_under_the_same_name(client, study, researcher):
     base = default_rubric(study)
     data = fields_of(COMPQA, **{"c0-name": "Beginning", "c0-maximum": "2", "c0-text2": "Superb."})
     response = client.post(new_page(study, base), data)
@@ -68,7 +67,7 @@ def test_a_new_version_under_the_same_name(client, study, researcher):
     assert AuditEvent.objects.filter(verb="rubric_saved").count() == 2
 
 
-def test_buttons_add_remove_and_move_and_lose_nothing(client, study):
+def test_buttons_lose_nothing_and_errors_stand_at_their_field(client, study):
     data = fields_of(SMALL, **{"c1-name": "Unsaved words"})
     url = new_page(study)
     page = client.post(url, data | {"do": "add-criterion"})
@@ -87,6 +86,22 @@ def test_buttons_add_remove_and_move_and_lose_nothing(client, study):
     assert [key for key, _name in grown.groups] == ["form", "facts", "group-1"]
     assert len(client.post(url, data | {"do": "drop-1"}).context["draft"].groups) == 1
     assert not RubricVersion.objects.exists()
+    for changes, field, words in WRONG:
+        page = client.post(
+            new_page(study), fields_of(SMALL, **changes, **{"c2-asks": "My words?"})
+        )
+        assert page.status_code == 422
+        assert words in page.context["draft"].errors[field], changes
+        assert f'href="#{field}"' in page.text
+        assert all(called != name for name, called, _why in page.context["errors"] if "-" in name)
+        assert "My words?" in page.text or changes.get("criteria")
+    assert not RubricVersion.objects.exists()
+    changes = {"c0-name": "", "c1-asks": "", "name": ""}
+    page = client.post(new_page(study), fields_of(SMALL, **changes))
+    assert set(page.context["draft"].errors) == {"c0-name", "c1-asks", "name"}
+    for body in ({}, {"criteria": "1e9"}, {"criteria": "-1", "groups": "x"}, {"do": "save"}):
+        assert client.post(new_page(study), body).status_code in (200, 422)
+    assert read_draft({"criteria": "999999"}).criteria == []
 
 
 WRONG = [
@@ -104,28 +119,6 @@ WRONG = [
     ({"criteria": "0", "groups": "0"}, "rubric", "a rubric has 1 to 40"),
     ({"g1-key": "form", "c1-group": "form"}, "rubric", "the same key"),
 ]
-
-
-def test_errors_stand_at_their_field_and_all_words_stay(client, study):
-    for changes, field, words in WRONG:
-        page = client.post(
-            new_page(study), fields_of(SMALL, **changes, **{"c2-asks": "My words?"})
-        )
-        assert page.status_code == 422
-        assert words in page.context["draft"].errors[field], changes
-        assert f'href="#{field}"' in page.text
-        assert all(called != name for name, called, _why in page.context["errors"] if "-" in name)
-        assert "My words?" in page.text or changes.get("criteria")
-    assert not RubricVersion.objects.exists()
-
-
-def test_every_criterion_says_its_own_error_and_odd_bodies_are_no_server_errors(client, study):
-    changes = {"c0-name": "", "c1-asks": "", "name": ""}
-    page = client.post(new_page(study), fields_of(SMALL, **changes))
-    assert set(page.context["draft"].errors) == {"c0-name", "c1-asks", "name"}
-    for body in ({}, {"criteria": "1e9"}, {"criteria": "-1", "groups": "x"}, {"do": "save"}):
-        assert client.post(new_page(study), body).status_code in (200, 422)
-    assert read_draft({"criteria": "999999"}).criteria == []
 
 
 # -- JSON -------------------------------------------------------------------------------------

@@ -175,16 +175,12 @@ def test_what_was_special_about_the_silver_answer_stays_with_the_gold_one(lab):
     assert (str(found), found.is_plain) == ("No scenario · labels 0–1", False)
 
 
-def test_experts_neither_see_nor_edit_what_experts_made(lab):
+def test_experts_neither_see_nor_edit_what_experts_made_and_a_changed_text_is_found(lab):
     make_expert_answers(editing_round=lab.round, actor=lab.boss)
     assert not visible_answers(lab.study, is_blind=True).filter(revision__isnull=False).exists()
     again = make_round(lab.study, leave="nothing", calibration=1)
     assert all(sheet.answer.revision_id is None for sheet in sheets_of(again))
     assert again.recipe["found"] == 6
-
-
-def test_a_text_that_somebody_changed_is_found(lab):
-    make_expert_answers(editing_round=lab.round, actor=lab.boss)
     gold = golds(lab.study).first()
     Answer.objects.filter(pk=gold.pk).update(text_sha256="0" * 64)
     assert f"answer {gold.pk} is not what its revision says" in list(find_violations())

@@ -1,15 +1,28 @@
-"""Several people scoring, or opening a round, at the same moment."""
+"""Several people scoring, opening a round or bringing parts of a sheet at the same moment."""
+
+import threading
 
 import pytest
+from django.db import connections, transaction
 
+from benchmark.judges.actions.storage import store_ended
+from benchmark.judges.methods.judgements import Judgement
+from benchmark.judges.methods.judgements import JudgementState as Judged
 from benchmark.scoring.models import ScoringSlot
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
+from cqa_site.runs import jobs
+from cqa_site.runs.actions.runs import start_run
+from cqa_site.runs.kinds import EndedCall, ReplyReading
+from cqa_site.runs.models import Run
+from cqa_site.runs.planning import write_calls
 from tests.benchmark.made_race import ON_POSTGRES, assert_everything_gets_its_sheets
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study
 from tests.people.at_once import at_once
+
+from ..judges.test_scoring_judge import Lab
 
 pytestmark = ON_POSTGRES
 
@@ -35,3 +48,49 @@ def test_a_round_that_two_open_at_once_is_opened_once():
     said = at_once(open_it, [boss, boss])
     assert sorted(said) == ["opened", "refused"]
     assert ScoringSlot.objects.filter(round=draft).count() == 4
+
+
+def bring(run_id, call_id, group, meet, errors):
+    """Store one group as a turn of a worker would, without the gate that keeps turns apart."""
+    try:
+        run = Run.objects.select_related("study", "prompt", "endpoint").get(pk=run_id)
+        call = run.calls.get(pk=call_id)
+        points = {each.key: 1 for each in group}
+        judgement = Judgement(points, Judged.VALID, "", {}, points)
+        with transaction.atomic():
+            meet.wait(10)
+            store_ended(run, [EndedCall(call, 1, ReplyReading(value=judgement))])
+    except Exception as error:  # noqa: BLE001 the test looks at it
+        errors.append(error)
+    finally:
+        connections.close_all()
+
+
+def test_the_last_two_parts_make_a_sheet(monkeypatch):
+    # Nobody carries the calls: their replies are brought below.
+    monkeypatch.setattr(jobs, "ring", lambda: None)
+    lab = Lab()
+    run = start_run(study=lab.study, actor=lab.researcher, plan=lab.plan(by_group=True))
+    write_calls(run)
+    rubric = lab.rubric.rubric
+    calls = list(run.calls.filter(subject__startswith=f"a{lab.answers[0].pk}-").order_by("pk"))
+    assert len(calls) == 3
+    for _attempt in range(5):
+        run.judgement_parts.all().delete()
+        run.score_sheets.all().delete()
+        meet, errors = threading.Barrier(3), []
+        threads = [
+            threading.Thread(
+                target=bring,
+                daemon=True,
+                args=(run.pk, call.pk, rubric.of_group(group.key), meet, errors),
+            )
+            for call, group in zip(calls, rubric.groups, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        assert errors == []
+        sheet = run.score_sheets.get()
+        assert (sheet.total, len(sheet.points)) == (15, 15)

@@ -1,15 +1,18 @@
-"""The table of sheets: what is in it, what is left out, and how many queries it takes."""
+"""The table of sheets: what is in it and what is left out; totals that were changed."""
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from benchmark.leaderboard.reports.snapshot import board_table
 from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import RESERVED
+from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
+from tests.rounds.made_work import Sitting
 
 pytestmark = pytest.mark.django_db
 
@@ -66,3 +69,45 @@ def test_a_rubric_is_kept_once_for_each_text_and_no_group_is_called_like_a_colum
     table, _draws = board_table(rubric)
     groups = {each.key for each in rubric.rubric.groups}
     assert set(table.columns) - groups - set(rubric.rubric.keys) <= RESERVED
+
+
+@pytest.fixture(scope="module")
+def built(build_once):
+    return build_once(Sitting, "score")
+
+
+@pytest.fixture
+def sheet(built, db):
+    world = built.copy()
+    return world.submit(world.sheet)
+
+
+def test_all_is_well_after_scoring(sheet):
+    call_command("check_integrity")
+
+
+def break_rubric(sheet):
+    version = RubricVersion.objects.get()
+    version.content["criteria"][0]["asks"] = "Something else?"
+    version.save()
+
+
+def break_sheet(**fields):
+    return lambda sheet: ScoreSheet.objects.filter(pk=sheet.pk).update(**fields)
+
+
+BREAKS = {
+    "total 3.0": break_sheet(total=3),
+    "total None": break_sheet(total=None),
+    "another maximum": break_sheet(maximum=20),
+    "other points than its last submission": break_sheet(points={}),
+    "matches its hash": break_rubric,
+}
+
+
+@pytest.mark.parametrize("said", BREAKS)
+def test_a_broken_row_is_named(sheet, said, capsys):
+    BREAKS[said](sheet)
+    with pytest.raises(CommandError):
+        call_command("check_integrity")
+    assert said in capsys.readouterr().err
