@@ -72,18 +72,11 @@ def surveymonkey(people=PEOPLE, **how):
 def limesurvey(people=PEOPLE, *, headings="codetext", **how):
     """One header row of codes, of questions, or of both; the last reply was not submitted."""
     columns = [
-        ("id", "Response ID"),
-        ("submitdate", "Date submitted"),
-        ("lastpage", "Last page"),
-        ("startlanguage", "Start language"),
-        ("seed", "Seed"),
-        ("ipaddr", "IP address"),
-        ("Q1", SHIFT),
-        ("Q1[comment]", f"{SHIFT} [Comment]"),
+        *(("id", "Response ID"), ("submitdate", "Date submitted"), ("lastpage", "Last page")),
+        *(("startlanguage", "Start language"), ("seed", "Seed"), ("ipaddr", "IP address")),
+        *(("Q1", SHIFT), ("Q1[comment]", f"{SHIFT} [Comment]")),
         *((f"Q2[SQ00{at}]", f"{TRAVEL} [{name}]") for at, name in enumerate(MEANS, start=1)),
-        ("Q2[other]", f"{TRAVEL} [Other]"),
-        ("Q3", GOOD),
-        ("Q4", CHANGE),
+        *(("Q2[other]", f"{TRAVEL} [Other]"), ("Q3", GOOD), ("Q4", CHANGE)),
     ]
     ways = {"code": "{0}", "full": "{1}", "codetext": "{0}. {1}"}
     rows = [[ways[headings].format(*column) for column in columns]]

@@ -17,20 +17,32 @@ from .survey_files import CHANGE, GOOD, SHIFT, form, qualtrics
 pytestmark = pytest.mark.django_db
 
 
+FEWEST = "argsum.analysis.actions.analyses.FEWEST_STATEMENTS"
+
+
 def url(name, study, *ids):
     return reverse(name, args=[study.public_id, *ids])
 
 
 @pytest.fixture
-def survey(study, tmp_path):
+def survey(study, tmp_path, monkeypatch):
+    """Two open questions, which have statements enough for an analysis."""
     path = tmp_path / "building.csv"
     path.write_bytes(form())
     import_path(study=study, kind="survey", path=path, name=path.name, write=True)
+    monkeypatch.setattr(FEWEST, 2)
     return Survey.objects.get()
 
 
+@pytest.fixture
+def page(client, survey):
+    """Read its page."""
+    return lambda: page_text(client.get(url("survey", survey.study, survey.public_id)))
+
+
 def start(survey, client):
-    return client.post(url("survey_analyse", survey.study, survey.public_id), follow=True)
+    address = url("survey_analyse", survey.study, survey.public_id)
+    return page_text(client.post(address, follow=True))
 
 
 def finish(analyses):
@@ -79,65 +91,46 @@ def test_an_export_becomes_a_survey_page_by_page(client, study):
     assert survey.name in page_text(client.get(url("dataset", study, dataset.public_id)))
 
 
-def test_one_click_analyses_every_question_once(client, survey, monkeypatch):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
-    assert "2 analyses are in progress." in page_text(start(survey, client))
-    assert sorted(Analysis.objects.values_list("name", flat=True)) == sorted([GOOD, CHANGE])
-    assert "All questions have an analysis already." in page_text(start(survey, client))
-    assert Analysis.objects.count() == 2
-    page = url("survey", survey.study, survey.public_id)
-    assert "Analyse all questions" not in page_text(client.get(page))
-    Analysis.objects.filter(name=GOOD).update(state="failed")
-    assert "Analyse all questions" in page_text(client.get(page))
-    assert "1 analysis is in progress." in page_text(start(survey, client))
-
-
-def test_a_finished_analysis_is_shown_until_the_next_one_succeeds(client, survey, monkeypatch):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
-    start(survey, client)
-    finish(Analysis.objects.all())
-    done = Analysis.objects.get(name=GOOD)
-    start_analysis(study=survey.study, actor=None, cell=done.cell)
-    Analysis.objects.filter(name=GOOD).exclude(pk=done.pk).update(state="failed")
-    page = client.get(url("survey", survey.study, survey.public_id))
-    assert not page.context["can_analyse"]
-    assert done in [row.analysis for row in page.context["done"]]
-
-
-def test_a_page_with_many_groups_stays_small(client, survey, monkeypatch):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
-    monkeypatch.setattr("argsum.surveys.views.MOST_LINKS", 4)
-    start(survey, client)
-    finish(Analysis.objects.all())
-    text = page_text(client.get(url("survey", survey.study, survey.public_id)))
-    assert text.count("?attribute=") == 4
-    assert "2 more closed questions can be chosen on the comparison page." in text
-
-
-def test_a_question_with_too_few_replies_is_named(client, survey, monkeypatch):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 100)
-    assert f"“{GOOD}” has fewer than 100 statements." in page_text(start(survey, client))
+def test_one_click_analyses_every_question_once(client, survey, page, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(FEWEST, 100)
+        assert f"“{GOOD}” has fewer than 100 statements." in start(survey, client)
     assert not Analysis.objects.exists()
+    assert "2 analyses are in progress." in start(survey, client)
+    assert sorted(Analysis.objects.values_list("name", flat=True)) == sorted([GOOD, CHANGE])
+    assert "All questions have an analysis already." in start(survey, client)
+    assert Analysis.objects.count() == 2
+    assert "Analyse all questions" not in page()
+    Analysis.objects.filter(name=GOOD).update(state="failed")
+    assert "Analyse all questions" in page()
+    assert "1 analysis is in progress." in start(survey, client)
 
 
 def test_finished_analyses_are_compared_by_closed_questions(
-    client, survey, monkeypatch, django_assert_max_num_queries
+    client, survey, page, monkeypatch, django_assert_max_num_queries
 ):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
     start(survey, client)
     finish(Analysis.objects.all())
-    address = url("survey", survey.study, survey.public_id)
     with django_assert_max_num_queries(18):
-        text = page_text(client.get(address))
-    analysis = Analysis.objects.get(name=GOOD)
-    groups = url("analysis_groups", survey.study, analysis.public_id)
+        text = page()
+    done = Analysis.objects.get(name=GOOD)
+    groups = url("analysis_groups", survey.study, done.public_id)
     assert f"{groups}?attribute=Which%20shift" in text
     counts = client.get(groups, {"attribute": SHIFT}).context["counts"]
     assert SHIFT in [column.name for column in counts.columns]
+    monkeypatch.setattr("argsum.surveys.views.MOST_LINKS", 4)
+    text = page()
+    assert text.count("?attribute=") == 4
+    assert "2 more closed questions can be chosen on the comparison page." in text
+    # A finished analysis is shown until the next one succeeds.
+    start_analysis(study=survey.study, actor=None, cell=done.cell)
+    Analysis.objects.filter(name=GOOD).exclude(pk=done.pk).update(state="failed")
+    context = client.get(url("survey", survey.study, survey.public_id)).context
+    assert not context["can_analyse"]
+    assert done in [row.analysis for row in context["done"]]
 
 
-def test_a_survey_goes_with_its_datasets_unless_they_are_used(client, survey, monkeypatch):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
+def test_a_survey_goes_with_its_datasets_unless_they_are_used(client, survey):
     start(survey, client)
     remove = url("survey_delete", survey.study, survey.public_id)
     assert "can no longer be changed" in page_text(client.post(remove, follow=True))
@@ -148,8 +141,7 @@ def test_a_survey_goes_with_its_datasets_unless_they_are_used(client, survey, mo
     assert not Dataset.objects.exists()
 
 
-def test_programs_read_and_analyse_a_survey(program, survey, monkeypatch):
-    monkeypatch.setattr("argsum.analysis.actions.analyses.FEWEST_STATEMENTS", 2)
+def test_programs_read_and_analyse_a_survey(program, survey):
     listed = program.get(url("api_surveys", survey.study)).json()["results"]
     assert [(row["name"], row["respondents"]) for row in listed] == [("building", 6)]
     one = url("api_survey", survey.study, survey.public_id)

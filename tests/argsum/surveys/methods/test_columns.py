@@ -27,36 +27,34 @@ SENTENCES = [f"The lift on floor {number} is out of order." for number in range(
 SCALE = ["I fully agree", "I rather agree", "I do not agree at all"] * 4
 
 
+OPEN, CLOSED, SEVERAL = ("open", ""), ("closed", ""), ("several", "")
+PERSONAL, DIFFERENT = ("left_out", "personal"), ("left_out", "different")
+TECHNICAL, EMPTY = ("left_out", "technical"), ("left_out", "empty")
+PLEASE = "Please leave your name and phone number if we may call you back."
+
+
 @pytest.mark.parametrize(
     ("values", "title", "role"),
     [
-        (SENTENCES, "What is broken?", ("open", "")),
-        (SENTENCES * 5, "What is broken?", ("closed", "")),
-        ([f"Room {n} is too warm." for n in range(30)] * 5, "What else?", ("open", "")),
-        (SCALE, "The building is fine.", ("closed", "")),
-        (["3", "4", "4", "5", "3", "3"], "How satisfied are you?", ("closed", "")),
-        (["Bus,Car", "Bus", "Car", "Car,Bus", "Train,Car"], "Travel", ("several", "")),
-        (["Bus;Car;", "Bus;", "Car;", "Car;", "Train;Car;"], "Travel", ("several", "")),
-        (
-            ["a@b.example", "", "c@d.example"],
-            "How can we reach you again?",
-            ("left_out", "personal"),
-        ),
-        (["192.0.2.1", "192.0.2.1"], "Source", ("left_out", "personal")),
-        (["Ada", "Bob", "Cem", "Dot", "Eve"], "Who are you?", ("left_out", "different")),
-        (["Ada", "Bob", "Cem"], "What is your name?", ("left_out", "personal")),
-        (["Ada", "Bob", "Cem"], "Vorname", ("left_out", "personal")),
-        (["Ada", "Bob", "Ada", "Cem"], "Wie heißen Sie?", ("left_out", "personal")),
-        (
-            [f"Ada Doe {n}, 030 123{n}" for n in range(6)],
-            "Please leave your name and phone number if we may call you back.",
-            ("left_out", "personal"),
-        ),
-        (SENTENCES, "How could our support by e-mail and phone serve you better?", ("open", "")),
-        (SENTENCES, "What went wrong when you changed your phone number?", ("open", "")),
-        (["good", "bad"] * 5, "Rate our e-mail support", ("closed", "")),
+        (SENTENCES, "What is broken?", OPEN),
+        (SENTENCES * 5, "What is broken?", CLOSED),
+        ([f"Room {n} is too warm." for n in range(30)] * 5, "What else?", OPEN),
+        (SCALE, "The building is fine.", CLOSED),
+        (["3", "4", "4", "5", "3", "3"], "How satisfied are you?", CLOSED),
+        (["Bus,Car", "Bus", "Car", "Car,Bus", "Train,Car"], "Travel", SEVERAL),
+        (["Bus;Car;", "Bus;", "Car;", "Car;", "Train;Car;"], "Travel", SEVERAL),
+        (["a@b.example", "", "c@d.example"], "How can we reach you again?", PERSONAL),
+        (["192.0.2.1", "192.0.2.1"], "Source", PERSONAL),
+        (["Ada", "Bob", "Cem", "Dot", "Eve"], "Who are you?", DIFFERENT),
+        (["Ada", "Bob", "Cem"], "What is your name?", PERSONAL),
+        (["Ada", "Bob", "Cem"], "Vorname", PERSONAL),
+        (["Ada", "Bob", "Ada", "Cem"], "Wie heißen Sie?", PERSONAL),
+        ([f"Ada Doe {n}, 030 123{n}" for n in range(6)], PLEASE, PERSONAL),
+        (SENTENCES, "How could our support by e-mail and phone serve you better?", OPEN),
+        (SENTENCES, "What went wrong when you changed your phone number?", OPEN),
+        (["good", "bad"] * 5, "Rate our e-mail support", CLOSED),
         (["2026-03-01 10:00", "2026-03-02 11:00"], "When?", ("left_out", "time")),
-        (["", None, "N/A"], "Anything else?", ("left_out", "empty")),
+        (["", None, "N/A"], "Anything else?", EMPTY),
     ],
 )
 def test_a_column_is_proposed_by_its_wording_and_values(values, title, role):
@@ -66,19 +64,15 @@ def test_a_column_is_proposed_by_its_wording_and_values(values, title, role):
 @pytest.mark.parametrize(
     ("header", "values", "role"),
     [
-        ("Status", ["IP Address"] * 3, ("left_out", "technical")),
-        ("Q1_First Click", ["1.2", "3.4"], ("left_out", "technical")),
-        ("groupTime12", ["1.2", "3.4"], ("left_out", "technical")),
-        ("Q7[comment]", ["Too loud", "", ""], ("open", "")),
-        ("Q7[comment]", ["", "", ""], ("open", "")),
+        ("Status", ["IP Address"] * 3, TECHNICAL),
+        ("Q1_First Click", ["1.2", "3.4"], TECHNICAL),
+        ("groupTime12", ["1.2", "3.4"], TECHNICAL),
+        ("Q7[comment]", ["Too loud", "", ""], OPEN),
+        ("Q7[comment]", ["", "", ""], OPEN),
         ("Q2[SQ001]", ["Y", "", "Y"], ("option", "")),
-        ("Q2[SQ001]", ["No", "No", "No"], ("closed", "")),
-        ("Q3[SQ001]", ["A1", "A2", "A1"], ("closed", "")),
-        (
-            "Q2[other]",
-            ["by boat", "on foot", "", "skates", "a kite", "raft"],
-            ("left_out", "different"),
-        ),
+        ("Q2[SQ001]", ["No", "No", "No"], CLOSED),
+        ("Q3[SQ001]", ["A1", "A2", "A1"], CLOSED),
+        ("Q2[other]", ["by boat", "on foot", "", "skates", "a kite", "raft"], DIFFERENT),
     ],
 )
 def test_codes_of_programs_are_known(header, values, role):
@@ -86,15 +80,10 @@ def test_codes_of_programs_are_known(header, values, role):
 
 
 def test_an_option_that_nobody_chose_is_one_beside_others():
-    columns = survey_columns(["Q2[SQ001]", "Q2[SQ002]", "Q2[SQ003]", "Q3[SQ001]"], {})
+    headers = ["Q2[SQ001]", "Q2[SQ002]", "Q2[SQ003]", "Q3[SQ001]"]
     values = [("Yes", "No", "", ""), ("No", "No", "", "")]
-    rows = [
-        TableRow(
-            number, {column.header: cell for column, cell in zip(columns, cells, strict=True)}
-        )
-        for number, cells in enumerate(values, 2)
-    ]
-    proposed = [row.role.value for row in proposed_roles(columns, rows)]
+    rows = [TableRow(n, dict(zip(headers, own, strict=True))) for n, own in enumerate(values, 2)]
+    proposed = [row.role.value for row in proposed_roles(survey_columns(headers, {}), rows)]
     assert proposed == ["option", "option", "option", "left_out"]
 
 
@@ -140,10 +129,7 @@ def test_questions_above_many_options_are_found(tmp_path):
     assert {column.question for column in columns[2:-1]} == {"Which of these?"}
     assert [column.part for column in columns[2:-1]] == options
     assert (columns[-1].question, columns[-1].is_open) == ("Why do you say so?", True)
-
-
-def test_two_replies_are_enough_for_two_rows_of_headings(tmp_path):
-    path = tmp_path / "short.csv"
+    # One reply is enough for two rows of headings.
     path.write_bytes(surveymonkey(PEOPLE[:1]))
     with open_table(path, name=path.name) as opened:
         assert [row.number for row in opened.rows] == [3]
