@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from argsum.analysis.models import Analysis, FoundPoint
+from argsum.analysis.actions import edits
+from argsum.analysis.actions.analyses import delete_analysis
+from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from cqa_site.people.models import Role
-from cqa_site.runs.actions.runs import RunPlan, start_run
+from cqa_site.runs.actions.runs import RunPlan, cancel_run, retry_unscored, start_run
 from cqa_site.runs.models import Run
 from tests.argsum.signed_in import SignedIn
 from tests.cast import make_member, make_study
@@ -46,6 +48,34 @@ class AnalysisLab(SignedIn):
         rows = self.analysis.placements.filter(point=point)
         return sorted(rows.values_list("argument", flat=True))
 
+    def do(self, action: Callable, **given: Any) -> PointChange:
+        """Edit as Ada does who sees what is there."""
+        usual = {"analysis": self.analysis, "actor": self.boss, "seen": self.seen}
+        return action(**usual | given)
+
+    def rename(self, point: FoundPoint, text: str, **given: Any) -> PointChange:
+        """Call a key point otherwise."""
+        return self.do(edits.rename_point, point=point, text=text, **given)
+
+    def move(
+        self, point: FoundPoint | None, statements: list[int], to: FoundPoint | None
+    ) -> PointChange:
+        """Move statements from one key point to another."""
+        return self.do(edits.move_statements, point=point, statements=statements, to=to)
+
+    def put(self, verb: str, *points: FoundPoint) -> PointChange:
+        """Put key points into another state."""
+        return self.do(edits.set_state, points=points, verb=verb)
+
+    def undo(self, change: PointChange) -> PointChange:
+        """Take an edit back."""
+        return edits.undo_change(analysis=self.analysis, actor=self.boss, change=change)
+
+    def delete(self) -> None:
+        """Delete the analysis."""
+        self.analysis.refresh_from_db()
+        delete_analysis(analysis=self.analysis, actor=self.boss)
+
 
 class PointsLab(AnalysisLab):
     """Three key points, written directly: 3, 3 and 3 statements, and two that fit none."""
@@ -54,17 +84,6 @@ class PointsLab(AnalysisLab):
         super().__init__()
         self.analysis = write_analysis(self.study, self.cell, **fields)
         self.first, self.second, self.third = self.analysis.points.order_by("position")
-
-    def do(self, action: Callable, **given: Any) -> Any:
-        """Edit as Ada does who sees what is there."""
-        usual = {"analysis": self.analysis, "actor": self.boss, "seen": self.seen}
-        return action(**usual | given)
-
-    def undo(self, change: Any) -> Any:
-        """Take an edit back."""
-        from argsum.analysis.actions.edits import undo_change
-
-        return undo_change(analysis=self.analysis, actor=self.boss, change=change)
 
 
 class WordLab(AnalysisLab):
@@ -90,12 +109,6 @@ class WordLab(AnalysisLab):
         """The key point about a theme."""
         return self.analysis.points.get(text__iendswith=f"{word}.")
 
-    @property
-    def usual(self) -> dict[str, Any]:
-        """Arguments of every edit by the other researcher."""
-        self.analysis.refresh_from_db()
-        return {"analysis": self.analysis, "actor": self.other, "seen": self.analysis.revision}
-
     def plan(self, **chosen: Any) -> RunPlan:
         """Of a run, with the first prompt."""
         return self.plan_of(self.analysis, self.endpoint, self.boss, **chosen)
@@ -118,3 +131,11 @@ class WordLab(AnalysisLab):
         """What the last job of the analysis said."""
         self.analysis.refresh_from_db()
         return self.analysis.job.error
+
+    def retry(self, run: Run) -> None:
+        """Ask again for replies that were of no use."""
+        retry_unscored(run=run, actor=self.boss)
+
+    def cancel(self, run: Run) -> None:
+        """Stop a run for good."""
+        cancel_run(run=run, actor=self.boss)

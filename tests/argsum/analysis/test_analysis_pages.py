@@ -6,7 +6,6 @@ from datetime import date
 import pytest
 
 from argsum.analysis.actions.analyses import count_analysis
-from argsum.analysis.actions.edits import move_statements, rename_point
 from argsum.analysis.models import FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.mentions import BEST_FIRST, narrowed_counts
@@ -114,7 +113,7 @@ def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
     assert before.best_of([lab.first.pk], 2) == {lab.first.pk: keys[:2]}
     say(lab.cell, best[0].argument.text, town="Altdorf")
     assert narrowed_counts(lab.analysis, quiet).points[lab.first.pk] == own
-    lab.do(move_statements, point=lab.first, statements=keys, to=None)
+    lab.move(lab.first, keys, None)
     after = narrowed_counts(lab.fresh(), quiet).points
     assert lab.first.pk not in after
     assert after[None].statements == before.points[None].statements + len(keys)
@@ -190,7 +189,7 @@ def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
 
 def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):
     seen = lab.seen
-    lab.do(rename_point, actor=lab.other, point=lab.first, text="Ben's")
+    lab.rename(lab.first, "Ben's", actor=lab.other)
     chosen = [str(lab.first.public_id), str(lab.second.public_id)]
     page = lab.edit({"verb": "merge", "point": chosen, "text": "Mine", "seen": seen}, htmx=True)
     assert page.status_code == 422

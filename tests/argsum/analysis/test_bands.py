@@ -4,11 +4,9 @@ import pytest
 
 from argsum.analysis.actions import analyses
 from argsum.analysis.actions.analyses import count_points
-from argsum.analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.mentions import narrowed_counts
-from argsum.auditing.reports.frame import frame_of, sizes_of
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
 
@@ -100,15 +98,3 @@ def test_the_machine_stores_what_it_is_sure_of(word_engine, lab, monkeypatch):
     assert min(sure.values_list("score", flat=True)) >= 0.895
     shown = FoundPoint.objects.filter(analysis=made)
     assert any(0 < point.sure_comments < point.comments for point in shown)
-
-
-def test_audits_draw_from_both_bands(lab):
-    sizes = sizes_of(lab.analysis)
-    assert [sizes.size(lab.first.pk, band) for band in (BEHIND, PERHAPS, ELSEWHERE)] == [1, 3, 9]
-    for sure_from, wanted in ((lab.analysis.sure_from, [1, 3]), (None, [4, 0])):
-        lab.analysis.sure_from = sure_from
-        counted = frame_of(lab.analysis).counted[lab.first.pk]
-        assert [len(counted[band]) for band in (BEHIND, PERHAPS)] == wanted
-        assert sizes_of(lab.analysis).counted[lab.first.pk] == {
-            band: len(places) for band, places in counted.items()
-        }

@@ -154,14 +154,12 @@ def test_the_period_and_the_key_points_can_be_chosen(lab):
     wrong = lab.get("analysis_trends", {"period": "century", "point": "no id"})
     assert wrong.context["found"].period == "week"
     assert len(wrong.context["chosen"]) == 3
-
-
-def test_periods_without_comments_are_a_gap(lab):
+    # Periods without comments are a gap.
     lab.analysis.cell.comments.filter(written_on__month=2).update(written_on=None)
+    cache.clear()
     page = lab.get("analysis_trends", {"period": "month"})
     assert page.context["found"].sizes[1] == 0
-    text = words(page)
-    assert "comments have no date." in text
+    assert "comments have no date." in words(page)
     chart = {"figure": "periods", "format": "svg"}
     assert lab.get("analysis_trends_figure", {"period": "month"}, **chart).status_code == 200
 

@@ -7,8 +7,6 @@ from argsum.analysis.actions.edits import (
     EditRefused,
     add_point,
     merge_points,
-    move_statements,
-    rename_point,
     set_state,
     split_point,
 )
@@ -41,7 +39,7 @@ lab = built_once(Lab)
 
 
 def test_a_key_point_is_renamed_and_its_first_text_stays(lab):
-    change = lab.do(rename_point, point=lab.first, text="  It is\nquiet. ")
+    change = lab.rename(lab.first, "  It is\nquiet. ")
     lab.first.refresh_from_db()
     assert (lab.first.text, lab.first.written) == ("It is quiet.", "First point.")
     assert (change.revision, change.verb, change.point) == (1, "renamed", lab.first)
@@ -56,7 +54,7 @@ def test_a_text_that_makes_no_sense_is_refused(lab):
     texts = {"  ": "Enter the text", "x" * 501: "at most 500", "Second point.": "Merge the two"}
     for text, reason in texts.items():
         with pytest.raises(EditRefused, match=reason):
-            lab.do(rename_point, point=lab.first, text=text)
+            lab.rename(lab.first, text)
         with pytest.raises(EditRefused, match=reason):
             add_point(analysis=lab.analysis, actor=lab.boss, text=text)
     assert (lab.state(), lab.seen) == (before, 0)
@@ -64,17 +62,17 @@ def test_a_text_that_makes_no_sense_is_refused(lab):
 
 def test_who_was_faster_wins_and_the_other_one_reads_why(lab):
     seen = lab.seen
-    lab.do(rename_point, point=lab.first, text="By Ada", seen=seen)
+    lab.rename(lab.first, "By Ada", seen=seen)
     with pytest.raises(EditConflict, match=r"changed in the meantime \(renamed, Ada\)"):
-        lab.do(rename_point, actor=lab.other, point=lab.first, text="By Ben", seen=seen)
+        lab.rename(lab.first, "By Ben", actor=lab.other, seen=seen)
     with pytest.raises(EditConflict):
         lab.do(merge_points, points=[lab.first, lab.second], seen=seen)
     with pytest.raises(EditConflict):
         lab.do(set_state, points=[lab.first], verb="hidden", seen=seen)
     assert lab.analysis.changes.count() == 1
     # What nobody touched can still be changed from the page as it was.
-    lab.do(rename_point, actor=lab.other, point=lab.second, text="By Ben", seen=seen)
-    lab.do(rename_point, actor=lab.other, point=lab.first, text="Now by Ben")
+    lab.rename(lab.second, "By Ben", actor=lab.other, seen=seen)
+    lab.rename(lab.first, "Now by Ben", actor=lab.other)
 
 
 def test_several_key_points_become_one(lab):
@@ -93,13 +91,13 @@ def test_several_key_points_become_one(lab):
     assert merged == ("merged", lab.first, 0)
     assert change.number == 6
     with pytest.raises(EditRefused, match="is merged"):
-        lab.do(rename_point, point=lab.second, text="Gone")
+        lab.rename(lab.second, "Gone")
     lab.undo(change)
     assert lab.state() == before
 
 
 def test_merging_keeps_the_one_with_most_comments_and_its_hand_placed_statements(lab):
-    lab.do(move_statements, point=None, statements=lab.at(None), to=lab.second)
+    lab.move(None, lab.at(None), lab.second)
     hand = lab.analysis.placements.filter(is_by_hand=True).count()
     lab.do(merge_points, points=[lab.first, lab.second])
     largest = lab.analysis.points.filter(state="shown").order_by("-comments").first()
@@ -120,7 +118,7 @@ def test_a_part_becomes_a_key_point_and_goes_back_unless_it_got_more_statements(
     assert lab.analysis.placements.filter(point=part, is_by_hand=True).count() == 2
     lab.first.refresh_from_db()
     assert lab.first.statements == 1
-    moved = lab.do(move_statements, point=None, statements=lab.at(None)[:1], to=part)
+    moved = lab.move(None, lab.at(None)[:1], part)
     more = lab.state()
     with pytest.raises(EditRefused, match="“A part” would be removed"):
         lab.undo(change)
@@ -133,18 +131,18 @@ def test_a_part_becomes_a_key_point_and_goes_back_unless_it_got_more_statements(
 def test_statements_move_and_what_was_moved_meanwhile_is_told(lab):
     before = lab.state()
     chosen = lab.at(lab.first)[:2]
-    change = lab.do(move_statements, point=lab.first, statements=chosen, to=lab.second)
+    change = lab.move(lab.first, chosen, lab.second)
     assert set(chosen) < set(lab.at(lab.second))
     with pytest.raises(EditConflict, match="2 of the statements were moved"):
-        lab.do(move_statements, point=lab.first, statements=chosen, to=None)
+        lab.move(lab.first, chosen, None)
     with pytest.raises(EditConflict):
         lab.do(split_point, point=lab.first, statements=chosen, text="New")
     assert not lab.analysis.points.filter(text="New").exists()
     with pytest.raises(EditRefused, match="already there"):
-        lab.do(move_statements, point=lab.second, statements=chosen, to=lab.second)
+        lab.move(lab.second, chosen, lab.second)
     with pytest.raises(EditRefused, match="at least one"):
-        lab.do(move_statements, point=lab.second, statements=[], to=lab.first)
-    none = lab.do(move_statements, point=lab.second, statements=chosen, to=None)
+        lab.move(lab.second, [], lab.first)
+    none = lab.move(lab.second, chosen, None)
     assert set(chosen) < set(lab.at(None))
     lab.undo(none)
     lab.undo(change)
@@ -152,15 +150,15 @@ def test_statements_move_and_what_was_moved_meanwhile_is_told(lab):
 
 
 def test_key_points_are_hidden_shown_taken_and_declined(lab):
-    lab.do(set_state, points=[lab.first, lab.second], verb="hidden")
+    lab.put("hidden", lab.first, lab.second)
     assert set(lab.analysis.points.filter(state="hidden")) == {lab.first, lab.second}
     with pytest.raises(EditRefused, match="is hidden"):
-        lab.do(set_state, points=[lab.first], verb="taken")
-    lab.do(set_state, points=[lab.first], verb="shown")
+        lab.put("taken", lab.first)
+    lab.put("shown", lab.first)
     FoundPoint.objects.filter(pk__in=[lab.second.pk, lab.third.pk]).update(state="proposed")
-    lab.do(set_state, points=[lab.second], verb="taken")
+    lab.put("taken", lab.second)
     own, before = lab.at(lab.third), lab.state()
-    change = lab.do(set_state, points=[lab.third], verb="declined")
+    change = lab.put("declined", lab.third)
     assert set(own) < set(lab.at(None))
     states = dict(lab.analysis.points.values_list("text", "state"))
     assert states == {"First point.": "shown", "Second point.": "shown", "Third point.": "removed"}
@@ -169,7 +167,7 @@ def test_key_points_are_hidden_shown_taken_and_declined(lab):
 
 
 def test_the_last_edit_is_undone_and_the_undoing_too(lab):
-    change = lab.do(rename_point, point=lab.first, text="Once")
+    change = lab.rename(lab.first, "Once")
     again = lab.undo(change)
     lab.first.refresh_from_db()
     assert lab.first.text == "First point."
@@ -185,17 +183,15 @@ def test_the_last_edit_is_undone_and_the_undoing_too(lab):
 
 
 def test_an_earlier_edit_is_undone_only_if_nothing_later_touched_it(lab):
-    renamed = lab.do(rename_point, point=lab.first, text="Once")
-    other = lab.do(rename_point, point=lab.second, text="Other")
+    renamed = lab.rename(lab.first, "Once")
+    other = lab.rename(lab.second, "Other")
     lab.undo(renamed)
-    moved = lab.do(
-        move_statements, point=lab.first, statements=lab.at(lab.first)[:1], to=lab.second
-    )
+    moved = lab.move(lab.first, lab.at(lab.first)[:1], lab.second)
     lab.do(merge_points, points=[lab.first, lab.third], into=lab.third)
     # Back behind a key point that is merged now.
     with pytest.raises(EditRefused, match="still has statements"):
         lab.undo(moved)
-    lab.do(rename_point, point=lab.second, text="Later")
+    lab.rename(lab.second, "Later")
     with pytest.raises(EditRefused, match="later edit"):
         lab.undo(other)
     assert lab.analysis.changes.filter(verb="undone").count() == 1
@@ -204,16 +200,16 @@ def test_an_earlier_edit_is_undone_only_if_nothing_later_touched_it(lab):
 def test_only_key_points_of_an_analysis_that_is_done_are_edited(lab):
     second = write_analysis(lab.study, lab.cell, number=2)
     with pytest.raises(EditRefused, match="does not have that key point"):
-        lab.do(rename_point, point=second.points.first(), text="Elsewhere")
+        lab.rename(second.points.first(), "Elsewhere")
     Analysis.objects.update(state="running")
     with pytest.raises(EditRefused, match="not finished yet"):
-        lab.do(rename_point, point=lab.first, text="Early")
+        lab.rename(lab.first, "Early")
 
 
 @pytest.mark.usefixtures("word_engine")
 def test_a_key_point_is_split_by_itself(lab):
     lab.do(merge_points, points=[lab.first, lab.second, lab.third], into=lab.first)
-    lab.do(move_statements, point=None, statements=lab.at(None)[:1], to=lab.first)
+    lab.move(None, lab.at(None)[:1], lab.first)
     hand = lab.analysis.placements.get(is_by_hand=True)
     say(lab.cell, "One more is quiet.")
     before = lab.state()
@@ -239,12 +235,12 @@ def test_what_cannot_be_split_says_so(lab):
     # Behind it is nothing but one theme.
     for row in lab.analysis.placements.exclude(point=lab.first):
         if row.argument.text.endswith("quiet."):
-            lab.do(move_statements, point=row.point, statements=[row.argument_id], to=lab.first)
+            lab.move(row.point, [row.argument_id], lab.first)
     lab.analysis.placements.update(is_by_hand=False)
     others = lab.analysis.placements.filter(point=lab.first)
     others = others.exclude(argument__text__endswith="quiet.").values_list("argument", flat=True)
-    lab.do(move_statements, point=lab.first, statements=list(others), to=lab.second)
-    lab.do(move_statements, point=None, statements=lab.at(None), to=lab.first)
+    lab.move(lab.first, list(others), lab.second)
+    lab.move(None, lab.at(None), lab.first)
     job = lab.do(ask_to_split, point=lab.first)
     work(lab.analysis)
     job.refresh_from_db()

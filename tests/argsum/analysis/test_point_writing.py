@@ -7,14 +7,10 @@ from argsum.analysis.actions.analyses import (
     CHECK,
     AnalysisRefused,
     cancel_analysis,
-    delete_analysis,
 )
 from argsum.analysis.actions.edits import (
     EditRefused,
     merge_points,
-    rename_point,
-    set_state,
-    undo_change,
 )
 from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
 from argsum.analysis.models import FoundPoint, WrittenPoint
@@ -24,14 +20,10 @@ from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import (
     RunRefused,
     ask_more,
-    cancel_run,
-    retry_unscored,
-    run_again,
 )
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
-from tests.runs.made_runs import scripted
 from tests.worlds import built_once
 
 from .labs import WordLab
@@ -61,9 +53,6 @@ class Lab(WordLab):
 
     def texts(self):
         return list(self.analysis.points.order_by("position").values_list("text", flat=True))
-
-    def rename(self, point, text):
-        return rename_point(**self.usual, point=point, text=text)
 
 
 class Written(Lab):
@@ -105,18 +94,17 @@ def test_each_key_point_is_written_from_its_own_statements(written):
 
 
 def test_every_text_is_an_edit_that_can_be_undone(written):
-    run, before = written.run, written.before
     changes = list(written.analysis.changes.all())
     with pytest.raises(EditRefused, match=r"meantime \(written by a language model, Ada"):
-        rename_point(**written.usual | {"seen": 0}, point=written.quiet, text="Late")
+        written.rename(written.quiet, "Late", seen=0)
     assert [(each.verb, each.actor) for each in changes] == [("written", written.boss)] * 3
-    assert written.analysis.revision == 3
+    assert written.seen == 3
     written.quiet.refresh_from_db()
     about = (written.quiet.writer, written.quiet.written, written.quiet.origin)
-    assert about == (run, before[0], "found")
+    assert about == (written.run, written.before[0], "found")
     for change in changes:
-        undo_change(analysis=written.analysis, actor=written.other, change=change)
-    assert written.texts() == before
+        written.undo(change)
+    assert written.texts() == written.before
     assert set(written.analysis.points.values_list("writer", flat=True)) == {None}
 
 
@@ -131,11 +119,11 @@ def test_what_a_person_calls_it_is_no_longer_the_models_and_the_same_again_costs
     assert writing_of(again).same == 2
     assert written.texts()[:2] == ["It is quiet here", "People speak of parking"]
     assert written.analysis.changes.count() == 4
-    undo_change(analysis=written.analysis, actor=written.other, change=change)
+    written.undo(change)
     written.quiet.refresh_from_db()
     assert (written.quiet.text, written.quiet.writer) == ("People speak of quiet", written.run)
     both = [written.quiet, written.parking]
-    merge_points(**written.usual, points=both, into=written.quiet, text="Quiet parking")
+    written.do(merge_points, points=both, into=written.quiet, text="Quiet parking")
     written.quiet.refresh_from_db()
     assert (written.quiet.text, written.quiet.writer) == ("Quiet parking", None)
 
@@ -185,36 +173,18 @@ def test_two_key_points_never_say_the_same(lab):
     assert counts(run)[1] >= 2
 
 
-@pytest.mark.long
-def test_run_again_asks_anew_and_writes_over_what_a_model_wrote(written):
-    with scripted(on_theme):
-        again = run_again(run=written.run, actor=written.boss)
-    go_on(lambda request: says(f"Now it is about {theme_of(request)}"))
-    again.refresh_from_db()
-    assert again.state == Run.State.DONE
-    assert written.texts()[0] == "Now it is about quiet"
-    assert counts(again) == (3, 0, 0, 0)
-
-
 def test_who_changes_a_key_point_meanwhile_wins(lab):
     run = lab.begin()
-    lab.rename(lab.parking, "By Ben")
-    set_state(**lab.usual, points=[lab.catalogue], verb="hidden")
+    lab.rename(lab.parking, "By Ben", actor=lab.other)
+    lab.put("hidden", lab.catalogue)
+    lab.analysis.placements.filter(point=lab.quiet).update(point=lab.parking)
+    FoundPoint.objects.filter(pk=lab.quiet.pk).update(statements=0)
     go_on(on_theme)
-    assert lab.texts() == ["People speak of quiet", "By Ben", lab.catalogue.written]
-    assert counts(run) == (1, 0, 2, 0)
-    note = run.written_points.get(point=lab.parking).note
-    assert "“By Ben” was changed in the meantime (renamed, Ben)" in note
-
-
-@pytest.mark.long
-def test_a_key_point_from_which_all_statements_went_is_left_alone(lab):
-    run = lab.begin()
-    lab.analysis.placements.filter(point=lab.parking).update(point=lab.quiet)
-    FoundPoint.objects.filter(pk=lab.parking.pk).update(statements=0)
-    go_on(on_theme)
-    row = run.written_points.get(point=lab.parking)
-    assert (row.verdict, row.note) == ("changed", "The key point no longer has any statements.")
+    assert lab.texts() == [lab.quiet.written, "By Ben", lab.catalogue.written]
+    assert counts(run) == (0, 0, 3, 0)
+    notes = dict(run.written_points.values_list("point", "note"))
+    assert "“By Ben” was changed in the meantime (renamed, Ben)" in notes[lab.parking.pk]
+    assert notes[lab.quiet.pk] == "The key point no longer has any statements."
 
 
 def test_a_reply_of_no_use_keeps_the_key_point_and_can_be_asked_for_again(lab):
@@ -222,7 +192,7 @@ def test_a_reply_of_no_use_keeps_the_key_point_and_can_be_asked_for_again(lab):
     run = lab.write(lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
     assert lab.texts()[0] == before[0]
     assert (counts(run), writing_of(run).unusable) == ((2, 1, 0, 0), 1)
-    retry_unscored(run=run, actor=lab.boss)
+    lab.retry(run)
     go_on(on_theme)
     assert lab.texts()[0] == "People speak of quiet"
     assert counts(run) == (3, 0, 0, 0)
@@ -250,10 +220,9 @@ def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
     assert lab.start() == run
     with pytest.raises(RunRefused, match=f"Run #{run.number} still works"):
         lab.start(seed=2)
-    lab.analysis.refresh_from_db()
     with pytest.raises(AnalysisRefused, match=f"Stop run #{run.number} first"):
-        delete_analysis(analysis=lab.analysis, actor=lab.boss)
-    cancel_run(run=run, actor=lab.boss)
+        lab.delete()
+    lab.cancel(run)
     with pytest.raises(RunRefused, match="Only one reply"):
         lab.start(replicates=2, params={"temperature": 1, "max_tokens": 90})
     type(lab.analysis).objects.update(state="running")
@@ -264,8 +233,8 @@ def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
 def test_a_cancelled_run_writes_nothing(lab):
     before = lab.texts()
     run = lab.begin(answer=lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
-    retry_unscored(run=run, actor=lab.boss)
-    cancel_run(run=run, actor=lab.boss)
+    lab.retry(run)
+    lab.cancel(run)
     go_on(on_theme)
     assert lab.texts() == before
     assert counts(run) == (0, 1, 0, 2)
@@ -350,7 +319,7 @@ def test_a_limit_of_money_holds_for_what_is_asked_again(lab):
 
 def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(written):
     run = written.run
-    delete_analysis(analysis=written.analysis, actor=written.boss)
+    written.delete()
     assert WrittenPoint.objects.filter(run=run, point=None).count() == 3
     assert counts(run) == (3, 0, 0, 0)
     assert list(find_violations()) == []

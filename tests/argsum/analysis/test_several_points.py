@@ -8,8 +8,6 @@ from argsum.analysis.actions.edits import (
     EditRefused,
     editing,
     merge_points,
-    move_statements,
-    set_state,
     store,
 )
 from argsum.analysis.actions.placing import PlacementRow
@@ -30,9 +28,9 @@ class TwoPlaces(Lab):
     def __init__(self):
         super().__init__()
         self.both = self.at(self.first)[0]
-        self.added = self.put(self.second, self.both, score=0.4)
+        self.added = self.place(self.second, self.both, score=0.4)
 
-    def put(self, point, statement, score=0.0):
+    def place(self, point, statement, score=0.0):
         row = PlacementRow(point.pk, False, True, score, statement)
         with editing(self.analysis) as held:
             return store(held, Edit(PointChange.Verb.MOVED, point, added=[row]), self.boss)
@@ -62,7 +60,7 @@ def test_a_statement_counts_at_both_and_once_among_all(lab):
 
 def test_moved_to_where_it_is_it_is_there_once_by_hand(lab):
     places = lab.places()
-    change = lab.do(move_statements, point=lab.first, statements=[lab.both], to=lab.second)
+    change = lab.move(lab.first, [lab.both], lab.second)
     assert {(point, hand) for point, hand, *_rest in lab.places()} == {(lab.second.pk, True)}
     lab.second.refresh_from_db()
     assert lab.second.statements == 4
@@ -74,11 +72,11 @@ def test_moved_to_where_it_is_it_is_there_once_by_hand(lab):
 
 def test_taken_from_one_key_point_it_stays_at_the_other_and_no_undo_leaves_it_nowhere(lab):
     places = lab.places()
-    first = lab.do(move_statements, point=lab.first, statements=[lab.both], to=None)
+    first = lab.move(lab.first, [lab.both], None)
     assert lab.points_of() == {lab.second.pk}
     with pytest.raises(EditRefused, match="Undo that edit first"):
         lab.undo(lab.added)
-    second = lab.do(move_statements, point=lab.second, statements=[lab.both], to=None)
+    second = lab.move(lab.second, [lab.both], None)
     assert lab.points_of() == {None}
     with pytest.raises(EditRefused, match="Undo that edit first"):
         lab.undo(first)
@@ -110,7 +108,7 @@ def test_merged_key_points_have_it_once_as_the_surer_of_two_rows(lab, into, sure
 
 def test_declined_key_points_leave_it_at_none_once(lab):
     lab.analysis.points.filter(pk__in=[lab.first.pk, lab.second.pk]).update(state="proposed")
-    change = lab.do(set_state, points=[lab.first, lab.second], verb="declined")
+    change = lab.put("declined", lab.first, lab.second)
     assert lab.points_of() == {None}
     assert lab.analysis.placements.filter(argument=lab.both).count() == 1
     lab.undo(change)
@@ -118,8 +116,8 @@ def test_declined_key_points_leave_it_at_none_once(lab):
 
 
 def test_an_edit_is_not_undone_over_a_later_one(lab):
-    change = lab.do(move_statements, point=lab.first, statements=[lab.both], to=lab.second)
-    lab.put(lab.first, lab.both)
+    change = lab.move(lab.first, [lab.both], lab.second)
+    lab.place(lab.first, lab.both)
     places = lab.places()
     with pytest.raises(EditRefused, match="Undo that edit first"):
         lab.undo(lab.added)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from argsum.analysis.actions.edits import EditRefused, rename_point, set_state
+from argsum.analysis.actions.edits import EditRefused
 from argsum.analysis.actions.sign_off import sign_off
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
@@ -47,13 +47,13 @@ def test_a_sign_off_says_who_when_and_what_and_is_in_the_log(lab):
 @pytest.mark.parametrize("what", ["text", "theme", "hidden", "shown", "added"])
 def test_it_lapses_with_any_change_of_what_is_shown_and_holds_again_when_undone(lab, what):
     if what == "shown":
-        lab.do(set_state, points=[lab.third], verb="hidden")
+        lab.put("hidden", lab.third)
     lab.sign()
     change = None
     if what == "text":
-        change = lab.do(rename_point, point=lab.first, text="Another one.")
+        change = lab.rename(lab.first, "Another one.")
     elif what in ("hidden", "shown"):
-        change = lab.do(set_state, points=[lab.third], verb=what)
+        change = lab.put(what, lab.third)
     elif what == "theme":
         FoundPoint.objects.filter(pk=lab.first.pk).update(theme="Noise")
     else:
@@ -70,7 +70,7 @@ def test_it_lapses_with_any_change_of_what_is_shown_and_holds_again_when_undone(
 
 
 def test_nobody_signs_what_they_have_not_seen_or_what_waits(lab):
-    lab.do(rename_point, point=lab.first, text="Another one.")
+    lab.rename(lab.first, "Another one.")
     for seen, state, which, reason in (
         (0, "shown", "First", "edited in the meantime"),
         (1, "proposed", "Another", "1 key point is still proposed"),
@@ -97,7 +97,7 @@ def test_the_page_signs_and_says_so_until_key_points_change(lab):
     # Statements may move.
     lab.analysis.placements.filter(point=lab.first).update(point=None)
     assert lab.state().is_valid
-    lab.do(rename_point, point=lab.first, text="Another one.")
+    lab.rename(lab.first, "Another one.")
     assert "sign off again" in lab.text("analysis")
 
 

@@ -6,8 +6,6 @@ from argsum.analysis.actions.edits import (
     EditConflict,
     EditRefused,
     merge_points,
-    rename_point,
-    set_state,
     split_point,
 )
 from argsum.analysis.actions.themes import merge_themes, move_to_theme, rename_theme
@@ -73,10 +71,9 @@ def test_a_comment_that_makes_two_points_of_a_theme_counts_once_under_each_filte
 
 def test_hidden_key_points_are_in_no_theme(lab):
     before = theme_counts(lab.analysis)["Inside"].comments
-    lab.do(set_state, points=[lab.second], verb="hidden")
-    fresh = lab.fresh()
-    assert theme_counts(fresh)["Inside"].comments == lab.making(lab.first) < before
-    lab.do(set_state, points=[lab.first], verb="hidden")
+    lab.put("hidden", lab.second)
+    assert theme_counts(lab.fresh())["Inside"].comments == lab.making(lab.first) < before
+    lab.put("hidden", lab.first)
     assert "Inside" not in theme_counts(lab.fresh())
     # Its name is still there to be chosen.
     assert theme_names(lab.analysis) == ["Inside", "Outside"]
@@ -153,7 +150,7 @@ def test_a_page_of_many_themes_stays_light(lab):
 
 def test_the_history_names_what_was_moved_renamed_merged_and_split(lab):
     lab.do(rename_theme, theme="Inside", name="Rooms")
-    lab.do(rename_point, point=lab.third, text="Nicer parks")
+    lab.rename(lab.third, "Nicer parks")
     lab.do(merge_points, points=[lab.first, lab.second], into=lab.first)
     key = lab.third.placements.values_list("argument", flat=True)[0]
     lab.do(split_point, point=lab.third, statements=[key], text="Benches")
@@ -215,7 +212,7 @@ def test_names_that_differ_in_case_only_are_one_theme(lab):
 
 def test_a_theme_with_a_key_point_that_changed_meanwhile_stays(lab):
     seen = lab.seen
-    lab.do(rename_point, point=lab.second, text="Said otherwise.")
+    lab.rename(lab.second, "Said otherwise.")
     for action, given in (
         (rename_theme, {"theme": "Inside", "name": "x"}),
         (merge_themes, {"themes": ["Inside", "Outside"]}),
@@ -323,18 +320,18 @@ def test_tables_have_a_column_of_themes(lab):
 
 
 def test_programs_list_move_rename_and_merge_themes(lab):
+    def send(name, /, **given):
+        given |= {"seen": lab.seen}
+        return lab.api.post(lab.url(f"api_{name}"), given, format="json")
+
     rows = lab.told("themes")["themes"]
     assert [(row["name"], row["key_points"]) for row in rows] == [("Inside", 2), ("Outside", 1)]
     assert rows[0]["comments"] == lab.making(lab.first, lab.second)
-    points = lab.told("found_points", {"theme": "Outside"})["results"]
-    assert [(row["text"], row["theme"]) for row in points] == [("Third point.", "Outside")]
-    body = {"key_points": [str(lab.third.public_id)], "theme": "Inside", "seen": lab.seen}
-    send = lambda name, given: lab.api.post(lab.url(f"api_{name}"), given, format="json")  # noqa: E731
-    assert send("found_points_theme", body).json()["verb"] == "themed"
-    body = {"theme": "Inside", "name": "All", "seen": lab.seen}
-    assert send("themes_rename", body).status_code == 200
-    again = send("themes_rename", body)
-    assert again.status_code == 409
+    (point,) = lab.told("found_points", {"theme": "Outside"})["results"]
+    assert (point["text"], point["theme"]) == ("Third point.", "Outside")
+    moved = send("found_points_theme", key_points=[str(lab.third.public_id)], theme="Inside")
+    assert moved.json()["verb"] == "themed"
+    renamed = [send("themes_rename", theme="Inside", name="All").status_code for _ in range(2)]
+    assert renamed == [200, 409]
     assert [row["name"] for row in lab.told("themes")["themes"]] == ["All"]
-    body = {"themes": ["All"], "seen": lab.seen}
-    assert send("themes_merge", body).status_code == 409
+    assert send("themes_merge", themes=["All"]).status_code == 409

@@ -89,7 +89,7 @@ def test_pages_files_and_programs_read_no_more_of_a_large_analysis(lab, is_moved
     made = lab.open(size=20)
     lab.answer(made, lab.makes)
     small = {}
-    for number in (40, 800):
+    for number in (40, 200):
         grow(lab, number)
         if not is_moved:
             made.frame = sizes_of(lab.analysis).stored(lab.analysis, made.frame["own"])

@@ -6,13 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from argsum.analysis.actions.analyses import FOLLOW, AnalysisRefused, delete_analysis
-from argsum.analysis.actions.edits import (
-    move_statements,
-    rename_point,
-    set_state,
-    undo_change,
-)
+from argsum.analysis.actions.analyses import FOLLOW, AnalysisRefused
 from argsum.analysis.actions.jobs import place_new_comments
 from argsum.auditing.reports.frame import sizes_of
 from argsum.coding.actions import assignment, following
@@ -21,7 +15,7 @@ from argsum.coding.reports.assignments import assignment_of, disagreements_of
 from argsum.writing.methods import code_of
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.runs import jobs
-from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored, start_run
+from cqa_site.runs.actions.runs import RunRefused, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
@@ -63,7 +57,7 @@ class Lab(WordLab):
     def __init__(self):
         super().__init__()
         for word, text in TEXTS.items():
-            rename_point(**self.usual, point=getattr(self, word), text=text)
+            self.rename(getattr(self, word), text)
             getattr(self, word).refresh_from_db()
         # The program would leave these behind parking; the model will not.
         self.moved = self.at(self.catalogue)
@@ -140,7 +134,7 @@ def test_the_edit_can_be_undone_and_done_again(assigned):
     assert lab.fresh().is_coded
     change = lab.analysis.changes.get(verb="coded")
     for places in (before, after, before):
-        change = undo_change(analysis=lab.analysis, actor=lab.other, change=change)
+        change = lab.undo(change)
         assert lab.places() == places
         assert lab.fresh().is_coded == (places == after)
     lab.parking.refresh_from_db()
@@ -167,7 +161,7 @@ def test_where_match_scores_differ_a_placement_is_perhaps_and_in_that_band_of_au
     assert set(sure.values_list("is_sure", flat=True)) == {True}
     frame = sizes_of(lab.fresh())
     assert [frame.size(point.pk, "perhaps") for point in (lab.parking, lab.quiet)] == [2, 0]
-    undo_change(analysis=lab.analysis, actor=lab.boss, change=lab.coded().get())
+    lab.undo(lab.coded().get())
     assert not lab.fresh().has_bands
 
 
@@ -233,7 +227,7 @@ def test_what_a_comment_tells_the_model_goes_alone_and_moves_no_other(lab):
     with reading_words():
         lab.analysis = analyse(lab.cell, lab.boss)
     for word, text in TEXTS.items():
-        rename_point(**lab.usual, point=lab.point(word), text=text)
+        lab.rename(lab.point(word), text)
     sign(lab.analysis, lab.boss)
     injected = lab.cell.arguments.get(text=INJECTED)
     asked = []
@@ -263,12 +257,12 @@ def test_what_a_comment_tells_the_model_goes_alone_and_moves_no_other(lab):
 
 def test_what_people_placed_stays_also_what_they_place_meanwhile(lab):
     first, second = lab.moved[:2]
-    move_statements(**lab.usual, point=lab.parking, statements=[first], to=lab.quiet)
+    lab.move(lab.parking, [first], lab.quiet)
     asked = []
     run = lab.begin(noting(asked, assigns))
     texts = [text for request in asked for text in statements_in(request).values()]
     assert lab.cell.arguments.get(pk=first).text not in texts
-    move_statements(**lab.usual, point=lab.parking, statements=[second], to=None)
+    lab.move(lab.parking, [second], None)
     go_on(assigns)
     assert first in lab.at(lab.quiet)
     assert second in lab.at(None)
@@ -278,7 +272,7 @@ def test_what_people_placed_stays_also_what_they_place_meanwhile(lab):
 
 def test_without_a_valid_sign_off_nothing_starts(lab):
     plan = lab.plan()
-    rename_point(**lab.usual, point=lab.quiet, text="It is loud.")
+    lab.rename(lab.quiet, "It is loud.")
     for is_signed, started in ((False, plan), (False, lab.plan()), (True, plan)):
         if is_signed:
             sign(lab.analysis, lab.boss)
@@ -289,11 +283,11 @@ def test_without_a_valid_sign_off_nothing_starts(lab):
 def test_who_changes_key_points_meanwhile_stops_it_and_going_back_costs_nothing(lab):
     before = lab.places()
     run = lab.begin()
-    change = rename_point(**lab.usual, point=lab.quiet, text="It is loud.")
+    change = lab.rename(lab.quiet, "It is loud.")
     go_on(assigns)
     assert lab.places() == before
     assert "changed since they were signed off" in lab.error()
-    undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
+    lab.undo(change)
     # The last one finds nothing to change.
     for _time in range(2):
         again = lab.assign(lambda request: pytest.fail("nobody is asked twice"))
@@ -309,7 +303,7 @@ def test_new_statements_cost_only_their_own_requests(assigned):
         place_new_comments(analysis=assigned.analysis, actor=assigned.boss)
         jobs.drain()
     for point in assigned.analysis.points.filter(state="proposed"):
-        set_state(**assigned.usual, points=[point], verb="declined")
+        assigned.put("declined", point)
     asked = []
     again = assigned.assign(noting(asked, assigns))
     assert again.reused == again.planned - len(asked)
@@ -319,8 +313,8 @@ def test_new_statements_cost_only_their_own_requests(assigned):
 def test_a_cancelled_run_moves_nothing(lab):
     before = lab.places()
     run = lab.begin(lambda r: "No." if "hall" in str(r.messages) else assigns(r))
-    retry_unscored(run=run, actor=lab.boss)
-    cancel_run(run=run, actor=lab.boss)
+    lab.retry(run)
+    lab.cancel(run)
     go_on(assigns)
     assert lab.places() == before
     assert not Job.objects.filter(kind=FOLLOW, state__in=["ready", "leased", "failed"]).exists()
@@ -335,14 +329,14 @@ def test_a_limit_of_money_pauses_it_and_nothing_moves_until_it_is_over(lab):
     with pytest.raises(RunRefused, match="still works for this analysis"):
         lab.assign(seed=2)
     with pytest.raises(AnalysisRefused, match="Stop run"):
-        delete_analysis(analysis=lab.analysis, actor=lab.boss)
+        lab.delete()
 
 
 def test_unusable_requests_asked_again_later_are_applied_too(lab):
     run = lab.assign(lambda r: "No." if "catalogue" in str(statements_in(r)) else assigns(r))
     left = set(lab.moved) & set(lab.at(lab.parking))
     assert left
-    retry_unscored(run=run, actor=lab.boss)
+    lab.retry(run)
     go_on(assigns)
     assert lab.at(lab.catalogue) == lab.moved
     assert lab.coded().count() == 2

@@ -4,8 +4,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from argsum.analysis.actions.analyses import delete_analysis
-from argsum.analysis.actions.edits import rename_point, undo_change
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
 from argsum.coding.reports.keys import CodingKey
@@ -132,7 +130,7 @@ def test_a_program_starts_both_and_reads_codes(assigned):
 
 def test_the_ledger_survives_the_analysis_and_the_runs_have_pages(assigned):
     lab, run, proposed = assigned, assigned.run, assigned.propose()
-    delete_analysis(analysis=lab.analysis, actor=lab.boss)
+    lab.delete()
     assert lab.rows(run).count() == 13
     assert len(CodingKey.of(run.calls.first().subject_ids).statements) == 4
     assert proposed.proposed_lists.count() == 4
@@ -166,7 +164,7 @@ def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(assign
     lab, run = assigned, assigned.run
     assert "assigned statements" in lab.text("analysis")
     change = lab.analysis.changes.get(verb="coded")
-    undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
+    lab.undo(change)
     page = lab.text("analysis")
     assert "assigned statements" not in page
     assert "changed nothing here, or its change was undone" in page
@@ -175,10 +173,10 @@ def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(assign
 
 def test_an_error_of_an_earlier_run_is_not_shown_on_the_page_of_the_next(lab):
     first = lab.begin()
-    change = rename_point(**lab.usual, point=lab.quiet, text="It is loud.")
+    change = lab.rename(lab.quiet, "It is loud.")
     go_on(assigns)
     said = "Key points were changed since they were signed off"
     assert said in lab.text("run", run_id=first.public_id)
-    undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
+    lab.undo(change)
     second = lab.start()
     assert said not in lab.text("run", run_id=second.public_id)

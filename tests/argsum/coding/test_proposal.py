@@ -6,15 +6,11 @@ import pytest
 from argsum.analysis.actions.analyses import FOLLOW, ScorerTools
 from argsum.analysis.actions.edits import (
     EditRefused,
-    rename_point,
-    set_state,
     take_proposed,
-    undo_change,
 )
 from argsum.coding.actions import following, proposal
 from argsum.coding.reports.keys import ListKey
 from argsum.coding.reports.proposals import proposal_of
-from cqa_site.runs.actions.runs import retry_unscored
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
 from tests.argsum.analysis.labs import WordLab
@@ -77,15 +73,13 @@ def test_samples_are_read_and_their_lists_merged_into_proposed_key_points(propos
     assert list(find_violations()) == []
     (change,) = lab.analysis.changes.all()
     assert (change.verb, change.actor) == ("proposed", lab.boss)
-    undo_change(analysis=lab.analysis, actor=lab.boss, change=change)
+    lab.undo(change)
     assert lab.proposed() == []
     assert lab.analysis.points.filter(state="removed").count() == 3
 
 
 def test_what_a_live_key_point_says_already_is_not_proposed(lab):
-    (point,) = lab.analysis.points.filter(text__contains="quiet")
-    edit = {"analysis": lab.analysis, "actor": lab.boss, "seen": 9}
-    rename_point(**edit, point=point, text=TEXTS["quiet"].upper())
+    lab.rename(lab.quiet, TEXTS["quiet"].upper())
     run = lab.propose()
     texts = {point.text for point in lab.proposed()}
     assert texts == {TEXTS["parking"], TEXTS["catalogue"]}
@@ -136,7 +130,7 @@ def test_without_a_usable_reply_a_sample_is_left_out_and_a_merge_proposes_nothin
     assert lab.proposed() == []
     assert "no usable list" in lab.error()
     for answer, is_left_out in ((skips("hall"), True), (proposes, False)):
-        retry_unscored(run=run, actor=lab.boss)
+        lab.retry(run)
         go_on(answer)
         assert {point.text for point in lab.proposed()} == set(TEXTS.values())
         assert bool(proposal_of(run).unusable) == is_left_out
@@ -157,8 +151,7 @@ def test_a_worker_that_dies_proposes_once(lab, monkeypatch):
     monkeypatch.setitem(following.STEPS, proposal.KIND, (further, dying))
     with pytest.raises(SystemExit):
         go_on(proposes)
-    usual = {"analysis": lab.analysis, "actor": lab.boss, "seen": 9}
-    set_state(**usual, points=lab.proposed()[:1], verb="declined")
+    lab.put("declined", lab.proposed()[0])
     Job.objects.filter(kind=FOLLOW, state="leased").update(lease_until="2026-01-01T00:00Z")
     go_on(proposes)
     assert len(lab.proposed()) == 2
@@ -180,21 +173,18 @@ def test_comments_stay_inside_the_fence(lab):
 
 
 def test_all_proposals_are_accepted_at_once_and_take_the_place_of_what_the_program_found(proposed):
-    lab = proposed
-    (named,) = lab.analysis.points.filter(text__contains="quiet", state="shown")
-    seen = lab.analysis.revision
-    usual = {"analysis": lab.analysis, "actor": lab.boss}
-    rename_point(**usual, point=named, text="A person's words", seen=seen)
-    rename_point(**usual, point=lab.proposed()[0], text="First words", seen=seen)
+    lab, seen = proposed, proposed.seen
+    lab.rename(lab.quiet, "A person's words")
+    lab.rename(lab.proposed()[0], "First words")
     with pytest.raises(EditRefused, match="changed in the meantime"):
-        take_proposed(**usual, seen=seen)
-    change = take_proposed(**usual, seen=99, hides_found=True)
+        lab.do(take_proposed, seen=seen)
+    change = lab.do(take_proposed, hides_found=True)
     shown = lab.analysis.points.filter(state="shown").values_list("text", flat=True)
     assert "A person's words" in shown
     assert len(shown) == 4
     assert lab.analysis.points.filter(state="hidden").count() == 2
     with pytest.raises(EditRefused, match="at least one"):
-        take_proposed(**usual, seen=99)
-    undo_change(**usual, change=change)
+        lab.do(take_proposed)
+    lab.undo(change)
     assert len(lab.proposed()) == 3
     assert not lab.analysis.points.filter(state="hidden").exists()

@@ -3,8 +3,7 @@
 import pytest
 from django.core.cache import cache
 
-from argsum.analysis.actions.analyses import AnalysisRefused, delete_analysis
-from argsum.analysis.actions.edits import rename_point
+from argsum.analysis.actions.analyses import AnalysisRefused
 from argsum.analysis.models import FoundPoint
 from argsum.analysis.reports.summaries import summary_of
 from argsum.prose.actions import checking
@@ -15,7 +14,7 @@ from argsum.prose.models import ProseParagraph
 from argsum.prose.reports import ParagraphKey, checked_paragraphs
 from argsum.scorers.models import Scorer
 from cqa_site.runs import jobs
-from cqa_site.runs.actions.runs import RunRefused, cancel_run, retry_unscored
+from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
 from tests.argsum.analysis.labs import WordLab
@@ -209,7 +208,7 @@ def test_wrong_citations_are_taken_out_of_a_sentence_with_support(lab):
 def test_replies_of_no_use_print_nothing_and_can_be_asked_for_again(lab):
     run = lab.summarize(lambda request: '{"key_point": "Hacked"}')
     assert (run.state, lab.printed(), run.prose_summary.printed) == (Run.State.DONE, {}, 0)
-    retry_unscored(run=run, actor=lab.boss)
+    lab.retry(run)
     go_on(on_theme)
     assert [len(own) for own in lab.printed().values()] == [2, 2, 2]
     assert list(find_violations()) == []
@@ -246,8 +245,7 @@ def test_what_comments_tell_a_language_model_moves_nothing(lab):
 
 def test_edits_while_a_run_is_under_way_change_nothing_that_was_asked(lab):
     run = lab.begin()
-    usual = {"analysis": lab.analysis, "actor": lab.boss}
-    rename_point(**usual, seen=0, point=lab.quiet, text="Silence")
+    lab.rename(lab.quiet, "Silence")
     lab.analysis.placements.filter(point=lab.parking).update(point=lab.quiet)
     go_on(on_theme)
     run.refresh_from_db()
@@ -277,8 +275,8 @@ def test_one_summary_at_a_time_and_only_of_what_is_done(lab):
     with pytest.raises(RunRefused, match=f"Run #{run.number} is still summarizing"):
         lab.start(seed=2)
     with pytest.raises(AnalysisRefused, match=f"Stop run #{run.number} first"):
-        delete_analysis(analysis=lab.analysis, actor=lab.boss)
-    cancel_run(run=run, actor=lab.boss)
+        lab.delete()
+    lab.cancel(run)
     with pytest.raises(RunRefused, match="Only one reply"):
         lab.start(replicates=2, params={"temperature": 1, "max_tokens": 90})
     type(lab.analysis).objects.update(state="running")
@@ -288,8 +286,8 @@ def test_one_summary_at_a_time_and_only_of_what_is_done(lab):
 
 def test_a_cancelled_run_prints_nothing(lab):
     run = lab.begin(lambda r: "No." if word_of(r) == "quiet" else on_theme(r))
-    retry_unscored(run=run, actor=lab.boss)
-    cancel_run(run=run, actor=lab.boss)
+    lab.retry(run)
+    lab.cancel(run)
     go_on(on_theme)
     assert lab.printed() == {}
     assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()

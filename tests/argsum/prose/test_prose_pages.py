@@ -6,8 +6,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from argsum.analysis.actions.analyses import delete_analysis
-from argsum.analysis.actions.edits import rename_point, set_state
 from argsum.analysis.reports.report import ReportRequest, report_of, share_in_words
 from argsum.analysis.reports.report_files import parts_of
 from argsum.prose.actions.runs import AnalysisProseKind
@@ -115,7 +113,7 @@ def test_neither_key_points_of_a_request_nor_paragraphs_of_a_page_cost_queries(l
 
 def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(summarized):
     lab, run = summarized, summarized.run
-    delete_analysis(analysis=lab.analysis, actor=lab.boss)
+    lab.delete()
     assert ProseSummary.objects.get().analysis is None
     assert run.prose_paragraphs.count() == 3
     assert list(find_violations()) == []
@@ -125,8 +123,8 @@ def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(summarized):
 
 def test_edits_since_the_run_began_are_counted(summarized):
     lab = summarized
-    rename_point(**lab.usual, point=lab.quiet, text="Silence")
-    set_state(**lab.usual, points=[lab.parking], verb="hidden")
+    lab.rename(lab.quiet, "Silence")
+    lab.put("hidden", lab.parking)
     lab.analysis.changes.create(revision=lab.seen + 1, verb="placed")
     assert "the key points were edited 2 times" in lab.text("analysis_report")
     assert lab.told("analysis_report")["summary"]["edits"] == 2

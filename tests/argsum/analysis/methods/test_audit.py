@@ -39,13 +39,12 @@ def test_a_band_that_was_asked_in_full_adds_no_error():
     known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
     share = corrected_share([known])
     assert (share.low, share.value, share.high) == (pytest.approx(0.2),) * 3
-
-
-def test_comments_that_stand_for_more_make_the_interval_of_the_full_count_exact():
-    known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
-    share = corrected_share([known], comments=100)
+    # Comments that stand for more make it the interval of the full count, and two samples of the
+    # same comments tell no more than their number.
     exact = stats.binomtest(20, 100).proportion_ci(method="exact")
-    assert (share.low, share.high) == pytest.approx(tuple(exact))
+    for times in (1, 2):
+        share = corrected_share([known] * times, comments=100)
+        assert (share.low, share.high) == pytest.approx(tuple(exact))
 
 
 def test_precision_of_one_band_has_the_exact_interval():
@@ -54,6 +53,9 @@ def test_precision_of_one_band_has_the_exact_interval():
     assert (many.value, many.low, many.high) == pytest.approx((0.75, *exact), abs=1e-6)
     few = audited_precision([[AnsweredStratum(13, 12, 9)]])
     assert few.high - few.low < (many.high - many.low) / 2
+    # Halves are no reason to widen what is known.
+    whole = audited_precision([[AnsweredStratum(10, 10, 8.5)]])
+    assert (whole.low, whole.value, whole.high) == (0.85, 0.85, 0.85)
 
 
 def test_recall_compares_what_was_found_with_what_was_missed():
@@ -89,15 +91,12 @@ def test_every_group_and_band_gets_its_part_of_the_sample():
     }
     drawn = allocate(pairs, 60)
     assert sum(drawn.values()) == 60
-    by_group = Counter()
-    for stratum, n in drawn.items():
-        by_group[stratum.group] += n
-    assert set(by_group.values()) == {20}
+    for group in (SMALLER, 4, 7):
+        assert sum(n for stratum, n in drawn.items() if stratum.group == group) == 20
     assert (drawn[4, BEHIND], drawn[4, PERHAPS]) == (8, 3)
     assert (7, PERHAPS) not in drawn
-    assert allocate({Stratum(1, BEHIND): 3, Stratum(1, ELSEWHERE): 2}, 60) == {
-        (1, BEHIND): 3, (1, ELSEWHERE): 2,
-    }  # fmt: skip
+    few = {(1, BEHIND): 3, (1, ELSEWHERE): 2}
+    assert allocate({Stratum(*key): n for key, n in few.items()}, 60) == few
     assert [own_groups(60, 14), own_groups(60, 6), own_groups(5, 9)] == [5, 6, 1]
 
 
@@ -153,10 +152,8 @@ def test_a_good_machine_narrows_the_interval():
     generator = np.random.default_rng(4)
     widths = {"good": [], "useless": []}
     for _number in range(60):
-        for name, study in (
-            ("good", audited(60, generator, 0.3, 0.95, 0.95)),
-            ("useless", useless(60, generator, 0.3)),
-        ):
+        good = audited(60, generator, 0.3, 0.95, 0.95)
+        for name, study in (("good", good), ("useless", useless(60, generator, 0.3))):
             share = corrected_share([list(study.strata.values())])
             widths[name].append(share.high - share.low)
     assert np.mean(widths["good"]) < 0.75 * np.mean(widths["useless"])
@@ -187,22 +184,11 @@ def test_precision_of_many_groups_holds_the_truth_where_few_pairs_are_left(pairs
     assert np.mean(held) > 0.95
 
 
-def test_halves_are_no_reason_to_widen_what_is_known():
-    share = audited_precision([[AnsweredStratum(10, 10, 8.5)]])
-    assert (share.low, share.value, share.high) == (0.85, 0.85, 0.85)
-
-
-def test_two_samples_of_the_same_comments_tell_no_more_than_their_number():
-    known = [AnsweredStratum(20, 20, 16), AnsweredStratum(80, 80, 4)]
-    once, twice = (corrected_share([known] * times, comments=100) for times in (1, 2))
-    assert (once.low, once.high) == pytest.approx((twice.low, twice.high))
-
-
 def test_a_sample_that_has_just_begun_hides_no_other():
     begun = [AnsweredStratum(30, 1, 0), AnsweredStratum(70, 0, 0)]
-    assert corrected_share([STRATA, begun]) == corrected_share([STRATA])
     thin = [AnsweredStratum(30, 1, 0), AnsweredStratum(70, 3, 0)]
-    assert corrected_share([STRATA, thin]) == corrected_share([STRATA])
+    for more in (begun, thin):
+        assert corrected_share([STRATA, more]) == corrected_share([STRATA])
     own, others = [STRATA[:1], begun[:1]], [STRATA[1:], begun[1:]]
     assert audited_recall(own, others) == audited_recall(own[:1], others[:1])
     unanswered = [AnsweredStratum(30, 9, 9), AnsweredStratum(30, 0, 0)]

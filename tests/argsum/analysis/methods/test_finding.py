@@ -5,7 +5,8 @@ import pytest
 
 from argsum.analysis.methods import key_points, statements
 from argsum.analysis.methods.key_points import as_sentence, best_put, wording_cost
-from argsum.analysis.methods.statements import COMMON, KnownWords
+from argsum.analysis.methods.statements import COMMON, KnownWords, TextFit, fits_of
+from argsum.analysis.methods.themes import number_of_themes
 from argsum.systems.methods.clusters import merge_clusters, profile_scores, refine_clusters
 
 
@@ -57,25 +58,25 @@ def as_sets(found, texts):
 
 def test_statements_about_one_thing_stand_under_one_key_point():
     texts = texts_of(5, 12)
-    found = key_points.find_points(texts, Made(5))
+    counts = [9 if text.startswith("2") else 1 for text in texts]
+    found = key_points.find_points(texts, Made(5), counts=counts)
     assert as_sets(found, texts) == {
         frozenset(text for text in texts if text[0] == thing) for thing in "01234"
     }
+    # What most comments say comes first.
+    assert found.points[0].startswith("2.")
     assert found.cutoff == key_points.USUAL
     assert all(score > 0.5 for score in found.scores)
+    assert len(found.themes) == len(found.distinct) == len(found.points) == 5
+    assert len(set(found.themes)) == number_of_themes(5)
+    assert all(margin > 0 for margin in found.distinct)
 
 
 def test_where_sides_are_told_another_cutoff_is_usual():
     texts = texts_of(3, 8)
     assert key_points.find_points(texts, Sided(3)).cutoff == key_points.USUAL_WITH_SIDES
     assert key_points.find_points(texts, Sided(3), cutoff=0.3).cutoff == 0.3
-
-
-def test_what_most_comments_say_comes_first():
-    texts = texts_of(3, 6)
-    counts = [9 if text.startswith("2") else 1 for text in texts]
-    found = key_points.find_points(texts, Made(3), counts=counts)
-    assert found.points[0].startswith("2.")
+    assert key_points.find_points([], Made(3)).points == ()
 
 
 def test_a_sample_gives_the_groups_that_all_of_them_give(monkeypatch):
@@ -85,19 +86,10 @@ def test_a_sample_gives_the_groups_that_all_of_them_give(monkeypatch):
     for module in (key_points, statements):
         monkeypatch.setattr(module, "MOST_COMPARED", 90)
     assert as_sets(key_points.find_points(texts, made), texts) == whole
-
-
-def test_what_a_sample_did_not_meet_is_grouped_afterwards(monkeypatch):
-    # Four statements of three hundred: the sample of ninety holds fewer than three of them.
+    # Of four statements of three hundred, a sample of ninety holds fewer than three.
     texts = [*texts_of(3, 100), "3.1", "3.2", "3.3", "3.4"]
-    for module in (key_points, statements):
-        monkeypatch.setattr(module, "MOST_COMPARED", 90)
     found = key_points.find_points(texts, Made(4))
     assert frozenset(texts[-4:]) in as_sets(found, texts)
-
-
-def test_without_statements_there_are_no_key_points():
-    assert key_points.find_points([], Made(3)).points == ()
 
 
 def test_groups_from_vectors_are_those_of_the_matrix_of_scores():
@@ -182,29 +174,27 @@ def test_only_a_central_statement_stands_for_a_group():
     assert "0.7." not in found.points
 
 
-@pytest.mark.parametrize(
-    ("better", "worse"),
-    [
-        ("The ticket machines are often broken.", "It is often broken."),
-        ("The food was cold when it came.", "Was the food cold when it came?"),
-        ("The rooms are clean and quiet.", "Clean."),
-        ("Prices rose too fast.", "THE PRICES ROSE TOO FAST FOR US!!"),
-        (
-            "The trains are always late.",
-            "I think that my train is late whenever I want to take it anywhere.",
-        ),
-    ],
-)
+BETTER = {
+    "The ticket machines are often broken.": "It is often broken.",
+    "The food was cold when it came.": "Was the food cold when it came?",
+    "The rooms are clean and quiet.": "Clean.",
+    "Prices rose too fast.": "THE PRICES ROSE TOO FAST FOR US!!",
+    "The trains are always late.": "I think that my train is late whenever I want to take one.",
+}
+
+
+@pytest.mark.parametrize(("better", "worse"), BETTER.items())
 def test_some_statements_read_better_by_themselves(better, worse):
     assert wording_cost(better) < wording_cost(worse)
 
 
-@pytest.mark.parametrize("start", ["And t", "To be fair, t", "tbh... t", "t"])
-@pytest.mark.parametrize("end", ["", "…", " 🙁", " lol"])
-def test_a_sentence_without_trimmings_reads_better(start, end):
-    better, worse = "The showers are cold in winter.", f"{start}he showers are cold in winter{end}"
-    assert wording_cost(better) < wording_cost(worse)
-    assert as_sentence(worse) == better
+def test_a_sentence_without_trimmings_reads_better():
+    better = "The showers are cold in winter."
+    for start in ("And t", "To be fair, t", "tbh... t", "t"):
+        for end in ("", "…", " 🙁", " lol"):
+            worse = f"{start}he showers are cold in winter{end}"
+            assert wording_cost(better) < wording_cost(worse)
+            assert as_sentence(worse) == better
 
 
 def test_a_word_that_is_almost_a_common_one_is_likely_a_typo():
@@ -236,40 +226,63 @@ def test_the_best_put_of_central_statements_stands_for_a_group():
     assert best_put(alike, [0.5, 0.5], [0.2, 0.8]) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("honestly,  the food was cold", "The food was cold."),
-        ("Sadly the food was cold!", "The food was cold!"),
-        ("eBooks for all,", "eBooks for all."),
-        ("And the food was cold!!", "The food was cold."),
-        ("To be fair, also the food was cold …", "The food was cold."),
-        ("tbh - the food was cold, imo :(", "The food was cold."),
-        ("So the food was cold?!", "The food was cold?"),
-        ("So far the food was cold", "So far the food was cold."),
-        ("No bus stops here", "No bus stops here."),
-        ("Well, no bus stops here", "No bus stops here."),
-        ("Fair prices, frank staff", "Fair prices, frank staff."),
-        ("Plus points are lost", "Plus points are lost."),
-        ("Plus nobody mows the lawn", "Nobody mows the lawn."),
-        ("Apart from that, another thing: nobody mows it", "Nobody mows it."),
-        ("Another thing is missing", "Another thing is missing."),
-        ("And", "And."),
-        ("The water is at 25,5 °C", "The water is at 25,5 °C."),
-        ("...", "..."),
-        ("Overall", "Overall."),
-    ],
-)
-def test_a_key_point_is_a_sentence(text, shown):
-    assert as_sentence(text) == shown
+SENTENCES = {
+    "honestly,  the food was cold": "The food was cold.",
+    "Sadly the food was cold!": "The food was cold!",
+    "eBooks for all,": "eBooks for all.",
+    "And the food was cold!!": "The food was cold.",
+    "To be fair, also the food was cold …": "The food was cold.",
+    "tbh - the food was cold, imo :(": "The food was cold.",
+    "So the food was cold?!": "The food was cold?",
+    "So far the food was cold": "So far the food was cold.",
+    "No bus stops here": "No bus stops here.",
+    "Well, no bus stops here": "No bus stops here.",
+    "Fair prices, frank staff": "Fair prices, frank staff.",
+    "Plus points are lost": "Plus points are lost.",
+    "Plus nobody mows the lawn": "Nobody mows the lawn.",
+    "Apart from that, another thing: nobody mows it": "Nobody mows it.",
+    "Another thing is missing": "Another thing is missing.",
+    "And": "And.",
+    "The water is at 25,5 °C": "The water is at 25,5 °C.",
+    "...": "...",
+    "Overall": "Overall.",
+}
 
 
-def test_a_key_point_of_many_statements_stands_for_more_than_three():
-    assert statements.without_small(np.array([0, 1, 1, 0, 1, 2, -1]), 2).tolist() == [
-        0, 1, 1, 0, 1, -1, -1,
-    ]  # fmt: skip
+def test_a_key_point_is_a_sentence():
+    assert {text: as_sentence(text) for text in SENTENCES} == SENTENCES
+
+
+def test_a_key_point_of_many_statements_stands_for_more_than_three(monkeypatch):
+    places = np.array([0, 1, 1, 0, 1, 2, -1])
+    assert statements.without_small(places, 2).tolist() == [0, 1, 1, 0, 1, -1, -1]
     texts = [*texts_of(2, 100), "2.1", "2.2", "2.3"]
     assert len(key_points.find_points(texts, Made(3)).points) == 3
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_points, "FEWEST_SHARE", 0.05)
-        assert len(key_points.find_points(texts, Made(3)).points) == 2
+    monkeypatch.setattr(key_points, "FEWEST_SHARE", 0.05)
+    assert len(key_points.find_points(texts, Made(3)).points) == 2
+
+
+# Whether a written text is nearer to its own statements than to others. Two statements are of the
+# first key point, one is of the second, and the last one is behind none.
+AXES = np.eye(3, dtype=np.float32)
+STATEMENTS = np.stack([AXES[0], (AXES[0] + AXES[1]) / np.sqrt(2), AXES[1], AXES[2]])
+PLACED = np.array([0, 0, 1, -1])
+MEAN = (1 + np.sqrt(0.5)) / 2
+
+
+def fit(text, own, points=2):
+    return fits_of(np.array([text], dtype=np.float32), [own], STATEMENTS, PLACED, points)[0]
+
+
+def test_a_text_fits_whose_mean_over_the_statements_behind_is_the_best():
+    found = fit(AXES[0], 0)
+    assert found.own == pytest.approx(MEAN)
+    assert (found.other, found.nearest, found.fits) == (0.0, 1, True)
+    found = fit(AXES[0], 1)
+    assert (found.nearest, found.fits) == (0, False)
+    # As good as another one is not enough.
+    assert not fit(AXES[2], 0).fits
+    # Key points without statements, and statements without one, are no rivals.
+    assert fit(AXES[2] * 0.9 + AXES[0] * 0.1, 0, points=3).nearest == 1
+    alone = fits_of(AXES[:1], [0], STATEMENTS[:2], PLACED[:2], 1)[0]
+    assert (alone, alone.fits) == (TextFit(own=pytest.approx(MEAN)), True)

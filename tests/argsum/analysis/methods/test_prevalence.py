@@ -16,35 +16,24 @@ from argsum.analysis.methods.prevalence import (
 
 
 @pytest.mark.parametrize(
-    ("k1", "n1", "k2", "n2"), [(56, 70, 48, 80), (0, 10, 0, 20), (7, 7, 1, 7)]
+    ("k1", "n1", "k2", "n2"), [(56, 70, 48, 80), (0, 10, 0, 20), (7, 7, 1, 7), (1, 60, 81, 263)]
 )
-def test_differences_join_the_exact_intervals_of_both(k1, n1, k2, n2):
-    found = share_difference(Share(k1, n1), Share(k2, n2))
-    one, other = (exact(k, n) for k, n in ((k1, n1), (k2, n2)))
+def test_shares_have_exact_intervals_and_differences_join_them(k1, n1, k2, n2):
+    """Wilson's covered .83 to .89 of rare key points."""
+    shares = Share(k1, n1), Share(k2, n2)
+    (low1, high1), (low2, high2) = ((share.low, share.high) for share in shares)
+    assert (low1, high1) == pytest.approx(tuple(exact(k1, n1)))
+    assert (low2, high2) == pytest.approx(tuple(exact(k2, n2)))
+    found = share_difference(*shares)
     p1, p2 = k1 / n1, k2 / n2
     assert found.value == pytest.approx(p1 - p2)
-    assert found.low == pytest.approx(p1 - p2 - np.hypot(p1 - one.low, other.high - p2))
-    assert found.high == pytest.approx(p1 - p2 + np.hypot(one.high - p1, p2 - other.low))
+    assert found.low == pytest.approx(p1 - p2 - np.hypot(p1 - low1, high2 - p2))
+    assert found.high == pytest.approx(p1 - p2 + np.hypot(high1 - p1, p2 - low2))
+    assert (Share(0, 0).value, Share(0, 0).low) == (None, None)
 
 
 def exact(k, n):
     return stats.binomtest(k, n).proportion_ci(method="exact")
-
-
-@pytest.mark.parametrize(("k", "n"), [(0, 5), (1, 60), (81, 263)])
-def test_a_share_has_its_exact_interval(k, n):
-    """Wilson's covered .83 to .89 of rare key points."""
-    found = Share(k, n)
-    assert (found.low, found.high) == pytest.approx(tuple(exact(k, n)))
-    assert (Share(0, 0).value, Share(0, 0).low) == (None, None)
-
-
-def test_large_groups_are_tested_by_chi_squared():
-    k, n = np.array([30, 18, 25]), np.array([80, 70, 120])
-    table = np.array([k, n - k])
-    found = equal_shares(k, n)
-    assert found.test == prevalence.CHI_SQUARED
-    assert found.p == pytest.approx(stats.chi2_contingency(table, correction=False).pvalue)
 
 
 @pytest.mark.parametrize(("k", "n"), [((2, 7), (15, 20)), ((0, 6), (12, 14)), ((5, 5), (6, 40))])
@@ -53,6 +42,16 @@ def test_two_small_groups_are_tested_exactly(k, n):
     found = equal_shares(k, n)
     assert found.test == prevalence.FISHER
     assert found.p == pytest.approx(stats.fisher_exact([k, n - k]).pvalue)
+
+
+def test_large_groups_are_tested_by_chi_squared_and_others_not_at_all():
+    k, n = np.array([30, 18, 25]), np.array([80, 70, 120])
+    found = equal_shares(k, n)
+    assert found.test == prevalence.CHI_SQUARED
+    assert found.p == pytest.approx(stats.chi2_contingency([k, n - k], correction=False).pvalue)
+    # Nothing can differ.
+    for hits, sizes in (((0, 0), (9, 9)), ((9, 9), (9, 9)), ((3,), (9,))):
+        assert equal_shares(np.array(hits), np.array(sizes)) is None
 
 
 def test_several_small_groups_are_tested_by_random_tables():
@@ -81,11 +80,6 @@ def exact_p(k, n):
     return p
 
 
-@pytest.mark.parametrize(("k", "n"), [((0, 0), (9, 9)), ((9, 9), (9, 9)), ((3,), (9,))])
-def test_nothing_is_tested_where_nothing_can_differ(k, n):
-    assert equal_shares(np.array(k), np.array(n)) is None
-
-
 def test_two_groups_are_compared_with_each_other():
     found = compare_groups([100, 100], [[40, 20], [10, 12]])
     first, second = found[0].groups
@@ -106,14 +100,9 @@ def test_each_of_several_groups_is_compared_with_the_rest():
     assert each.other == Share(36, 180)
     # The intervals of the three groups hold together.
     assert each.difference == share_difference(Share(30, 60), Share(36, 180), 1 - 0.05 / 3)
-    alone = [
-        stats.chi2_contingency(
-            [[k, sum(row) - k], [n - k, 240 - n - (sum(row) - k)]], correction=False
-        ).pvalue
-        for row in counts
-        for k, n in zip(row, sizes, strict=True)
-    ]
-    assert each.p == pytest.approx(6 * alone[0])
+    table = [[30, 36], [30, 144]]
+    alone = stats.chi2_contingency(table, correction=False).pvalue
+    assert each.p == pytest.approx(6 * alone)
     assert found[0].widest == 0
     assert [one.differs for one in found[0].groups] == [True, False, False]
     assert not any(one.differs for one in found[1].groups)
@@ -177,11 +166,11 @@ def test_the_change_is_that_of_least_squares():
     assert trends.linear_change([3, 0], [9, 0]) is None
 
 
-@pytest.mark.parametrize(("k", "n"), [([0, 0, 0], [30, 30, 30]), ([4, 0, 0], [200, 90, 40])])
-def test_few_mentions_give_a_change_without_an_interval(k, n):
+def test_few_mentions_give_a_change_without_an_interval():
     """No comment with the key point gave +0 points with the interval [0, 0]."""
-    found = trends.linear_change(k, n)
-    assert (found.low, found.high) == (None, None)
+    for k, n in (([0, 0, 0], [30, 30, 30]), ([4, 0, 0], [200, 90, 40])):
+        found = trends.linear_change(k, n)
+        assert (found.low, found.high) == (None, None)
 
 
 def test_trends_are_corrected_together():
@@ -192,18 +181,18 @@ def test_trends_are_corrected_together():
     assert found[0].shares[5] == Share(25, 40)
 
 
-@pytest.mark.parametrize(
-    ("days", "comments", "period"),
-    [
-        (5, 100, "day"), (20, 400, "day"), (20, 30, "day"), (30, 999, "day"), (100, 999, "week"),
-        (160, 999, "week"), (160, 100, "month"), (400, 999, "month"), (900, 9999, "quarter"),
-        (700, 30, "quarter"), (4000, 9999, "year"),
-    ],
-)  # fmt: skip
-def test_the_period_follows_the_span(days, comments, period):
+PERIODS = [
+    (5, 100, "day"), (20, 400, "day"), (20, 30, "day"), (30, 999, "day"), (100, 999, "week"),
+    (160, 999, "week"), (160, 100, "month"), (400, 999, "month"), (900, 9999, "quarter"),
+    (700, 30, "quarter"), (4000, 9999, "year"),
+]  # fmt: skip
+
+
+def test_the_period_follows_the_span():
     first = date(2024, 1, 1)
-    last = first + timedelta(days=days - 1)
-    assert trends.usual_period(first, last, comments) == period
+    for days, comments, period in PERIODS:
+        last = first + timedelta(days=days - 1)
+        assert trends.usual_period(first, last, comments) == period, (days, comments)
 
 
 def test_periods_begin_where_people_expect_it():

@@ -28,6 +28,9 @@ def test_key_points_about_one_thing_are_one_theme():
     assert [themes[at] == themes[at + 1] for at in range(0, 10, 2)] == [True] * 5
     assert len(set(themes)) == number_of_themes(10) == 5
     assert themes[0] == 0
+    # Statements without a key point move no theme.
+    far = np.concatenate([vectors, 50 * np.eye(8, dtype=np.float32)])
+    assert theme_groups(far, np.concatenate([placed, np.full(8, -1)]), 10) == themes
 
 
 def test_there_are_never_more_themes_than_half_of_the_key_points():
@@ -35,13 +38,6 @@ def test_there_are_never_more_themes_than_half_of_the_key_points():
         assert number_of_themes(points) <= (points + 1) // 2
     assert theme_groups(np.zeros((0, 3), dtype=np.float32), np.array([], dtype=int), 0) == []
     assert theme_groups(np.eye(3, dtype=np.float32), np.array([0, 0, 0]), 1) == [0]
-
-
-def test_a_statement_without_a_key_point_moves_no_theme():
-    vectors, placed = points_around(np.eye(8)[:5])
-    far = np.concatenate([vectors, 50 * np.eye(8, dtype=np.float32)])
-    both = np.concatenate([placed, np.full(8, -1)])
-    assert theme_groups(far, both, 10) == theme_groups(vectors, placed, 10)
 
 
 TEXTS = [
@@ -59,6 +55,8 @@ TEXTS = [
 def test_a_theme_is_named_by_its_nouns_and_not_by_words_that_judge_or_join():
     names = theme_names(TEXTS[:6], [0, 0, 0, 1, 1, 1], ["a", "b"], [0, 1], "en")
     assert names == ["Hotline", "Brakes"]
+    german = ["Die Hotline erreicht man nie.", "Abends war die Hotline besetzt.", "Gebucht."]
+    assert theme_names(german, [0, 0, -1], ["x"], [0], "de") == ["Hotline"]
 
 
 def test_a_theme_without_words_of_its_own_is_named_by_its_largest_key_point():
@@ -74,23 +72,6 @@ def test_two_themes_never_have_the_same_name():
     texts = ["The app crashes.", "The app froze.", "The app is cheap.", "The app costs nothing."]
     names = theme_names(texts, [0, 0, 1, 1], ["It crashes.", "It is cheap."], [0, 1], "en")
     assert len(set(names)) == 2
-
-
-def test_german_names_are_nouns_as_they_are_written():
-    texts = [
-        "Die Hotline erreicht man nie.",
-        "Abends war die Hotline besetzt.",
-        "Schnell gebucht.",
-    ]
-    assert theme_names(texts, [0, 0, -1], ["x"], [0], "de") == ["Hotline"]
-
-
-def test_an_analysis_has_a_theme_for_each_key_point():
-    texts = texts_of(5, 12)
-    result = key_points.find_points(texts, Made(5))
-    assert len(result.themes) == len(result.distinct) == len(result.points) == 5
-    assert len(set(result.themes)) == number_of_themes(5)
-    assert all(margin > 0 for margin in result.distinct)
 
 
 def test_coordinates_of_sides_do_not_decide_about_themes():
@@ -115,15 +96,11 @@ def test_coordinates_of_sides_do_not_decide_about_themes():
 
 
 def test_two_statements_that_surely_say_the_same_are_a_rare_key_point():
+    pair, made = frozenset(["3.1", "3.2"]), Made(5, noise=0.3)
     texts = [*texts_of(3, 20), "3.1", "3.2", "4.1"]
-    made = Made(5, noise=0.3)
-    assert frozenset(["3.1", "3.2"]) in as_sets(key_points.find_points(texts, made), texts)
+    assert pair in as_sets(key_points.find_points(texts, made), texts)
     made.sure_from = None
-    result = key_points.find_points(texts, made)
-    assert frozenset(["3.1", "3.2"]) not in as_sets(result, texts)
-
-
-def test_two_statements_that_are_not_surely_the_same_are_none():
-    texts = [*texts_of(3, 20), "3.1", "4.1"]
-    result = key_points.find_points(texts, Made(5, noise=0.3))
+    assert pair not in as_sets(key_points.find_points(texts, made), texts)
+    different = [*texts_of(3, 20), "3.1", "4.1"]
+    result = key_points.find_points(different, Made(5, noise=0.3))
     assert (len(result.points), result.placed[-2:]) == (3, (-1, -1))
