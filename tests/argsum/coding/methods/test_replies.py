@@ -49,28 +49,28 @@ def test_codes_are_read_by_statement_in_any_order():
     assert coded(f"Here you are:\n```json\n{reply}\n```") == [["K1"], ["K3", "K1"], []]
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ([entry(A, "K4")], "out_of_set"),
-        ([entry(A, "K1 ")], "out_of_set"),
-        ([entry(A, "")], "out_of_set"),
-        ([entry(A, "K1", "K2", "K3")], "out_of_set"),
-        ([entry(A, "K1", "none")], "ambiguous"),
-        ([entry(A, "none", "none")], "duplicate_item"),
-        ([entry(A, "K1", "K1")], "duplicate_item"),
-        ([entry(A, "K1"), entry(A, "K1")], "duplicate_item"),
-        ([], "missing_item"),
-        ([entry(A.lower(), "K1")], "missing_item"),
-        ([entry(code_of(7), "K1")], "missing_item"),
-        ([entry(A)], "empty"),
-        ([entry(A, 1)], "wrong_type"),
-        ([{"id": A, "codes": "K1"}], "wrong_type"),
-        ([{"id": A}], "not_schema"),
-        ([entry(A, "K1", score=1)], "not_schema"),
-        ([entry(A, "K1", reason=1)], "not_schema"),
-    ],
-)
+BAD = [
+    ([entry(A, "K4")], "out_of_set"),
+    ([entry(A, "K1 ")], "out_of_set"),
+    ([entry(A, "")], "out_of_set"),
+    ([entry(A, "K1", "K2", "K3")], "out_of_set"),
+    ([entry(A, "K1", "none")], "ambiguous"),
+    ([entry(A, "none", "none")], "duplicate_item"),
+    ([entry(A, "K1", "K1")], "duplicate_item"),
+    ([entry(A, "K1"), entry(A, "K1")], "duplicate_item"),
+    ([], "missing_item"),
+    ([entry(A.lower(), "K1")], "missing_item"),
+    ([entry(code_of(7), "K1")], "missing_item"),
+    ([entry(A)], "empty"),
+    ([entry(A, 1)], "wrong_type"),
+    ([{"id": A, "codes": "K1"}], "wrong_type"),
+    ([{"id": A}], "not_schema"),
+    ([entry(A, "K1", score=1)], "not_schema"),
+    ([entry(A, "K1", reason=1)], "not_schema"),
+]
+
+
+@pytest.mark.parametrize(("bad", "reason"), BAD)
 def test_a_bad_entry_leaves_its_statement_alone_and_no_other(bad, reason):
     assert coded(said(entry(B, "K2"), *bad, entry(C, "none"))) == [reason, ["K2"], []]
 
@@ -95,26 +95,16 @@ def test_a_reply_that_cannot_be_read_as_a_whole_codes_nothing(reply, reason):
     assert coded(reply) == [reason] * 3
 
 
-@pytest.mark.parametrize(
-    ("finish", "refusal", "reason"),
-    [
-        ("length", "", "truncated"),
-        ("stop", "No.", "refused"),
-    ],
-)
-def test_the_word_of_the_endpoint_comes_first(finish, refusal, reason):
+def test_the_word_of_the_endpoint_comes_first():
     whole = said(*(entry(each, "K1") for each in (A, B, C)))
     assert coded(whole) == [["K1"]] * 3
-    assert coded(whole, finish=finish, refusal=refusal) == [reason] * 3
-
-
-def test_a_shifted_or_renumbered_reply_codes_nothing():
+    assert coded(whole, finish="length") == ["truncated"] * 3
+    assert coded(whole, refusal="No.") == ["refused"] * 3
+    # Codes of other statements, or of numbers, are of none.
     ids = [code_of(at) for at in range(1, 4)]
     assert coded(said(*(entry(each, "K1") for each in ids)))[0] == "missing_item"
     assert coded(said(*(entry(str(at), "K1") for at in range(3)))) == ["missing_item"] * 3
-
-
-def test_reasons_are_of_the_closed_vocabulary():
+    # Reasons are of the closed vocabulary.
     readings = read_codes(said(entry(A, "K9")), "stop", statements=2, codes=KNOWN, most=1)
     assert all(isinstance(reading, UnscoredReason) for reading in readings)
 
@@ -132,40 +122,26 @@ def read(reply, *, finish="stop", most=3, words=5, refusal=""):
 
 
 def test_a_list_of_key_points_is_read():
-    found = read(
-        listed(point(" It is\nquiet. ", " Noise "), point("Parking is rare.", "", [4, 2]))
-    )
-    assert found.points == (
-        ProposedPoint("Noise", "It is quiet.", (1,)),
-        ProposedPoint("", "Parking is rare.", (4, 2)),
-    )
+    # Sources are numbers of records that were shown.
+    sources = [0, 1, 5, True, "2", 1.0, 3, 3, -1]
+    first, second = point(" It is\nquiet. ", " Noise ", sources), point("Rare.", "", [4, 2])
+    found = read(listed(first, second))
+    quiet = ProposedPoint("Noise", "It is quiet.", (1, 3))
+    assert found.points == (quiet, ProposedPoint("", "Rare.", (4, 2)))
     assert found.dropped == 0
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        "It is quiet.",
-        None,
-        point("  "),
-        point(7),
-        point("word " * 11),
-        point("x" * 501),
-        point(theme="x" * (LONGEST_THEME + 1)),
-        point("IT IS QUIET."),
-        point("Other.", score=1),
-        point("Other.", sources=()) | {"from": 1},
-        {"theme": "Noise"},
-    ],
-)
+NO_POINTS = [
+    *("It is quiet.", None, point("  "), point(7), point("word " * 11), point("x" * 501)),
+    *(point(theme="x" * (LONGEST_THEME + 1)), point("IT IS QUIET."), point("Other.", score=1)),
+    *(point("Other.", sources=()) | {"from": 1}, {"theme": "Noise"}),
+]
+
+
+@pytest.mark.parametrize("bad", NO_POINTS)
 def test_entries_of_no_use_are_left_out_and_counted(bad):
     found = read(listed(point(), bad))
     assert ([each.text for each in found.points], found.dropped) == (["It is quiet."], 1)
-
-
-def test_sources_are_numbers_of_records_that_were_shown():
-    found = read(listed(point(sources=[0, 1, 5, True, "2", 1.0, 3, 3, -1])))
-    assert found.points[0].sources == (1, 3)
 
 
 def test_more_key_points_than_asked_for_are_left_out_and_far_more_are_no_list():
@@ -175,20 +151,17 @@ def test_more_key_points_than_asked_for_are_left_out_and_far_more_are_no_list():
         read(listed(*(point(f"Point {at}.") for at in range(10))))
 
 
-@pytest.mark.parametrize(
-    ("reply", "finish", "reason"),
-    [
+def test_what_is_no_list_has_a_reason():
+    for reply, finish, reason in (
         ("", "stop", "empty"),
         (listed(), "stop", "empty"),
         (listed(point()), "length", "truncated"),
         (listed(point(), extra=1), "stop", "not_schema"),
         ('{"key_points": "It is quiet."}', "stop", "not_schema"),
-    ],
-)
-def test_what_is_no_list_has_a_reason(reply, finish, reason):
-    with pytest.raises(ReplyNotUsable) as problem:
-        read(reply, finish=finish)
-    assert problem.value.reason == reason
+    ):
+        with pytest.raises(ReplyNotUsable) as problem:
+            read(reply, finish=finish)
+        assert problem.value.reason == reason
 
 
 def test_schemas_hold_what_readers_accept():

@@ -27,21 +27,15 @@ def read(reply, *, statements=8, most=3, words=10, finish="stop", refusal=""):
     )
 
 
-def one(text="Staff are kind.", cites=(1,)):
-    (sentence,) = read({"sentences": [{"text": text, "cites": list(cites)}]})
-    return sentence
-
-
 def test_sentences_are_read_with_what_they_cite():
-    reply = {
-        "sentences": [{"text": "A  is\nso.", "cites": [3, 1, 3]}, {"text": "B.", "cites": [8]}]
-    }
+    # Hidden characters are no part of a sentence.
+    own = [{"text": "A\u202e  is\nso\u200b.", "cites": [3, 1, 3]}, {"text": "B.", "cites": [8]}]
+    reply = {"sentences": own}
     found = read(reply)
-    assert [(each.text, each.cites, each.fault) for each in found] == [
-        ("A is so.", (3, 1), ""),
-        ("B.", (8,), ""),
+    assert [each.stored for each in found] == [
+        {"text": "A is so.", "cites": [3, 1], "fault": ""},
+        {"text": "B.", "cites": [8], "fault": ""},
     ]
-    assert found[0].stored == {"text": "A is so.", "cites": [3, 1], "fault": ""}
     fenced = f"Here you are:\n```json\n{json.dumps(reply)}\n```"
     assert read(fenced) == found == read(f"<think>Hm.</think>\n{json.dumps(reply)}")
 
@@ -57,29 +51,18 @@ def test_sentences_are_read_with_what_they_cite():
         ("So it is.", [-1], UNKNOWN),
         ("So it is.", [10**15, 2], UNKNOWN),
         ("So it is.", [1, 2, 3, 4, 5, 6, 7], TOO_MANY),
+        ("FINE.", [2], REPEATED),
+        # The longest that is allowed.
+        (" ".join(["word"] * 20), [1], ""),
+        ("So it is.", [1, 2, 3, 4, 5, 6, 6], ""),
     ],
 )
 def test_a_sentence_that_breaks_a_rule_says_which_and_leaves_the_others(text, cites, fault):
-    reply = {"sentences": [{"text": text, "cites": cites}, {"text": "Fine.", "cites": [2]}]}
-    broken, fine = read(reply)
-    assert (broken.fault, fine.fault) == (fault, "")
+    reply = {"sentences": [{"text": "Fine.", "cites": [2]}, {"text": text, "cites": cites}]}
+    fine, broken = read(reply)
+    assert (fine.fault, broken.fault) == ("", fault)
     assert all(1 <= number <= 8 for number in broken.cites)
     assert len(broken.text) <= LONGEST_SENTENCE
-
-
-def test_the_longest_that_is_allowed_is_allowed():
-    assert one(" ".join(["word"] * 20)).fault == ""
-    assert one("So it is.", [1, 2, 3, 4, 5, 6, 6]).fault == ""
-
-
-def test_a_repeated_sentence_is_refused_once():
-    both = {"text": "So it is.", "cites": [1]}
-    found = read({"sentences": [both, both | {"text": "SO IT IS."}]})
-    assert [each.fault for each in found] == ["", REPEATED]
-
-
-def test_hidden_characters_are_no_part_of_a_sentence():
-    assert one("Staff\u202e are\u200b kind.").text == "Staff are kind."
 
 
 WRONG = {
@@ -132,44 +115,36 @@ def test_the_schema_allows_the_numbers_that_were_shown():
     assert entry["items"]["properties"]["cites"]["items"]["enum"] == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "statements"),
-    [
-        ("A pass costs 20 pounds.", ["It costs ten pounds."]),
-        ("Eighty percent like it.", ["I like it."]),
-        ("Half of the riders like it.", ["I like it."]),
-        ("Most visitors like it.", ["I like it."]),
-        ("The majority likes it.", ["I like it."]),
-        ("Die Mehrheit mag es.", ["Ich mag es."]),
-        ("Drei von ihnen warten.", ["Ich warte."]),
-        ("La moitié attend.", ["J'attends."]),
-        ("It takes 20 %.", ["It takes 20 minutes."]),
-        ("Visitors like it [1].", ["I like it."]),
-        ("It takes ½ hour.", ["It takes an hour."]),
-        ("It takes ٣ hours.", ["It takes hours."]),
-    ],
-)
-def test_a_number_of_its_own_is_found(sentence, statements):
-    assert has_new_number(sentence, statements)
+NEW_NUMBERS = {
+    "A pass costs 20 pounds.": "It costs ten pounds.",
+    "Eighty percent like it.": "I like it.",
+    "Half of the riders like it.": "I like it.",
+    "Most visitors like it.": "I like it.",
+    "The majority likes it.": "I like it.",
+    "Die Mehrheit mag es.": "Ich mag es.",
+    "Drei von ihnen warten.": "Ich warte.",
+    "La moitié attend.": "J'attends.",
+    "It takes 20 %.": "It takes 20 minutes.",
+    "Visitors like it [1].": "I like it.",
+    "It takes ½ hour.": "It takes an hour.",
+    "It takes ٣ hours.": "It takes hours.",
+}
+REPEATED_NUMBERS = {
+    "A pass costs 20 pounds.": "It costs 20 pounds!",
+    "It takes two hours.": "2 hours, really?",
+    "It takes 2 hours.": "Two hours, really?",
+    "A fifth of 3.5 % went.": "3.5 % of it went",
+    "The app is one of the best.": "Best app.",
+    "The most annoying thing is the noise.": "The noise is annoying.",
+    "The most problems are serious.": "Problems are serious.",
+    "Noise is most serious.": "The noise is serious.",
+}
 
 
-@pytest.mark.parametrize(
-    ("sentence", "statements"),
-    [
-        ("A pass costs 20 pounds.", ["too dear", "It costs 20 pounds!"]),
-        ("It takes two hours.", ["2 hours, really?"]),
-        ("It takes 2 hours.", ["Two hours, really?"]),
-        ("A fifth of 3.5 % went.", ["3.5 % of it went"]),
-        ("The app is one of the best.", ["Best app."]),
-        ("The most annoying thing is the noise.", ["The noise is annoying."]),
-        ("The most problems are serious.", ["Problems are serious."]),
-        ("Noise is most serious.", ["The noise is serious."]),
-    ],
-)
-def test_a_number_that_a_statement_has_may_be_repeated(sentence, statements):
-    assert not has_new_number(sentence, statements)
-
-
-def test_numbers_end_before_the_stop():
+def test_a_number_is_found_that_no_statement_has():
+    for sentence, statement in NEW_NUMBERS.items():
+        assert has_new_number(sentence, ["Too dear.", statement]), sentence
+    for sentence, statement in REPEATED_NUMBERS.items():
+        assert not has_new_number(sentence, ["Too dear.", statement]), sentence
     assert numbers_in("It was 10.") == {"10"}
     assert numbers_in("At 7:30, 1,000 came.") == {"7:30", "1,000"}
