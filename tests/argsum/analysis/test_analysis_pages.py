@@ -43,7 +43,7 @@ class Lab(PointsLab):
 lab = built_once(Lab)
 
 
-def test_key_points_stand_by_comments_with_their_first_statements(lab):
+def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     page = lab.get("analysis")
     rows = page.context["rows"]
     assert [row.counted for row in rows] == sorted((row.counted for row in rows), reverse=True)
@@ -53,20 +53,7 @@ def test_key_points_stand_by_comments_with_their_first_statements(lab):
     assert "13 comments · 11 different statements" in words
     assert "2 unmatched statements" in words
     assert "new comment" not in words
-
-
-def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
-    lab.client  # noqa: B018  signs in here, not below
-    one = {"point_id": lab.first.public_id}
-    for name, query, ids, most in (
-        ("analysis", None, {}, 21), ("analysis", {"q": "quiet", "group": ALTDORF}, {}, 23),
-        ("found_point", None, one, 18), ("analyses", None, {}, 12),
-    ):  # fmt: skip
-        with django_assert_max_num_queries(most):
-            lab.get(name, query, **ids)
-
-
-def test_counts_are_of_what_a_page_is_narrowed_to(lab):
+    # Counts are of what a page is narrowed to.
     quiet = lab.get("analysis", {"q": "quiet"})
     rows = {row.point.pk: row for row in quiet.context["rows"]}
     for point in (lab.first, lab.second, lab.third):
@@ -90,18 +77,15 @@ def test_counts_are_of_what_a_page_is_narrowed_to(lab):
     assert "Enter a valid date" in flat(wrong)
 
 
-def test_all_conditions_are_about_the_same_comment(lab):
-    say(lab.cell, "One place.", day=date(2025, 1, 1), town="Altdorf")
-    say(lab.cell, "One place.", day=date(2026, 1, 1), town="Neudorf")
-    argument = lab.cell.arguments.get(text="One place.")
-    Placement.objects.create(analysis=lab.analysis, argument=argument, point=lab.first)
-    count_analysis(lab.analysis)
-    about = {"search": "One place", "column": "town", "value": "Altdorf"}
-    narrow = StatementSearch(**about, first=date(2026, 1, 1))
-    assert narrowed_counts(lab.analysis, narrow).points == {}
-    assert not narrow.of_statements(lab.analysis.placements.all()).exists()
-    both = StatementSearch(**about, last=date(2025, 2, 1))
-    assert narrowed_counts(lab.analysis, both).points[lab.first.pk].comments == 1
+def test_a_page_costs_few_queries_however_many_key_points(lab, django_assert_max_num_queries):
+    lab.client  # noqa: B018  signs in here, not below
+    one = {"point_id": lab.first.public_id}
+    for name, query, ids, most in (
+        ("analysis", None, {}, 21), ("analysis", {"q": "quiet", "group": ALTDORF}, {}, 23),
+        ("found_point", None, one, 18), ("analyses", None, {}, 12),
+    ):  # fmt: skip
+        with django_assert_max_num_queries(most):
+            lab.get(name, query, **ids)
 
 
 def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
@@ -117,6 +101,18 @@ def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
     after = narrowed_counts(lab.fresh(), quiet).points
     assert lab.first.pk not in after
     assert after[None].statements == before.points[None].statements + len(keys)
+    # All conditions are about the same comment.
+    say(lab.cell, "One place.", day=date(2025, 1, 1), town="Altdorf")
+    say(lab.cell, "One place.", day=date(2026, 1, 1), town="Neudorf")
+    argument = lab.cell.arguments.get(text="One place.")
+    Placement.objects.create(analysis=lab.analysis, argument=argument, point=lab.first)
+    count_analysis(lab.analysis)
+    about = {"search": "One place", "column": "town", "value": "Altdorf"}
+    narrow = StatementSearch(**about, first=date(2026, 1, 1))
+    assert narrowed_counts(lab.analysis, narrow).points == {}
+    assert not narrow.of_statements(lab.analysis.placements.all()).exists()
+    both = StatementSearch(**about, last=date(2025, 2, 1))
+    assert narrowed_counts(lab.analysis, both).points[lab.first.pk].comments == 1
 
 
 def test_statements_are_paged_and_the_page_stays_light(lab):
@@ -150,27 +146,11 @@ def test_a_statement_shows_its_comment_and_further_ones(lab):
     assert lab.get("analysis_said", statement_id=other.public_id).status_code == 404
 
 
-def test_key_points_are_merged_from_the_list_and_it_is_undone_there(lab):
-    chosen = [str(lab.first.public_id), str(lab.second.public_id)]
-    given = {"verb": "merge", "point": chosen, "text": "Both"}
-    page = lab.edit(given, htmx=True)
-    assert page.status_code == 200
-    assert page.text.lstrip().startswith('<div id="points"')
-    assert [row.point.text for row in page.context["rows"]] == ["Both", "Third point."]
-    undone = lab.post("analysis_undo", {"from": "points"}, htmx=True, revision=1)
-    assert "The edit was undone" in flat(undone)
-    assert len(undone.context["rows"]) == 3
-    plain = lab.edit(given)
-    assert plain["Location"] == lab.url("analysis")
-
-
-def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
+def test_an_edit_is_undone_where_it_was_made(lab):
     before = lab.first.text
-    renamed = lab.edit_point({"verb": "rename", "text": "Better said."}, htmx=True)
-    words = flat(renamed)
+    words = flat(lab.edit_point({"verb": "rename", "text": "Better said."}, htmx=True))
     assert "The key point was renamed." in words
-    undo = lab.url("analysis_undo", revision=1)
-    assert f'action="{undo}?"' in words
+    assert f'action="{lab.url("analysis_undo", revision=1)}?"' in words
     given = {"from": str(lab.first.public_id)}
     assert f'name="from" value="{given["from"]}"' in words
     undone = lab.post("analysis_undo", given, htmx=True, revision=1)
@@ -185,6 +165,17 @@ def test_an_edit_on_the_page_of_a_key_point_is_undone_there(lab):
     assert 'name="from" value="rest"' in flat(made)
     lab.post("analysis_undo", {"from": "rest"}, htmx=True, revision=lab.seen)
     assert lab.analysis.points.get(text="Rest").state == "removed"
+    # And in the list.
+    chosen = [str(lab.first.public_id), str(lab.second.public_id)]
+    given = {"verb": "merge", "point": chosen, "text": "Both"}
+    page = lab.edit(given, htmx=True)
+    assert page.status_code == 200
+    assert page.text.lstrip().startswith('<div id="points"')
+    assert [row.point.text for row in page.context["rows"]] == ["Both", "Third point."]
+    undone = lab.post("analysis_undo", {"from": "points"}, htmx=True, revision=lab.seen)
+    assert "The edit was undone" in flat(undone)
+    assert len(undone.context["rows"]) == 3
+    assert lab.edit(given)["Location"] == lab.url("analysis")
 
 
 def test_a_conflict_is_told_and_what_was_typed_and_chosen_stays(lab):

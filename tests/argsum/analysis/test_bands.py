@@ -43,9 +43,7 @@ def test_a_comment_is_sure_if_one_of_its_statements_is(lab):
     assert (lab.first.voices, lab.first.sure_voices) == (4, 1)
     counts = narrowed_counts(lab.analysis, StatementSearch(search="quiet")).points[lab.first.pk]
     assert 0 < counts.sure_comments <= counts.comments
-
-
-def test_pages_count_what_is_sure_and_what_is_perhaps_beside_it(lab):
+    # Pages count what is sure and what is perhaps beside it.
     row = lab.row()
     assert row.mentions == "1 comment, perhaps 3 more"
     assert (round(row.share), round(row.sure_share)) == (31, 8)
@@ -73,9 +71,7 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
     mine = next(row for row in rows if row["text"] == "First point.")
     assert (mine["comments"], mine["sure comments"]) == ("4", "1")
     assert "share low" not in mine
-
-
-def test_without_known_bands_nothing_is_perhaps(lab):
+    # Without known bands nothing is perhaps.
     pages = {"analysis_groups": {"by": "town"}, "analysis_trends": {}}
     for page, query in pages.items():
         assert "(“perhaps”) count like all others" in lab.text(page, query)

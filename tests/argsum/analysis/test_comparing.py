@@ -57,6 +57,9 @@ def test_columns_that_form_no_groups_say_why(lab):
         Placement.objects.create(analysis=lab.analysis, argument=argument, point=None)
     reasons |= {"one": "one_value", "rare": "too_few", "long": "too_long"}
     assert {each.name: each.barred for each in count(lab.analysis).columns} == reasons
+    # Values stand in their natural order.
+    values = ["10–19", "2–9", "b", "A", "≥ 20"]
+    assert sorted(values, key=counting._natural) == ["2–9", "10–19", "A", "b", "≥ 20"]
 
 
 def test_comments_that_were_not_placed_yet_and_hidden_key_points_are_not_counted(lab):
@@ -69,11 +72,6 @@ def test_comments_that_were_not_placed_yet_and_hidden_key_points_are_not_counted
     found = count(lab.analysis)
     assert (found.comments, found.waiting, len(found.points)) == (81, 1, 2)
     assert found.columns[0].sizes == [41, 40]
-
-
-def test_values_stand_in_their_natural_order():
-    values = ["10–19", "2–9", "b", "A", "≥ 20"]
-    assert sorted(values, key=counting._natural) == ["2–9", "10–19", "A", "b", "≥ 20"]
 
 
 # -- groups --
@@ -112,14 +110,12 @@ def test_without_columns_there_is_nothing_to_compare_nor_before_the_analysis_is_
         assert lab.get(name).status_code == 404
 
 
-def test_pages_cost_few_queries_however_many_comments(lab, django_assert_max_num_queries):
+def test_figures_go_away_as_files(lab, django_assert_max_num_queries):
     for name in ("analysis_groups", "analysis_trends"):
         lab.get(name)
         with django_assert_max_num_queries(14):
             assert lab.get(name).status_code == 200
-
-
-def test_figures_go_away_as_files(lab):
+    # Figures go away as files.
     rows = rows_of(lab.get("analysis_groups_figure", figure="groups", format="csv").content)
     assert len(rows) == 6
     assert rows[0]["department"] == "Care"

@@ -47,6 +47,13 @@ def test_a_key_point_is_renamed_and_its_first_text_stays(lab):
     event = AuditEvent.objects.get(verb="key_points_edited")
     assert event.details["edit"] == "renamed"
     assert event.actor == lab.boss
+    # Only key points of an analysis that is done are edited.
+    second = write_analysis(lab.study, lab.cell, number=2)
+    with pytest.raises(EditRefused, match="does not have that key point"):
+        lab.rename(second.points.first(), "Elsewhere")
+    Analysis.objects.update(state="running")
+    with pytest.raises(EditRefused, match="not finished yet"):
+        lab.rename(lab.first, "Early")
 
 
 def test_a_text_that_makes_no_sense_is_refused(lab):
@@ -94,9 +101,7 @@ def test_several_key_points_become_one(lab):
         lab.rename(lab.second, "Gone")
     lab.undo(change)
     assert lab.state() == before
-
-
-def test_merging_keeps_the_one_with_most_comments_and_its_hand_placed_statements(lab):
+    # Merging keeps the one with most comments and its hand placed statements.
     lab.move(None, lab.at(None), lab.second)
     hand = lab.analysis.placements.filter(is_by_hand=True).count()
     lab.do(merge_points, points=[lab.first, lab.second])
@@ -128,7 +133,7 @@ def test_a_part_becomes_a_key_point_and_goes_back_unless_it_got_more_statements(
     assert lab.state() == before
 
 
-def test_statements_move_and_what_was_moved_meanwhile_is_told(lab):
+def test_statements_move_and_what_was_moved_meanwhile_is_told(lab, django_assert_max_num_queries):
     before = lab.state()
     chosen = lab.at(lab.first)[:2]
     change = lab.move(lab.first, chosen, lab.second)
@@ -147,6 +152,11 @@ def test_statements_move_and_what_was_moved_meanwhile_is_told(lab):
     lab.undo(none)
     lab.undo(change)
     assert lab.state() == before
+    # An edit takes as many queries however much moves.
+    with django_assert_max_num_queries(30):
+        change = lab.do(merge_points, points=[lab.first, lab.second, lab.third])
+    with django_assert_max_num_queries(35):
+        lab.undo(change)
 
 
 def test_key_points_are_hidden_shown_taken_and_declined(lab):
@@ -180,9 +190,7 @@ def test_the_last_edit_is_undone_and_the_undoing_too(lab):
     change.refresh_from_db()
     assert (lab.first.text, change.undone_by) == ("Once", None)
     assert lab.seen == 3
-
-
-def test_an_earlier_edit_is_undone_only_if_nothing_later_touched_it(lab):
+    # An earlier edit is undone only if nothing later touched it.
     renamed = lab.rename(lab.first, "Once")
     other = lab.rename(lab.second, "Other")
     lab.undo(renamed)
@@ -194,16 +202,7 @@ def test_an_earlier_edit_is_undone_only_if_nothing_later_touched_it(lab):
     lab.rename(lab.second, "Later")
     with pytest.raises(EditRefused, match="later edit"):
         lab.undo(other)
-    assert lab.analysis.changes.filter(verb="undone").count() == 1
-
-
-def test_only_key_points_of_an_analysis_that_is_done_are_edited(lab):
-    second = write_analysis(lab.study, lab.cell, number=2)
-    with pytest.raises(EditRefused, match="does not have that key point"):
-        lab.rename(second.points.first(), "Elsewhere")
-    Analysis.objects.update(state="running")
-    with pytest.raises(EditRefused, match="not finished yet"):
-        lab.rename(lab.first, "Early")
+    assert lab.analysis.changes.filter(verb="undone").count() == 3
 
 
 @pytest.mark.usefixtures("word_engine")
@@ -246,10 +245,3 @@ def test_what_cannot_be_split_says_so(lab):
     job.refresh_from_db()
     assert job.state == Job.State.FAILED
     assert "No separate parts were found" in job.error
-
-
-def test_an_edit_takes_as_many_queries_however_much_moves(lab, django_assert_max_num_queries):
-    with django_assert_max_num_queries(30):
-        change = lab.do(merge_points, points=[lab.first, lab.second, lab.third])
-    with django_assert_max_num_queries(35):
-        lab.undo(change)

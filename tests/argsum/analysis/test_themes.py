@@ -67,9 +67,7 @@ def test_a_comment_that_makes_two_points_of_a_theme_counts_once_under_each_filte
     rows = {row.name: row for row in page.context["page"]}
     assert rows["Inside"].counted == in_town
     assert rows["Inside"].share == 100 * in_town / page.context["total"]
-
-
-def test_hidden_key_points_are_in_no_theme(lab):
+    # Hidden key points are in no theme.
     before = theme_counts(lab.analysis)["Inside"].comments
     lab.put("hidden", lab.second)
     assert theme_counts(lab.fresh())["Inside"].comments == lab.making(lab.first) < before
@@ -124,7 +122,7 @@ def test_the_first_view_lists_themes_and_one_switch_leads_to_key_points(lab):
     assert "All key points" not in flat(page)
 
 
-def test_a_page_of_themes_costs_few_queries(lab, django_assert_max_num_queries):
+def test_a_page_of_themes_costs_few_queries_and_stays_light(lab, django_assert_max_num_queries):
     lab.client  # noqa: B018  signs in here, not below
     with django_assert_max_num_queries(21):
         lab.get("analysis")
@@ -132,9 +130,7 @@ def test_a_page_of_themes_costs_few_queries(lab, django_assert_max_num_queries):
         lab.get("analysis")
     with django_assert_max_num_queries(20):
         lab.get("analysis", {"group": '["town", "Altdorf"]'})
-
-
-def test_a_page_of_many_themes_stays_light(lab):
+    # A page of many themes stays light.
     usual = {"analysis": lab.analysis, "written": "x", "statements": 3, "comments": 3}
     long = f"A key point that goes on and on, so that it is long, number %d {'x' * 200}"
     FoundPoint.objects.bulk_create(
@@ -290,7 +286,7 @@ def test_key_points_of_few_comments_stand_below_the_most_distinctive_first(lab):
 # -- report, tables, interface --
 
 
-def test_the_report_groups_key_points_by_theme(lab):
+def test_the_report_groups_key_points_by_theme_and_lists_what_few_say_apart(lab):
     report = report_of(lab.fresh(), None, ReportRequest())
     assert [theme.name for theme in report.themes] == ["Inside", "Outside"]
     assert report.themes[0].share.k == lab.making(lab.first, lab.second)
@@ -299,9 +295,7 @@ def test_the_report_groups_key_points_by_theme(lab):
     assert at[0] < at[1] < at[3]
     assert at[2] < at[3]
     assert "Themes are proposals." in page
-
-
-def test_the_report_lists_what_few_say_apart(lab):
+    # The report lists what few say apart.
     Analysis.objects.filter(pk=lab.analysis.pk).update(comments=1_000)
     report = report_of(lab.fresh(), None, ReportRequest())
     assert (len(report.points), len(report.few), report.beyond) == (0, 3, 0)

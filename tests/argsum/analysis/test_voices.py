@@ -82,7 +82,7 @@ def test_copies_are_one_voice_and_short_comments_are_not(lab):
     assert voices_of(lab.cell, lab.cell.comments.count()) == 86
 
 
-def test_looking_again_changes_nothing_and_later_copies_join(lab):
+def test_looking_again_changes_nothing_and_later_copies_join(lab, monkeypatch):
     group = lab.find()
     before = list(NearDuplicate.objects.order_by("pk").values())
     with pytest.raises(GroupRefused, match="All comments have been compared"):
@@ -93,6 +93,17 @@ def test_looking_again_changes_nothing_and_later_copies_join(lab):
     assert NearDuplicateGroup.objects.count() == 1
     assert list(NearDuplicate.objects.order_by("pk").values())[:6] == before
     assert later.duplicate.group == group
+    # A group undone while a worker compares stays undone.
+    later = send_letter(lab.cell, 8)
+
+    def undo_first(*args, **how):
+        change_group(group=group, actor=lab.researcher, is_out=True)
+        return find_near_duplicates(*args, **how)
+
+    monkeypatch.setattr("argsum.analysis.actions.voices.find_near_duplicates", undo_first)
+    lab.find()
+    assert later.duplicate.is_out
+    assert not group.members.filter(is_out=False).exists()
 
 
 def test_what_people_decided_stays(lab):
@@ -123,20 +134,6 @@ def test_what_people_decided_stays(lab):
     ]  # fmt: skip
 
 
-def test_a_group_undone_while_a_worker_compares_stays_undone(lab, monkeypatch):
-    group = lab.find()
-    later = send_letter(lab.cell, 7)
-
-    def undo_first(*args, **how):
-        change_group(group=group, actor=lab.researcher, is_out=True)
-        return find_near_duplicates(*args, **how)
-
-    monkeypatch.setattr("argsum.analysis.actions.voices.find_near_duplicates", undo_first)
-    lab.find()
-    assert later.duplicate.is_out
-    assert not group.members.filter(is_out=False).exists()
-
-
 def test_later_copies_count_once_their_comments_are_placed(lab):
     """Shares refer to the comments that were there when statements were last placed."""
     lab.find()
@@ -153,10 +150,17 @@ def test_later_copies_count_once_their_comments_are_placed(lab):
     assert (point.comments, point.voices) == (before[0] + 100, before[1])
 
 
-def test_an_analysis_that_is_being_stored_is_counted_again(lab):
-    """Its counts may be from before the change; the row's lock decides who is first."""
-    group = lab.find()
+def test_an_analysis_looks_for_copies_first_and_is_counted_again_while_it_is_stored(lab):
+    with reading_words():
+        made = analyse(lab.cell, lab.researcher)
+    assert made.state == Analysis.State.DONE
+    assert (made.comments, made.voices) == (86, 81)
+    # The earlier analysis of the same comments counts them, too.
+    lab.analysis.refresh_from_db()
+    assert lab.analysis.voices == 81
+    # Its counts may be from before a change; the row's lock decides who is first.
     Analysis.objects.update(state=Analysis.State.RUNNING)
+    group = NearDuplicateGroup.objects.get()
     change_group(group=group, actor=lab.researcher, is_out=True)
     lab.analysis.refresh_from_db()
     assert lab.analysis.voices == 86
@@ -177,16 +181,6 @@ def test_a_replaced_comment_is_compared_again(lab):
     replace_comment(SimpleNamespace(link=lambda comment: None), comment, raw)
     assert not NearDuplicateGroup.objects.exists()
     assert lab.find().members.count() == 5
-
-
-def test_an_analysis_looks_for_copies_first(lab):
-    with reading_words():
-        made = analyse(lab.cell, lab.researcher)
-    assert made.state == Analysis.State.DONE
-    assert (made.comments, made.voices) == (86, 81)
-    # The earlier analysis of the same comments counts them, too.
-    lab.analysis.refresh_from_db()
-    assert lab.analysis.voices == 81
 
 
 # -- counts --

@@ -75,16 +75,6 @@ def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):
     assert "Assigned by a language model" in report
 
 
-def test_accepting_all_can_hide_what_the_program_found(lab):
-    lab.analysis.points.update(state="hidden")
-    lab.analysis.points.update(text="Other")
-    run = lab.propose()
-    assert "Accept all and hide those the program found" in lab.text("analysis")
-    page = page_text(lab.post("analysis_edit", {"verb": "replace", "seen": 99}, htmx=True))
-    assert "Accepted" in page
-    assert lab.analysis.points.filter(state="shown", writer=run).count() == 3
-
-
 def test_without_a_sign_off_the_page_says_what_to_do(lab):
     lab.analysis.sign_offs.all().delete()
     page = lab.text("point_assignment")
@@ -93,6 +83,14 @@ def test_without_a_sign_off_the_page_says_what_to_do(lab):
     assert answer.status_code == 422
     form = {"endpoint": lab.endpoint.pk}
     assert "not signed off" in page_text(lab.post("point_assignment_estimate", form))
+    # Accepting all can hide what the program found.
+    lab.analysis.points.update(state="hidden")
+    lab.analysis.points.update(text="Other")
+    run = lab.propose()
+    assert "Accept all and hide those the program found" in lab.text("analysis")
+    page = page_text(lab.post("analysis_edit", {"verb": "replace", "seen": 99}, htmx=True))
+    assert "Accepted" in page
+    assert lab.analysis.points.filter(state="shown", writer=run).count() == 3
 
 
 def test_the_price_comes_first_and_a_tight_token_limit_is_noticed(lab):

@@ -110,9 +110,7 @@ def test_it_says_what_was_left_out(bring):
     assert "1 preview answer is left out." in notes
     assert "1 unfinished reply is included." in notes
     assert "Nobody answered: " not in " ".join(notes)
-
-
-def test_unfinished_replies_can_be_left_out(bring):
+    # Unfinished replies can be left out.
     done = bring(limesurvey(), unfinished="leave_out")
     assert done.counts["respondents"]["new"] == 5
     assert "1 unfinished reply is left out." in done.notes
@@ -211,16 +209,14 @@ def test_a_file_name_alone_does_not_join_two_surveys(bring):
     assert datasets()["Q3"] == datasets()["Q3 (spring)"] == 5
 
 
-def test_ids_that_are_addresses_are_not_stored_unasked(bring):
+def test_ids_that_are_addresses_are_not_stored_unasked(bring, tmp_path):
     mails = form().replace(b"Email Address", b"Participant ID")
     done = bring(mails)
     assert done.counts["respondents"]["new"] == 6
     assert not Respondent.objects.filter(name__contains="@").exists()
     private = next(note for note in done.notes if note.startswith("Left out because"))
     assert "Participant ID" in private
-
-
-def test_a_table_with_one_text_column_stays_a_file_of_comments(tmp_path):
+    # A table with one text column stays a file of comments.
     rows = [["Respondent ID", SHIFT, GOOD], *((row[0], row[1], row[3]) for row in PEOPLE)]
     path = tmp_path / "one.csv"
     path.write_bytes(table(rows))

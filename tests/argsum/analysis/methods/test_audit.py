@@ -28,11 +28,16 @@ from benchmarks.verdicts.audit import CASES, audited, figure_holds, useless
 STRATA = [AnsweredStratum(20, 10, 8), AnsweredStratum(10, 2, 1), AnsweredStratum(70, 10, 1)]
 
 
-def test_the_corrected_share_weights_each_band_by_its_pairs():
+def test_the_corrected_share_weights_each_band_by_its_pairs_and_samples_by_their_answers():
     share = corrected_share([STRATA])
     assert share.value == pytest.approx(0.2 * 0.8 + 0.1 * 0.5 + 0.7 * 0.1)
     assert (share.answers, share.hits) == (22, 10)
     assert share.low < share.value < share.high
+    later = [AnsweredStratum(50, 33, 33), AnsweredStratum(50, 33, 0)]
+    share = corrected_share([STRATA, later])
+    assert share.value == pytest.approx((22 * 0.28 + 66 * 0.5) / 88)
+    empty = [AnsweredStratum(50, 0, 0), AnsweredStratum(50, 0, 0)]
+    assert corrected_share([STRATA, empty]).value == pytest.approx(0.28)
 
 
 def test_a_band_that_was_asked_in_full_adds_no_error():
@@ -64,23 +69,13 @@ def test_recall_compares_what_was_found_with_what_was_missed():
     assert 0 < recall.low < recall.value < recall.high < 1
     nothing = [AnsweredStratum(20, 10, 0)], [AnsweredStratum(80, 10, 0)]
     assert audited_recall([nothing[0]], [nothing[1]]).reason == audit.NOTHING_MADE
-
-
-def test_figures_without_enough_answers_say_why():
+    # Figures without enough answers say why.
     thin = [AnsweredStratum(20, 8, 8), AnsweredStratum(80, 1, 0)]
     assert corrected_share([thin]).reason == audit.TOO_FEW_ANSWERS
     assert corrected_share([thin]).low is None
     assert corrected_share([[*thin, AnsweredStratum(5, 0, 0)]]).value is None
     assert audited_precision([[AnsweredStratum(20, 4, 4)]]).reason == audit.TOO_FEW_BEHIND
     assert corrected_share([]).reason == audit.NO_ANSWERS
-
-
-def test_samples_of_two_states_are_joined_by_their_answers():
-    later = [AnsweredStratum(50, 33, 33), AnsweredStratum(50, 33, 0)]
-    share = corrected_share([STRATA, later])
-    assert share.value == pytest.approx((22 * 0.28 + 66 * 0.5) / 88)
-    empty = [AnsweredStratum(50, 0, 0), AnsweredStratum(50, 0, 0)]
-    assert corrected_share([STRATA, empty]).value == pytest.approx(0.28)
 
 
 def test_every_group_and_band_gets_its_part_of_the_sample():
@@ -137,18 +132,7 @@ def test_the_interval_holds_the_truth_at_its_smallest_sample(name, case):
     assert np.mean(known) > 0.93
 
 
-def test_a_useless_machine_is_no_worse_than_the_sample_alone():
-    generator = np.random.default_rng(4)
-    for _number in range(100):
-        drawn = useless(60, generator, 0.1)
-        share = corrected_share([list(drawn.strata.values())], comments=300)
-        weights = [(part.pairs / 300, part.answers) for part in drawn.strata.values()]
-        n = 1 / sum(weight**2 / answers for weight, answers in weights)
-        low, high = audit.exact_interval(share.value, n, 0.95)
-        assert share.high - share.low <= high - low + 1e-9
-
-
-def test_a_good_machine_narrows_the_interval():
+def test_a_good_machine_narrows_the_interval_and_a_useless_one_does_no_harm():
     generator = np.random.default_rng(4)
     widths = {"good": [], "useless": []}
     for _number in range(60):
@@ -157,6 +141,15 @@ def test_a_good_machine_narrows_the_interval():
             share = corrected_share([list(study.strata.values())])
             widths[name].append(share.high - share.low)
     assert np.mean(widths["good"]) < 0.75 * np.mean(widths["useless"])
+    # A useless machine is no worse than the sample alone.
+    generator = np.random.default_rng(4)
+    for _number in range(100):
+        drawn = useless(60, generator, 0.1)
+        share = corrected_share([list(drawn.strata.values())], comments=300)
+        weights = [(part.pairs / 300, part.answers) for part in drawn.strata.values()]
+        n = 1 / sum(weight**2 / answers for weight, answers in weights)
+        low, high = audit.exact_interval(share.value, n, 0.95)
+        assert share.high - share.low <= high - low + 1e-9
 
 
 @pytest.mark.parametrize("pairs", [6, 10, 24])

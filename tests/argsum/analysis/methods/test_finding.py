@@ -188,15 +188,6 @@ def test_some_statements_read_better_by_themselves(better, worse):
     assert wording_cost(better) < wording_cost(worse)
 
 
-def test_a_sentence_without_trimmings_reads_better():
-    better = "The showers are cold in winter."
-    for start in ("And t", "To be fair, t", "tbh... t", "t"):
-        for end in ("", "…", " 🙁", " lol"):
-            worse = f"{start}he showers are cold in winter{end}"
-            assert wording_cost(better) < wording_cost(worse)
-            assert as_sentence(worse) == better
-
-
 def test_a_word_that_is_almost_a_common_one_is_likely_a_typo():
     common = [f"The library stops swimming lessons, part {n}." for n in range(COMMON)]
     slips = "libary librray librery librrary swiming lesons"
@@ -207,9 +198,7 @@ def test_a_word_that_is_almost_a_common_one_is_likely_a_typo():
     # Twice is no slip, and what nobody says often is nothing to go by.
     assert not KnownWords([*common, "A libary.", "Our libary."]).is_typo("libary")
     assert not KnownWords([*common[1:], "A libary."]).is_typo("libary")
-
-
-def test_a_statement_with_a_typo_stands_for_a_group_only_if_all_have_one():
+    # A statement with a typo stands for a group only if all have one.
     texts = [f"The library has no parking on day {n}." for n in range(6)]
     texts += ["The libary has no parking.", "There is no parking at the library."]
     known = KnownWords(texts)
@@ -251,6 +240,13 @@ SENTENCES = {
 
 def test_a_key_point_is_a_sentence():
     assert {text: as_sentence(text) for text in SENTENCES} == SENTENCES
+    # A sentence without trimmings reads better.
+    better = "The showers are cold in winter."
+    for start in ("And t", "To be fair, t", "tbh... t", "t"):
+        for end in ("", "…", " 🙁", " lol"):
+            worse = f"{start}he showers are cold in winter{end}"
+            assert wording_cost(better) < wording_cost(worse)
+            assert as_sentence(worse) == better
 
 
 def test_a_key_point_of_many_statements_stands_for_more_than_three(monkeypatch):

@@ -91,6 +91,15 @@ def test_two_groups_are_compared_with_each_other():
     assert [each.p for each in found[0].groups] == [found[0].p, found[0].p]
     assert [row.differs for row in found] == [True, False]
     assert found[0].all == Share(60, 200)
+    # Small groups are shown and enter no test.
+    found = compare_groups([4, 50, 60], [[4, 10, 12]])
+    small, one, other = found[0].groups
+    assert small.share == Share(4, 4)
+    assert (small.difference, small.p) == (None, None)
+    # Two groups are left, and these are a pair.
+    assert one.other == Share(12, 60)
+    assert other.other == Share(10, 50)
+    assert compare_groups([4, 50], [[1, 9]])[0].p is None
 
 
 def test_each_of_several_groups_is_compared_with_the_rest():
@@ -108,17 +117,6 @@ def test_each_of_several_groups_is_compared_with_the_rest():
     assert not any(one.differs for one in found[1].groups)
 
 
-def test_small_groups_are_shown_and_enter_no_test():
-    found = compare_groups([4, 50, 60], [[4, 10, 12]])
-    small, one, other = found[0].groups
-    assert small.share == Share(4, 4)
-    assert (small.difference, small.p) == (None, None)
-    # Two groups are left, and these are a pair.
-    assert one.other == Share(12, 60)
-    assert other.other == Share(10, 50)
-    assert compare_groups([4, 50], [[1, 9]])[0].p is None
-
-
 def test_the_trend_is_that_of_armitage():
     """An independent formula: N r² of hit and place, against chi-squared with one degree."""
     k, n = [20, 28, 40, 62], [100, 120, 110, 140]
@@ -128,9 +126,7 @@ def test_the_trend_is_that_of_armitage():
     found = trends.trend_test(k, n)
     assert found.test == trends.ARMITAGE
     assert found.p == pytest.approx(stats.chi2.sf(len(hit) * r**2, 1))
-
-
-def test_few_mentions_are_tested_by_random_orders():
+    # Few mentions are tested by random orders.
     k, n = [0, 0, 1, 4], [30, 30, 30, 30]
     found = trends.trend_test(k, n)
     assert found.test == prevalence.PERMUTATION
@@ -164,9 +160,7 @@ def test_the_change_is_that_of_least_squares():
     reach = stats.t(140).ppf(0.975) * pseudo.std(ddof=1) / len(hit) ** 0.5
     assert (found.low, found.high) == pytest.approx((value - reach, value + reach), abs=0.006)
     assert trends.linear_change([3, 0], [9, 0]) is None
-
-
-def test_few_mentions_give_a_change_without_an_interval():
+    # Few mentions have none: it was [0, 0] where no comment had the key point.
     """No comment with the key point gave +0 points with the interval [0, 0]."""
     for k, n in (([0, 0, 0], [30, 30, 30]), ([4, 0, 0], [200, 90, 40])):
         found = trends.linear_change(k, n)

@@ -57,18 +57,14 @@ def test_a_theme_is_named_by_its_nouns_and_not_by_words_that_judge_or_join():
     assert names == ["Hotline", "Brakes"]
     german = ["Die Hotline erreicht man nie.", "Abends war die Hotline besetzt.", "Gebucht."]
     assert theme_names(german, [0, 0, -1], ["x"], [0], "de") == ["Hotline"]
-
-
-def test_a_theme_without_words_of_its_own_is_named_by_its_largest_key_point():
+    # A theme without words of its own is named by its largest key point.
     placed = [0, 0, 0, 1, 1, 1, 2, 2]
     points = ["Reach us.", "Brakes.", "It is what it is " + "and so on " * 20]
     names = theme_names(TEXTS, placed, points, [0, 1, 2], "en")
     assert names[2].startswith("It is what it is and")
     assert names[2].endswith("…")
     assert len(names[2]) <= 80
-
-
-def test_two_themes_never_have_the_same_name():
+    # Two themes never have the same name.
     texts = ["The app crashes.", "The app froze.", "The app is cheap.", "The app costs nothing."]
     names = theme_names(texts, [0, 0, 1, 1], ["It crashes.", "It is cheap."], [0, 1], "en")
     assert len(set(names)) == 2

@@ -31,6 +31,9 @@ def test_the_nearest_agrees_but_not_for_a_statement_that_says_nothing():
     assert read.agrees(0, [0]) == [True]
     assert read.agrees(0, [1]) == [False]
     assert read.agrees(3, [0]) == [False]
+    # Without another key point only a sure score agrees.
+    for sure_from, agrees in ((None, False), (-1.0, True)):
+        assert matches(["good staff"], sure_from=sure_from).agrees(0, [0]) == [agrees]
 
 
 def test_a_key_point_of_the_opposite_side_never_agrees():
@@ -39,8 +42,3 @@ def test_a_key_point_of_the_opposite_side_never_agrees():
     assert read.agrees(0, [0]) == [False]
     assert read.agrees_with_none(0)
     assert not PointMatches(scores, scores > 0.8, scores > 1).agrees_with_none(0)
-
-
-def test_without_another_key_point_only_a_sure_score_agrees():
-    for sure_from, agrees in ((None, False), (-1.0, True)):
-        assert matches(["good staff"], sure_from=sure_from).agrees(0, [0]) == [agrees]

@@ -40,9 +40,7 @@ def test_it_has_none_if_statements_elsewhere_are_closer():
     assert check("So.", {1: far}, others=[near] * few + [UP] * (100 - few)).verdict == SUPPORTED
     found = check("So.", {1: far}, others=[near] * many + [UP] * (100 - many))
     assert (found.verdict, found.scores["closer"]) == (UNSUPPORTED, many / 100)
-
-
-def test_a_cosine_too_small_is_no_support_where_the_scale_is_known():
+    # A cosine too small is no support where the scale is known.
     far = between(EAST, NORTH, 0.6)
     assert check("So.", {1: far}, others=[UP] * 50).verdict == SUPPORTED
     assert check("So.", {1: far}, others=[UP] * 50, near_from=0.7).verdict == UNSUPPORTED
@@ -56,9 +54,7 @@ def test_each_clause_needs_support():
     both = {1: EAST, 2: NORTH}
     found = check(text, both, parts={first: EAST, second: NORTH}, others=[UP] * 50)
     assert found.verdict == SUPPORTED
-
-
-def test_a_wrong_citation_is_taken_out_of_a_sentence_with_support():
+    # A wrong citation is taken out of a sentence with support.
     others = [between(EAST, NORTH, 0.5)] * 50
     found = check("So.", {3: EAST, 5: NORTH, 7: EAST}, others=others)
     assert (found.verdict, found.cites) == (SUPPORTED, (3, 7))

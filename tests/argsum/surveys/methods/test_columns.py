@@ -79,14 +79,6 @@ def test_codes_of_programs_are_known(header, values, role):
     assert roles(values, header) == role
 
 
-def test_an_option_that_nobody_chose_is_one_beside_others():
-    headers = ["Q2[SQ001]", "Q2[SQ002]", "Q2[SQ003]", "Q3[SQ001]"]
-    values = [("Yes", "No", "", ""), ("No", "No", "", "")]
-    rows = [TableRow(n, dict(zip(headers, own, strict=True))) for n, own in enumerate(values, 2)]
-    proposed = [row.role.value for row in proposed_roles(survey_columns(headers, {}), rows)]
-    assert proposed == ["option", "option", "option", "left_out"]
-
-
 @pytest.mark.parametrize(
     ("header", "title", "question", "part"),
     [
@@ -112,6 +104,12 @@ def test_columns_of_a_code_are_titled_alike_up_to_their_part():
     columns = survey_columns(["ResponseId", "RecordedDate", *titles], titles)[2:]
     assert [column.question for column in columns] == ["How - roughly?"] * 3
     assert [column.part for column in columns] == ["Bus - night line", "Car", "Car - Text"]
+    # An option that nobody chose is one beside others.
+    headers = ["Q2[SQ001]", "Q2[SQ002]", "Q2[SQ003]", "Q3[SQ001]"]
+    values = [("Yes", "No", "", ""), ("No", "No", "", "")]
+    rows = [TableRow(n, dict(zip(headers, own, strict=True))) for n, own in enumerate(values, 2)]
+    proposed = [row.role.value for row in proposed_roles(survey_columns(headers, {}), rows)]
+    assert proposed == ["option", "option", "option", "left_out"]
 
 
 def test_questions_above_many_options_are_found(tmp_path):
