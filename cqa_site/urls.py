@@ -31,6 +31,7 @@ urlpatterns = [
     path("", include("cqa_site.rounds.crowd.urls")),
     path("", include("cqa_site.rounds.onboarding.urls")),
     path("", include("cqa_site.rounds.rules.pages")),
+    path("", include("cqa_site.rounds.typing_signals")),
     path("", include("cqa_site.rounds.pages.replies")),
     *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),

@@ -147,6 +147,9 @@ def add_onboarding(world):
     world.label_round.step_results.create(
         rater=rater, version=version, step="consent", outcome="passed", answers={"agrees": True}
     )
+    world.label_round.typed_texts.create(
+        rater=rater, typed=9, pasted=8, inserted=7, pastes=6, typing_ms=5
+    )
     world.label_round.survey_responses.create(
         rater=rater, version=version, answers={"q1": "PRIVATE-ANSWER-SURVEY"}
     )

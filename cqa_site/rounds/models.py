@@ -21,6 +21,7 @@ from .onboarding.models import (
     Qualification,
     StepResult,
     SurveyResponse,
+    TypedText,
 )
 
 # People at work: rounds and how raters stand in them; and what every kind's own tables hold.
@@ -48,6 +49,7 @@ __all__ = [
     "Slot",
     "StepResult",
     "SurveyResponse",
+    "TypedText",
 ]
 
 

@@ -429,6 +429,7 @@ ROUTES = [
     Route("round_rules", "get", 200, ANY),
     Route("round_rules", "patch", 200, ANY, {"fast_action": "warn", "fast_window": 10}),
     Route("round_rule_people", "get", 200, ANY, is_list=True, queries=6),
+    Route("round_typing", "get", 200, ANY, is_list=True, queries=6),
     Route("participants", "get", 200, ANY, is_list=True, queries=6),
     Route("participant_release", "post", 200, (*ANY, "participant")),
     Route("participant_fault", "post", 200, (*ANY, "participant")),

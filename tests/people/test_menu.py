@@ -19,7 +19,8 @@ WORK = re.compile(r"^(label|desk|score|count|prefer)(_|$)")
 NEXT = re.compile(r'<a class="button small primary" href="([^"]+\?tour=1)">Next</a>')
 BACK = re.compile(r'<a class="button small" href="([^"]+\?tour=1)">Back</a>')
 SAY_IT_THEMSELVES = {
-    *("run", "crowd_links", "crowd_pay", "crowd_pay_figure", "crowd_submissions", "round_rules")
+    *("run", "crowd_links", "crowd_pay", "crowd_pay_figure", "crowd_submissions", "round_rules"),
+    "round_typing",
 }
 ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress", "packages_state"}
 

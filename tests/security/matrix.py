@@ -29,7 +29,7 @@ OPENED = {
     RESEARCHERS: """
         onboardings onboarding_new onboarding onboarding_edit onboarding_preview onboarding_survey
         members audit study_api study_api_address job_progress packages_state crowd_links
-        crowd_pay crowd_pay_figure crowd_submissions round_rules
+        crowd_pay crowd_pay_figure crowd_submissions round_rules round_typing
         label_round_correct editing_round_correct scoring_round_correct preference_round_correct
         counting_round_correct audit_round_correct analysis_audit analysis_audit_figure
         audit_rounds audit_round_new audit_round audit_round_edit point_check_trial
@@ -135,7 +135,7 @@ SENT = {
     RATERS: """
         label_answer label_alive score_save score_submit score_settle prefer_save prefer_submit
         prefer_settle count_save count_submit count_settle point_check_save
-        point_check_submit point_check_settle
+        point_check_submit point_check_settle typing_record
     """,
     "e": """
         desk_save desk_submit desk_settle analysis_audit_leave

@@ -21,7 +21,8 @@ from cqa_site.api.base import (
 from cqa_site.people.actions import rater_for
 from cqa_site.web.rest.queries import Conflict
 
-from ..models import Onboarding, OnboardingVersion, Qualification
+from ..models import Onboarding, OnboardingVersion, Qualification, TypedText
+from ..typing_signals import summaries, typing_of, typing_round
 from .actions import grant_qualification, save_version, withdraw_qualification
 from .forms import GrantForm, OnboardingForm, WithdrawForm, fields_of
 from .planning import onboarding_in, onboardings_of
@@ -247,3 +248,31 @@ class QualificationViews(OnboardingPartViews):
         if withdrawn is None:
             raise Conflict("This qualification has already ended.")
         return self.shown(self.rows().get(pk=row.pk))
+
+
+class TypingSerializer(serializers.Serializer[Any]):
+    """How one person typed the texts of a round; ``id`` is the rater's."""
+
+    id = serializers.UUIDField(source="rater.public_id")
+    name = serializers.CharField(source="rater.pseudonym")
+    texts = serializers.IntegerField()
+    typed = serializers.IntegerField(help_text="Characters by single keys.")
+    pasted = serializers.IntegerField(help_text="Characters from the clipboard.")
+    inserted = serializers.IntegerField(help_text="Characters by dictation or completion.")
+    pastes = serializers.IntegerField()
+    seconds = serializers.FloatField(help_text="Between keys, without pauses above two seconds.")
+    pasted_share = serializers.FloatField(allow_null=True)
+    speed = serializers.FloatField(allow_null=True, help_text="Characters per second.")
+    traps = serializers.IntegerField(help_text="Texts while the hidden field was filled in.")
+    signals = serializers.ListField(child=serializers.CharField())
+
+
+class TypingViews(StudyViews):
+    """How texts were typed in a round whose consent covers it."""
+
+    queryset = TypedText.objects.none()
+    serializer_class: Any = TypingSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """In order of arrival."""
+        return self.listed(summaries(typing_of(typing_round(self.study, kwargs["any_round_id"]))))

@@ -51,7 +51,7 @@ class OnboardingForm(forms.Form):
     """A version: the guideline, and a field or two for each step; what is empty is no step."""
 
     advanced: ClassVar[tuple[str, ...]] = (
-        "screening", "reads", "quiz_minutes", "qualification", "qualification_right",
+        "typing", "screening", "reads", "quiz_minutes", "qualification", "qualification_right",
         "qualification_attempts", "qualification_minutes", "survey", "valid_days",
     )  # fmt: skip
 
@@ -67,6 +67,13 @@ class OnboardingForm(forms.Form):
         lazy(
             "What the study is for, what is stored, how to withdraw, and whom to write to. "
             "Markdown. Leave empty to ask for none."
+        ),
+    )
+    typing = forms.BooleanField(
+        label=lazy("Record how texts are typed"),
+        required=False,
+        help_text=lazy(
+            "Characters typed and pasted, and the time between keys. The consent page says so."
         ),
     )
     screening = _text_field(
@@ -153,6 +160,13 @@ class OnboardingForm(forms.Form):
         if items and not 1 <= right <= items:
             text = _("Enter a number from 1 to the number of qualification items (%d).")
             self.add_error("qualification_right", text % items)
+        newest = self.onboarding.versions.first() if self.onboarding else None
+        is_new = data.get("typing") and not (newest and fields_of(newest)["typing"])
+        if is_new and data.get("keeps_qualifications"):
+            text = _("People have not agreed to “Record how texts are typed”: ask them again.")
+            self.add_error("keeps_qualifications", text)
+        if data.get("typing") and not data.get("consent") and "consent" not in self.errors:
+            self.add_error("typing", _("Write a consent: people must agree to it."))
         for name, wanted in (
             ("quiz_attempts", data.get("quiz")),
             ("qualification_attempts", items),
@@ -181,8 +195,9 @@ class OnboardingForm(forms.Form):
             "attempts": data["qualification_attempts"],
             "retry_minutes": data["qualification_minutes"],
         }
+        consent = {"text": data["consent"]} | ({"typing": True} if data["typing"] else {})
         wanted = (
-            (data["consent"], {"kind": CONSENT, "text": data["consent"]}),
+            (data["consent"], {"kind": CONSENT, **consent}),
             (data["screening"], {"kind": SCREENING, "questions": data["screening"]}),
             (data["reads"] or data["quiz"], {"kind": READING, **quiz}),
             (data["training"], {"kind": TRAINING, "items": data["training"]}),
@@ -200,6 +215,7 @@ def fields_of(version: OnboardingVersion) -> dict[str, Any]:
         "name": version.onboarding.name,
         "text": version.text,
         "consent": steps.get(CONSENT, {}).get("text", ""),
+        "typing": steps.get(CONSENT, {}).get("typing", False),
         "screening": questions_text(steps.get(SCREENING, {}).get("questions", ())),
         "reads": READING in steps,
         "quiz": questions_text(quiz.get("questions", ())),

@@ -114,6 +114,28 @@ class Qualification(models.Model):
         ]
 
 
+class TypedText(models.Model):
+    """How one text came about in the browser; the text itself is stored elsewhere.
+
+    Characters by single keys, from the clipboard and otherwise, and the time between keys.
+    """
+
+    round = models.ForeignKey("rounds.Round", models.CASCADE, related_name="typed_texts")
+    rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="typed_texts")
+    typed = models.PositiveIntegerField()
+    pasted = models.PositiveIntegerField()
+    inserted = models.PositiveIntegerField()
+    pastes = models.PositiveIntegerField()
+    typing_ms = models.PositiveIntegerField()
+    # Something stood in a field that people do not see.
+    filled_trap = models.BooleanField(default=False)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [models.Index(fields=["round", "rater"])]
+
+
 class SurveyResponse(models.Model):
     """A person's survey answers; never shown beside judgements."""
 

@@ -3,9 +3,11 @@
 from typing import Any
 
 from django import template
+from django.urls import reverse
 
 from cqa_site.people.models import User
 from cqa_site.rounds.onboarding.actions import has_survey_left
+from cqa_site.rounds.typing_signals import records_typing
 
 register = template.Library()
 
@@ -14,3 +16,11 @@ register = template.Library()
 def survey_left(round_: Any, user: User) -> bool:
     """Whether a member can answer the round's survey; a participant's comes before the code."""
     return not user.is_participant and has_survey_left(round_, user)
+
+
+@register.simple_tag
+def typing_address(round_: Any, trial: Any = None) -> str:
+    """Return where a page of work sends how texts were typed; empty without consent to it."""
+    if trial or not records_typing(round_):
+        return ""
+    return reverse("typing_record", args=[round_.study.public_id, round_.public_id])

@@ -1,0 +1,178 @@
+"""How texts were typed: counts that a page of work sends where the consent says so.
+
+They are shown to researchers and never act on anybody. What a browser sends can be forged.
+"""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.paginator import Paginator
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path
+from django.utils.translation import gettext_lazy as lazy
+from django.views.decorators.http import require_POST, require_safe
+
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Rater, Study
+
+from .access import WORKERS, opened_round, own_rater
+from .kind import kind_of
+from .models import Place, Round, TypedText
+from .onboarding.steps import CONSENT, is_prepared
+
+PER_PAGE = 50
+LONGEST_TEXT, LONGEST_MS, MOST_PASTES = 1_000_000, 24 * 3_600_000, 10_000
+MOST_ROWS = 20_000
+# What stands out. Fewer texts or characters say nothing.
+LEAST_TEXTS, LEAST_CHARACTERS = 3, 100
+MOSTLY_PASTED, FASTEST_TYPING = 0.5, 15.0
+
+
+class TypingForm(forms.Form):
+    """Counts of one text field since its page was opened."""
+
+    typed = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
+    pasted = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
+    inserted = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
+    pastes = forms.IntegerField(min_value=0, max_value=MOST_PASTES)
+    typing_ms = forms.IntegerField(min_value=0, max_value=LONGEST_MS)
+    filled_trap = forms.BooleanField(required=False)
+
+
+def records_typing(round_: Any) -> bool:
+    """Whether the consent that people of the round give covers it."""
+    consent = round_.onboarding.step(CONSENT) if round_.onboarding_id else None
+    return bool(consent and consent.get("typing"))
+
+
+def store_typing(round_: Any, rater: Rater, counts: dict[str, Any]) -> TypedText | None:
+    """Store one text's counts; None without consent, or if the person has far too many."""
+    place = Place.objects.filter(round=round_.pk, rater=rater).first()
+    if place is None or not records_typing(round_) or not is_prepared(round_, place):
+        return None
+    rows = TypedText.objects.filter(round=round_.pk, rater=rater)
+    if rows.count() >= MOST_ROWS:
+        return None
+    return TypedText.objects.create(round_id=round_.pk, rater=rater, **counts)
+
+
+@dataclass(frozen=True)
+class TypingSummary:
+    """The texts of one person in a round.
+
+    Attributes
+    ----------
+    typed, pasted, inserted
+        Characters by single keys, from the clipboard, and otherwise (dictation, completion).
+    seconds
+        Time between single keys, without pauses above two seconds.
+    """
+
+    rater: Rater
+    texts: int
+    typed: int
+    pasted: int
+    inserted: int
+    pastes: int
+    seconds: float
+    traps: int
+
+    @property
+    def pasted_share(self) -> float | None:
+        characters = self.typed + self.pasted + self.inserted
+        return self.pasted / characters if characters else None
+
+    @property
+    def speed(self) -> float | None:
+        """Characters per second; None below `LEAST_CHARACTERS`."""
+        enough = self.typed >= LEAST_CHARACTERS and self.seconds > 0
+        return self.typed / self.seconds if enough else None
+
+    @property
+    def signals(self) -> list[str]:
+        """What stands out; a signal is no proof."""
+        characters = self.typed + self.pasted + self.inserted
+        is_enough = self.texts >= LEAST_TEXTS and characters >= LEAST_CHARACTERS
+        share, speed = self.pasted_share, self.speed
+        rows = (
+            (is_enough and share is not None and share >= MOSTLY_PASTED, lazy("mostly pasted")),
+            (speed is not None and speed >= FASTEST_TYPING, lazy("faster than people type")),
+            (self.traps > 0, lazy("filled in the hidden field")),
+        )
+        return [str(words) for is_met, words in rows if is_met]
+
+
+def typing_of(round_: Any) -> QuerySet[Any, Any]:
+    """Return one row of sums per person of the round, in order of arrival."""
+    texts = TypedText.objects.filter(round=round_.pk).values("rater")
+    sums = {name: Sum(name) for name in ("typed", "pasted", "inserted", "pastes", "typing_ms")}
+    traps = Count("pk", filter=Q(filled_trap=True))
+    return texts.annotate(texts=Count("pk"), traps=traps, last=Max("at"), **sums).order_by("rater")
+
+
+def summaries(rows: Iterable[dict[str, Any]]) -> list[TypingSummary]:
+    """Return the rows of `typing_of` with their people; one query."""
+    rows = list(rows)
+    raters = Rater.objects.select_related("user").in_bulk([row["rater"] for row in rows])
+    names = ("texts", "typed", "pasted", "inserted", "pastes", "traps")
+    return [
+        TypingSummary(
+            rater=raters[row["rater"]],
+            seconds=row["typing_ms"] / 1_000,
+            **{name: row[name] for name in names},
+        )
+        for row in rows
+    ]
+
+
+def typing_round(study: Study, any_round_id: uuid.UUID) -> Any:
+    """Return a round of the study; raises Http404."""
+    rows = Round.objects.filter(study=study).select_related("study", "onboarding")
+    return get_object_or_404(rows, public_id=any_round_id)
+
+
+@study_page(*RESEARCHERS)
+@require_safe
+def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+    """Show each person's counts, and which stand out."""
+    round_ = typing_round(study, any_round_id)
+    kind = kind_of(round_)
+    page = Paginator(typing_of(round_), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "study": study,
+        "round": kind.own(round_),
+        "kind": kind,
+        "home_name": kind.rounds_page,
+        "is_recorded": records_typing(round_),
+        "page": page,
+        "people": summaries(page.object_list),
+        "fastest": FASTEST_TYPING,
+    }
+    return render(request, "rounds/rules/typing.html", context)
+
+
+@study_page(*WORKERS)
+@require_POST
+def typing_record(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+    """Store the counts of one text; without consent, nothing is stored."""
+    plain = get_object_or_404(Round, study=study, public_id=any_round_id)
+    round_ = opened_round(kind_of(plain), request, study, any_round_id, "onboarding")
+    if round_.state != Round.State.OPEN:
+        raise Http404
+    form = TypingForm(request.POST)
+    if not form.is_valid():
+        return HttpResponse(status=422)
+    store_typing(round_, own_rater(request), form.cleaned_data)
+    return HttpResponse(status=204)
+
+
+TYPING = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/typing/"
+urlpatterns = [
+    path(TYPING, round_typing, name="round_typing"),
+    path(f"{TYPING}record/", typing_record, name="typing_record"),
+]
