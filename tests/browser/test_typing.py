@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 PASTE = """() => {
   const clipboardData = new DataTransfer();
   clipboardData.setData("text", "pasted words");
-  document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
-  document.activeElement.value += "pasted words";
-  document.activeElement.dispatchEvent(
-    new InputEvent("input", { inputType: "insertFromPaste", bubbles: true }));
+  const field = document.activeElement;
+  field.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+  field.value += "pasted words";
+  field.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste", bubbles: true }));
 }"""
 
 
