@@ -45,17 +45,13 @@ USABLE = {
     "the same object twice": f"{GOOD}\n\nFinal answer:\n{GOOD}",
     "whole float": '{"reason": "both named", "label": 2.0}',
     "reasoning": f"<think>3? It says {{x}}</think>{GOOD}",
-    "reasoning with another answer": f'<think>{{"label": 3}}</think>\n{GOOD}',
     "reasoning that quotes its own end": f'<think>a</think>{{"label": 3}} no</think>{GOOD}',
-    "reasoning whose opening was swallowed": f'so {{"label": 3}}\n</think>\n{GOOD}',
-    "reasoning in brackets": f"[THINK]{{[/THINK]{GOOD}",
 }
 
 UNUSABLE = {
     "nothing": ("", UnscoredReason.EMPTY),
     "white space": (" \n\t ", UnscoredReason.EMPTY),
     "reasoning only": ("<think>2 it is</think>", UnscoredReason.EMPTY),
-    "reasoning that never ends": (f"<think>so {GOOD}", UnscoredReason.TRUNCATED),
     "reasoning begun again": (f"{GOOD}<think>or", UnscoredReason.TRUNCATED),
     "cut in a string": ('{"reason": "both na', UnscoredReason.TRUNCATED),
     "cut after the label": ('{"label": 2, "reason": "both', UnscoredReason.TRUNCATED),

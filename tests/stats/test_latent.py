@@ -1,7 +1,6 @@
 """Labels of a crowd: the majority, Dawid and Skene's model, MACE; and falls of accuracy."""
 
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -71,24 +70,6 @@ def test_it_beats_the_majority_and_ranks_the_raters(model, seed):
     else:
         real = (table["value"] == table["item"].map(truth)).groupby(table["rater"]).mean()
         assert (found.raters["accuracy"] - real[found.raters.index]).abs().max() < 0.1
-
-
-@pytest.mark.parametrize("model", [dawid_skene, partial(mace, restarts=1)], ids=["dawid", "mace"])
-def test_every_step_raises_the_likelihood_without_smoothing(model):
-    ratings = Ratings.from_frame(knowing_crowd()[0])
-    trace = [
-        model(ratings, smoothing=1e-12, max_iterations=steps).log_likelihood
-        for steps in range(1, 20)
-    ]
-    assert (np.diff(trace) > -1e-7).all()
-
-
-@pytest.mark.parametrize("model", [dawid_skene, partial(mace, restarts=1)], ids=["dawid", "mace"])
-def test_a_tied_posterior_gives_the_higher_label(model):
-    found = model(ratings_of([[0, 1], [0, 0], [1, 1]]), max_iterations=1)
-    assert found.posteriors.loc["i0"].tolist() == pytest.approx([0.5, 0.5])
-    assert found.labels["i0"] == 1
-    assert isinstance(found.labels, pd.Series)
 
 
 def test_bad_input_is_an_error_and_seeds_and_restarts_decide():

@@ -1,6 +1,5 @@
 """Estimates, intervals, and means of clustered and of calibrated scores."""
 
-import json
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.calibrated_mean import (
     LEAST_LABELLED,
     TOO_FEW_LABELLED,
@@ -23,7 +21,6 @@ from cqa_site.stats.intervals import (
     mean_interval,
 )
 from cqa_site.stats.means import clustered_mean
-from tests.stats.tables import ratings_of
 
 TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
 
@@ -42,13 +39,6 @@ def test_half_an_answer_is_refused():
     ):
         with pytest.raises(ValueError, match=r"estimate|interval|undefined"):
             Estimate(**ABOUT, **numbers)
-
-
-@pytest.mark.parametrize("rows", [[[1, 2], [2, 2], [0, 1]], [[1]]])
-def test_estimates_survive_json(rows):
-    estimate = krippendorff_alpha(ratings_of(rows), "ordinal")
-    stored = json.loads(json.dumps(estimate.as_dict(), allow_nan=False))
-    assert Estimate(**stored) == estimate
 
 
 VALUES = np.array([1.0, 1.0, 2.0, 4.0, 4.0, 4.0, 9.0])

@@ -16,7 +16,9 @@ def brief_rubric():
 @pytest.fixture(scope="module")
 def built(request, brief_rubric, build_once):
     """The world that ``scored_study`` of the file makes, built once."""
-    return build_once(request.module.scored_study)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmark.agreement.reports.agreement.compute", none_computed)
+        return build_once(request.module.scored_study)
 
 
 @pytest.fixture(autouse=True)
