@@ -23,8 +23,6 @@ from annotation.corpus.models import ArgumentList, Question
 from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
-from cqa_site.runs.actions.runs import draft
-from cqa_site.runs.kinds import kind_named
 from tests import cast
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.imports.import_files import json_file, take
@@ -47,7 +45,7 @@ def settle(study, argument, label, *, days_ago=0):
 
 
 def test_the_same_list_is_made_once_and_another_order_number_or_question_is_another(
-    study, question
+    study, question, monkeypatch
 ):
     arguments = cast.make_arguments(study, 3)
     numbered = list(enumerate(arguments, 1))
@@ -61,21 +59,15 @@ def test_the_same_list_is_made_once_and_another_order_number_or_question_is_anot
     argument_list(question, list(enumerate(arguments, 2)), {})
     argument_list(make_question(study, aspect="price"), numbered, {})
     assert ArgumentList.objects.count() == 4
-
-
-def test_a_sentence_may_have_two_numbers_but_no_number_two_sentences(study, question):
-    one, two = cast.make_arguments(study, 2)
+    # A sentence may have two numbers, but no number two sentences.
+    one, two, _three = arguments
     assert argument_list(question, [(1, one), (2, one)], {}).entries.count() == 2
     with pytest.raises(ValueError, match="two arguments"):
         argument_list(question, [(1, one), (1, two)], {})
-
-
-def test_a_list_that_appears_meanwhile_is_taken(study, question, monkeypatch):
-    numbered = list(enumerate(cast.make_arguments(study, 2), 1))
-    there = argument_list(question, numbered, {})
+    # One that appears meanwhile is taken.
     blind = type("Nothing", (), {"first": lambda self: None})()
     monkeypatch.setattr(ArgumentList.objects, "filter", lambda **_asked: blind)
-    assert argument_list(question, numbered, {}) == there
+    assert argument_list(question, numbered, {}) == first
 
 
 def test_the_newest_label_round_of_the_study_with_a_label_wins(study):
@@ -127,22 +119,16 @@ def tuned(lab):
 @pytest.mark.parametrize("number", [1, 4])
 def test_a_run_leaves_out_what_its_model_learned(number, lab, tuned, monkeypatch, inline):
     client = script(monkeypatch, lambda request: ChatReply("An answer.", "stop"))
+    # Another question about the same objects is no test either.
+    pair = lab.questions[0].comparison
+    Question.objects.create(study=lab.study, comparison=pair, aspect="price")
     with inline():
         run = lab.start(number=number, replicates=1)
     asked = set(run.answers.values_list("question", flat=True))
     assert asked == {question.pk for question in lab.questions[2:]}
     assert len(client.requests) == 2
     run.generation.refresh_from_db()
-    assert run.generation.left_out["learned"] == 2
-
-
-def test_another_question_about_the_same_objects_is_no_test_either(lab, tuned):
-    pair = lab.questions[0].comparison
-    later = Question.objects.create(study=lab.study, comparison=pair, aspect="price")
-    subjects = kind_named("answers").subjects(draft(lab.plan(number=1), lab.study))
-    asked = {each.ids[0] for each in subjects}
-    assert later.pk not in asked
-    assert len(asked) == 2
+    assert run.generation.left_out["learned"] == 3
 
 
 def test_an_import_refuses_answers_to_what_was_learned(lab, tuned, tmp_path):
@@ -155,23 +141,6 @@ def test_an_import_refuses_answers_to_what_was_learned(lab, tuned, tmp_path):
     assert answered == {question.pk for question in lab.questions[2:]}
 
 
-def test_only_questions_of_the_study_can_be_learned(lab, tuned):
-    other = make_study("Other")
-    system = System.objects.create(study=other, name="Theirs")
-    with pytest.raises(NotPairs, match="1 questions are not in this study"):
-        mark_learned(system=system, questions=[lab.questions[0].public_id], source="", actor=None)
-    assert not LearnedComparison.objects.filter(system=system).exists()
-
-
-@pytest.mark.parametrize("line", ["no json", '{"about": {}}', '{"about": {"question": "x"}}'])
-def test_a_line_without_its_question_is_named(line):
-    good = json.dumps({"about": {"question": "00000000-0000-4000-8000-000000000000"}})
-    with pytest.raises(NotPairs, match=r"train\.jsonl, line 2"):
-        question_ids([good, line], "train.jsonl")
-    with pytest.raises(NotPairs, match="has no pairs"):
-        question_ids(["", " "], "train.jsonl")
-
-
 def test_the_page_of_a_system_takes_the_file_of_pairs(lab, client):
     system = System.objects.create(study=lab.study, name="Elsewhere")
     here = [lab.study.public_id, system.public_id]
@@ -179,8 +148,18 @@ def test_the_page_of_a_system_takes_the_file_of_pairs(lab, client):
     file = SimpleUploadedFile("train.jsonl", pair.encode())
     client.post(reverse("system_learned", args=here), {"pairs": file})
     assert system.learned.count() == 1
-    page = client.get(reverse("system", args=here)).content.decode()
+    page = client.get(reverse("system", args=here)).text
     assert "1 pair of objects" in page
     assert AuditEvent.objects.filter(verb="system_learned").count() == 1
     client.post(reverse("system_learned", args=here), {})
     assert system.learned.count() == 1
+    # A line without its question is named, and only questions of the study can be learned.
+    for line in ("no json", '{"about": {}}', '{"about": {"question": "x"}}'):
+        with pytest.raises(NotPairs, match=r"train\.jsonl, line 2"):
+            question_ids([pair, line], "train.jsonl")
+    with pytest.raises(NotPairs, match="has no pairs"):
+        question_ids(["", " "], "train.jsonl")
+    theirs = System.objects.create(study=make_study("Other"), name="Theirs")
+    with pytest.raises(NotPairs, match="1 questions are not in this study"):
+        mark_learned(system=theirs, questions=[lab.questions[0].public_id], source="", actor=None)
+    assert not LearnedComparison.objects.filter(system=theirs).exists()

@@ -3,7 +3,7 @@
 import html
 import re
 from datetime import timedelta
-from types import SimpleNamespace
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -55,10 +55,8 @@ def arguments(label_round):
     return [item.argument for item in label_round.items.order_by("pk").select_related("argument")]
 
 
-def here(label_round, tail=""):
-    return (
-        f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}/adjudicate/{tail}"
-    )
+def here(label_round, tail="adjudicate/"):
+    return f"/s/{label_round.study.public_id}/label-rounds/{label_round.public_id}/{tail}"
 
 
 def steps(rows):
@@ -88,16 +86,9 @@ def test_twice_the_arguments_are_about_twice_the_work(study):
     assert taken[1] < 3 * taken[0]
 
 
-def test_far_apart_votes_come_first_then_ties_then_the_rest(label_round):
-    tie_near, _a, tie_far, far, _b, tie_far_later = arguments(label_round)
-    found = [row.argument for row in disputed(label_round)]
-    assert found == [tie_far, tie_far_later, far, tie_near]
-
-
 def test_control_items_and_expert_overrides_are_left_out_but_tied_controls_are_not(study):
-    crowd = make_raters(study, 4)
     votes = [[0, 3, 3, 3], [0, 0, 3, 3], [0, 3, 3, 3], [0, 0, 3, 3]]
-    label_round = imported(study, crowd, votes=votes, controls=[(0, 3), (1, 3)])
+    label_round = imported(study, make_raters(study, 4), votes=votes, controls=[(0, 3), (1, 3)])
     overriding = imported(study, [], votes=[[]], name="Experts")
     last = arguments(label_round)[3]
     item = Item.objects.create(round=overriding, argument=last, external_id="x")
@@ -124,6 +115,9 @@ def test_what_is_skipped_comes_at_the_end_and_what_a_colleague_decided_on_reques
     label_round, expert
 ):
     tie_near, _a, tie_far, far, _b, tie_far_later = arguments(label_round)
+    # Far apart votes come first, then ties, then the rest.
+    order = [tie_far, tie_far_later, far, tie_near]
+    assert [row.argument for row in disputed(label_round)] == order
     skipped = [tie_far.pk, tie_far_later.pk]
     assert next_in_queue(label_round, rater=None, skipped=skipped).argument == far
     skipped += [far.pk, tie_near.pk]
@@ -136,48 +130,34 @@ def test_what_is_skipped_comes_at_the_end_and_what_a_colleague_decided_on_reques
     assert next_in_queue(label_round, rater=mine, undecided_only=False).argument == tie_far
 
 
-def test_a_decision_shows_at_once_and_equals_what_recomputing_gives(label_round, expert):
+def test_a_changed_mind_supersedes_and_keeps_history(label_round, expert):
     argument = arguments(label_round)[0]
-    adjudicate(label_round=label_round, argument=argument, rater=rater_of(expert), label=0)
+    decide = partial(
+        adjudicate, label_round=label_round, argument=argument, rater=rater_of(expert)
+    )
+    for label, comment in ((1, ""), (1, ""), (2, "better"), (2, "clearer"), (0, "last")):
+        decide(label=label, comment=comment)
+    history = [(1, ""), (2, "better"), (2, "clearer"), (0, "last")]
+    assert list(Adjudication.objects.values_list("label", "comment")) == history
+    assert Adjudication.objects.get(superseded_at=None).comment == "last"
+    # A decision shows at once, and equals what recomputing gives.
     row = label_round.final_labels.get(argument=argument)
     assert (row.label, row.adjudicated_label, row.provenance) == (0, 0, "adjudicated")
     assert consensus.recompute_final_labels(label_round) == 0
-
-
-def test_a_changed_mind_supersedes_and_keeps_history(label_round, expert):
-    argument, rater = arguments(label_round)[0], rater_of(expert)
-    for label, comment in ((1, ""), (1, ""), (2, "better"), (2, "clearer")):
-        adjudicate(
-            label_round=label_round, argument=argument, rater=rater, label=label, comment=comment
-        )
-    history = list(Adjudication.objects.values_list("label", "comment"))
-    assert history == [(1, ""), (2, "better"), (2, "clearer")]
-    in_force = Adjudication.objects.get(superseded_at=None)
-    assert in_force.comment == "clearer"
-
-
-@pytest.mark.long
-def test_several_experts_are_one_majority_with_the_higher_label_on_a_tie(label_round):
-    argument = arguments(label_round)[0]
-    one, two, three = make_raters(label_round.study, 3, kind="expert")
-    adjudicate(label_round=label_round, argument=argument, rater=one, label=0)
-    adjudicate(label_round=label_round, argument=argument, rater=two, label=2)
-    assert label_round.final_labels.get(argument=argument).label == 2
-    adjudicate(label_round=label_round, argument=argument, rater=three, label=0)
-    assert label_round.final_labels.get(argument=argument).label == 0
+    # Several experts are one majority, with the higher label on a tie.
+    for rater, label, final in zip(
+        make_raters(argument.study, 2, "expert"), (2, 0), (2, 0), strict=True
+    ):
+        decide(rater=rater, label=label)
+        assert label_round.final_labels.get(argument=argument).label == final
     assert consensus.recompute_final_labels(label_round) == 0
-
-
-def test_labels_off_the_scale_and_foreign_sentences_are_refused(label_round, expert):
-    rater = rater_of(expert)
-    with pytest.raises(decisions.DecisionNotValid):
-        adjudicate(
-            label_round=label_round, argument=arguments(label_round)[0], rater=rater, label=4
-        )
-    other = imported(label_round.study, [], votes=[[]], name="Other")
-    with pytest.raises(decisions.DecisionNotValid):
-        adjudicate(label_round=label_round, argument=arguments(other)[0], rater=rater, label=1)
-    assert not Adjudication.objects.exists()
+    # Labels off the scale and foreign sentences are refused.
+    foreign = arguments(imported(label_round.study, [], votes=[[]], name="Other"))[0]
+    before = Adjudication.objects.count()
+    for wrong in ({"label": 4}, {"label": 1, "argument": foreign}):
+        with pytest.raises(decisions.DecisionNotValid):
+            decide(**wrong)
+    assert Adjudication.objects.count() == before
 
 
 def test_an_expert_decides_one_sentence_after_the_other(label_round, expert):
@@ -186,29 +166,21 @@ def test_an_expert_decides_one_sentence_after_the_other(label_round, expert):
     for label in (0, 1, 2, 3):
         argument = client.get(here(label_round)).context["argument"]
         seen.append(argument)
-        answer = client.post(here(label_round), {"argument": argument.public_id, "label": label})
-        assert answer.status_code == 302
+        post = {"argument": argument.public_id, "label": label, "comment": f"thought {label}"}
+        assert client.post(here(label_round), post).status_code == 302
     assert seen == [row.argument for row in disputed(label_round)]
     page = client.get(here(label_round))
     assert page.context["argument"] is None
-    assert "All settled" in page.content.decode()
+    assert "All settled" in page.text
     labels = Adjudication.objects.order_by("pk").values_list("label", flat=True)
     assert list(labels) == [0, 1, 2, 3]
     assert rater_of(expert).kind == "expert"
-
-
-@pytest.mark.long
-def test_an_own_decision_can_be_reopened_and_changed(label_round, expert):
-    client = sign_in(expert)
-    argument = arguments(label_round)[0]
-    post = {"argument": argument.public_id, "label": 1, "comment": "first thought"}
-    client.post(here(label_round), post)
-    page = client.get(here(label_round), {"unit": argument.public_id})
-    text = page.content.decode()
+    # An own decision can be reopened and changed.
+    text = client.get(here(label_round), {"unit": argument.public_id}).text
     assert text.count('aria-pressed="true"') == 1
-    assert "first thought" in text
-    client.post(here(label_round), post | {"label": 3})
-    text = client.get(here(label_round), {"unit": argument.public_id}).content.decode()
+    assert "thought 3" in text
+    client.post(here(label_round), post | {"label": 1})
+    text = client.get(here(label_round), {"unit": argument.public_id}).text
     assert "replaced" in text
 
 
@@ -254,30 +226,30 @@ def known_in(page):
 
 def test_a_script_learns_what_became_of_its_decision(label_round, expert):
     client = sign_in(expert)
+    # Skipping moves on and stores nothing.
+    skip = {
+        "move": "skip",
+        "argument": client.get(here(label_round)).context["argument"].public_id,
+    }
+    assert client.post(here(label_round), skip).status_code == 302
+    assert client.get(here(label_round)).context["argument"].public_id != skip["argument"]
+    assert not Adjudication.objects.exists()
+    for wrong in ({"argument": "nonsense", "move": "skip"}, {"move": "skip"}):
+        assert client.post(here(label_round), wrong).status_code == 404
     argument = arguments(label_round)[0]
     post = {"argument": str(argument.public_id), "label": 1, "known": "", "client_key": "k"}
-    saved = client.post(here(label_round), post, headers=JSON).json()["saved"]
+
+    def send(**changed):
+        return client.post(here(label_round), post | changed, headers=JSON)
+
+    saved = send().json()["saved"]
     assert (saved["argument"], saved["client_key"]) == (post["argument"], "k")
-    late = client.post(here(label_round), post | {"label": 3}, headers=JSON)
+    late = send(label=3)
     assert (late.status_code, late.json()["known"]) == (409, saved["known"])
     assert "Your new choice, 3, was not saved" in late.json()["detail"]
-    assert client.post(here(label_round), post | {"label": 9}, headers=JSON).status_code == 422
-    again = client.post(
-        here(label_round), post | {"label": 3, "known": saved["known"]}, headers=JSON
-    )
-    assert again.status_code == 200
+    assert send(label=9).status_code == 422
+    assert send(label=3, known=saved["known"]).status_code == 200
     assert Adjudication.objects.get(superseded_at=None).label == 3
-
-
-def test_skipping_moves_on_and_stores_nothing(label_round, expert):
-    client = sign_in(expert)
-    first = client.get(here(label_round)).context["argument"]
-    answer = client.post(here(label_round), {"move": "skip", "argument": first.public_id})
-    assert answer.status_code == 302
-    assert client.get(here(label_round)).context["argument"] != first
-    assert not Adjudication.objects.exists()
-    for argument in ({"argument": "nonsense"}, {}):
-        assert client.post(here(label_round), {"move": "skip"} | argument).status_code == 404
 
 
 @pytest.mark.parametrize("role", ["expert", "researcher"])
@@ -286,8 +258,7 @@ def test_the_page_tells_nothing_about_what_others_said(label_round, role):
     study = label_round.study
     annotator = make_member(study, "annotator", name="Anna Annotator")
     colleague = make_member(study, "expert", name="Carl Colleague")
-    argument = next_in_queue(label_round, rater=None).argument
-    item = label_round.items.get(argument=argument)
+    item = label_round.items.get(argument=next_in_queue(label_round, rater=None).argument)
     first = item.assignments.first()
     Rater.objects.filter(pk=first.rater_id).update(user=annotator, name="Anna Annotator")
     item.assignments.update(comment="crowd comment")
@@ -296,22 +267,21 @@ def test_the_page_tells_nothing_about_what_others_said(label_round, role):
     adjudicate(label_round=label_round, argument=decided_by_other, **decision)
     client = sign_in(make_member(study, role, name="Me Myself"))
     for query in ({}, {"scope": "mine"}, {"unit": decided_by_other.public_id}):
-        page = client.get(here(label_round), query)
-        text = page.content.decode()
+        text = client.get(here(label_round), query).text
         for secret in ("Anna", "Carl", "R-", "crowd comment", "colleague comment", "1-1-1", "-1 "):
             assert secret not in text, (secret, query)
         assert "aria-pressed" not in text
+
+    def without_token():
+        token = r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]+"'
+        return re.sub(token, "", client.get(here(label_round)).text)
+
     # The page is the same whatever the others said, token and progress aside.
-    before = client.get(here(label_round)).content.decode()
-    values = dict(zip(item.assignments.values_list("pk", flat=True), (3, 1, 0), strict=True))
-    for pk, value in values.items():
-        item.assignments.filter(pk=pk).update(label=value)
+    before = without_token()
+    for row, value in zip(item.assignments.all(), (3, 1, 0), strict=True):
+        item.assignments.filter(pk=row.pk).update(label=value)
     consensus.recompute_final_labels(label_round)
-    assert strip_token(client.get(here(label_round)).content.decode()) == strip_token(before)
-
-
-def strip_token(text):
-    return re.sub(r'(csrfmiddlewaretoken" value=|X-CSRFToken": )"[^"]+"', "", text)
+    assert without_token() == before
 
 
 def test_the_page_says_what_is_left_and_how_long_it_takes(
@@ -319,17 +289,20 @@ def test_the_page_says_what_is_left_and_how_long_it_takes(
 ):
     client = sign_in(expert)
     start = timezone.now()
-    for number, argument in enumerate(arguments(label_round)[:3]):
+
+    def decide(argument, seconds):
         client.post(here(label_round), {"argument": argument.public_id, "label": 1})
-        at = start + timedelta(seconds=90 * number)
+        at = start + timedelta(seconds=seconds)
         Adjudication.objects.filter(argument=argument).update(created_at=at)
+
+    first, second, third, _fourth, fifth, _last = arguments(label_round)
+    for number, argument in enumerate((first, second, third)):
+        decide(argument, 90 * number)
     with django_assert_max_num_queries(11):
-        client.get(here(label_round))
+        page = client.get(here(label_round))
     # Two were in the queue of four; a pause is no pace.
-    assert "3 / 5 done" in visible(client.get(here(label_round)))
-    client.post(here(label_round), {"argument": arguments(label_round)[4].public_id, "label": 1})
-    later = start + timedelta(seconds=270)
-    Adjudication.objects.filter(argument=arguments(label_round)[4]).update(created_at=later)
+    assert "3 / 5 done" in visible(page)
+    decide(fifth, 270)
     assert "4 / 6 done about 3 min left" in visible(client.get(here(label_round)))
 
 
@@ -392,39 +365,25 @@ def test_an_undo_that_is_sent_twice_takes_back_one_decision(label_round, expert)
     assert client.post(here(label_round), UNDO | {"known": "2026-99-99T00:00"}).status_code == 404
 
 
-def make_tied():
-    """A round that is open, with two sentences that nobody agrees about."""
-    study = make_study("Tied")
-    label_round = opened(study, ordinary=2, controls=0, votes_per_item=3, controls_per_block=0)
+@pytest.mark.long
+def test_closing_a_round_fills_the_queue(study, researcher, inline):
+    tied = opened(study, ordinary=2, controls=0, votes_per_item=3, controls_per_block=0)
     for value in (0, 1, 3):
-        label_all(newcomer(label_round), value)
-    boss = make_member(study, "researcher")
-    return SimpleNamespace(round=label_round, expert=make_member(study, "expert"), boss=boss)
-
-
-tied = built_once(make_tied)
-
-
-@pytest.mark.long
-def test_closing_a_round_fills_the_queue(tied, django_capture_on_commit_callbacks):
-    client = sign_in(tied.boss)
-    address = f"/s/{tied.round.study.public_id}/label-rounds/{tied.round.public_id}/"
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(f"{address}close/")
-    assert tied.round.final_labels.filter(is_tied=True).count() == 2
-    assert sign_in(tied.expert).get(here(tied.round)).context["far"].left == 2
-    judges = client.get(f"{address}judges/")
-    assert judges.context["figures"].people.final == 2
-
-
-@pytest.mark.long
-def test_while_labels_are_being_computed_once_the_queue_says_so(tied):
-    page = sign_in(tied.expert).get(here(tied.round)).content.decode()
+        label_all(newcomer(tied), value)
+    expert = sign_in(make_member(study, "expert"))
+    # While labels are being computed once the queue says so.
+    page = expert.get(here(tied)).text
     assert "Labels are being aggregated" in page
     assert "Nothing to decide" not in page
-    assert consensus.keep_current(tied.round) == consensus.keep_current(tied.round)
-    job = consensus.active_job(tied.round)
+    assert consensus.keep_current(tied) == consensus.keep_current(tied)
+    job = consensus.active_job(tied)
     type(job).objects.filter(pk=job.pk).update(state="done", finished_at=timezone.now())
-    assert consensus.keep_current(tied.round) is None
-    consensus.recompute_final_labels(tied.round)
-    assert sign_in(tied.expert).get(here(tied.round)).context["argument"] is not None
+    assert consensus.keep_current(tied) is None
+    client = sign_in(researcher)
+    with inline():
+        client.post(here(tied, "close/"))
+    assert tied.final_labels.filter(is_tied=True).count() == 2
+    assert expert.get(here(tied)).context["far"].left == 2
+    assert client.get(here(tied, "judges/")).context["figures"].people.final == 2
+    consensus.recompute_final_labels(tied)
+    assert expert.get(here(tied)).context["argument"] is not None

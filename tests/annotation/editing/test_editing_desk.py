@@ -26,11 +26,6 @@ sheet = built_once(first_sheet)
 
 
 @pytest.fixture
-def study(sheet):
-    return sheet.round.study
-
-
-@pytest.fixture
 def client(sheet):
     return sign_in(sheet.rater.user)
 
@@ -55,21 +50,15 @@ def submit(visitor, sheet, text, base=0, /, **more):
     return send(visitor, sheet, text, base, **body)
 
 
-def close(sheet):
-    actor = make_member(sheet.round.study, "researcher")
-    close_round(round_=sheet.round, actor=actor)
-
-
 def text_field(html):
     return re.search(r'<textarea id="text".*?>\n(.*?)</textarea>', html, re.DOTALL)[1]
 
 
-def test_arguments_with_label_and_citation_the_text_and_every_check(client, sheet, study):
+def test_arguments_with_label_and_citation_the_text_and_every_check(client, sheet):
     entries = sheet.answer.argument_list.entries.select_related("argument").order_by("number")
-    label_round = make_label_round(study, ordinary=1, controls=0)
-    FinalLabel.objects.create(
-        label_round=label_round, argument=entries[0].argument, label=3, provenance="votes", votes=3
-    )
+    label_round = make_label_round(sheet.round.study, ordinary=1, controls=0)
+    label = {"label": 3, "provenance": "votes", "votes": 3, "label_round": label_round}
+    FinalLabel.objects.create(argument=entries[0].argument, **label)
     html = page(client, sheet)
     assert text_field(html) == sheet.answer.text
     listed = re.findall(r'<li data-argument="(\d)".*?class="(cited)?">', flat(html))
@@ -78,6 +67,11 @@ def test_arguments_with_label_and_citation_the_text_and_every_check(client, shee
     assert html.count("No label") == 2
     for name in CHECKS:
         assert f'data-name="{name}"' in html
+    # After the round the text can only be read.
+    close_round(round_=sheet.round, actor=make_member(sheet.round.study, "researcher"))
+    html = page(client, sheet)
+    assert 'id="submit"' not in html
+    assert re.search(r'<textarea id="text"[^>]* readonly', html)
 
 
 def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, sheet):
@@ -88,27 +82,49 @@ def test_nothing_says_which_system_wrote_the_answer_or_what_others_do(client, sh
     answer.save()
     other = sheets_of(sheet.round, answer=answer)[-1]
     assert other.rater.user != sheet.rater.user
-    sign_in_other = sign_in(other.rater.user)
-    send(sign_in_other, other, "OTHER-SENTINEL draft")
-    submit(sign_in_other, other, "OTHER-SENTINEL revision", 1, sequence=2)
-    for name in ("desk_form", "editing_history"):
-        html = client.get(address(name, sheet)).content.decode()
-        assert "SENTINEL" not in html
-    assert "SENTINEL" not in client.get(reverse("editing", args=[answer.study.public_id])).text
+    visitor = sign_in(other.rater.user)
+    send(visitor, other, "OTHER-SENTINEL draft")
+    submit(visitor, other, "OTHER-SENTINEL revision", 1, sequence=2)
+    editing = reverse("editing", args=[answer.study.public_id])
+    for url in (address("desk_form", sheet), address("editing_history", sheet), editing):
+        assert "SENTINEL" not in client.get(url).text
 
 
 def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
-    reply = submit(client, sheet, "New text.", reasons=["citation", "length"], comment="Why")
+    for change, message in (
+        ({"reasons": []}, "Choose at least one reason"),
+        ({"reasons": ["nonsense"]}, "not one of the available choices"),
+        ({"base_version": ""}, "required"),
+        ({"text": "x" * 100_001}, "at most 100000"),
+        ({"text": "nul\x00"}, "Null characters"),
+    ):
+        reply = submit(client, sheet, change.pop("text", "Changed."), **change)
+        assert reply.status_code == 422, message
+        assert message in reply.json()["detail"]
+    assert not Revision.objects.exists()
+    base = EditingSheet.objects.get(pk=sheet.pk).version
+    first = sheet.answer.text.replace("calmer", "gentler")
+    fields = {"reasons": ["citation", "length"], "comment": "Why", "sequence": 2}
+    reply = submit(client, sheet, first, base, **fields)
     assert reply.json() == {"page": address("desk_form", sheet)}
     revision = Revision.objects.get()
-    assert revision.reasons == ["citation", "length"]
-    assert revision.comment == "Why"
-    assert set(revision.checks) == set(CHECKS)
-    assert revision.sheet == sheet
+    assert (revision.reasons, revision.comment) == (["citation", "length"], "Why")
+    assert (set(revision.checks), revision.sheet) == (set(CHECKS), sheet)
     html = page(client, sheet)
     assert "Submitted as revision 1." in html
     assert "This answer is submitted" in html
     assert list(find_violations()) == []
+    # Any two versions are compared word by word.
+    base = EditingSheet.objects.get(pk=sheet.pk).version
+    submit(client, sheet, first.replace("[2]", "[2, 3]"), base, client_key="k2", sequence=3)
+    here = address("editing_history", sheet)
+    html = flat(client.get(here).text)
+    for shown in ("<del>calmer</del>", "<ins>gentler</ins>", "Citation corrected"):
+        assert shown in html
+    html = flat(client.get(here + "?from=1&to=2").text)
+    assert "gentler</ins>" not in html
+    assert re.search(r"<ins>, 3</ins>|<ins>, </ins>|<ins>,</ins>", html)
+    assert client.get(here + "?from=1&to=9").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -128,13 +144,6 @@ def test_what_cannot_be_stored_is_explained(client, sheet, change, message):
     assert not Revision.objects.exists()
 
 
-def test_after_the_round_the_text_can_only_be_read(client, sheet):
-    close(sheet)
-    html = page(client, sheet)
-    assert 'id="submit"' not in html
-    assert re.search(r'<textarea id="text"[^>]* readonly', html)
-
-
 PLAIN = {"wants": "text/html", "client": "", "sequence": 0}
 
 
@@ -145,21 +154,16 @@ def test_a_plain_form_saves_and_submits_the_same_text(client, sheet):
     html = page(client, sheet)
     assert text_field(html) == "One\ntwo  \n"
     assert 'name="base_version" value="1"' in html
-    reply = submit(client, sheet, "One\r\ntwo  \r\n", 1, **PLAIN)
-    assert reply.status_code == 303
+    # A mistake brings the text back.
+    reply = submit(client, sheet, "Changed here.", 1, reasons=[], comment="No reason", **PLAIN)
+    assert (reply.status_code, text_field(reply.text)) == (422, "Changed here.")
+    assert "Choose at least one reason" in reply.text
+    assert "No reason" in reply.text
+    reply = submit(client, sheet, "y" * 100_001, 1, reasons=["length"], **PLAIN)
+    assert text_field(reply.text) == "y" * 100_001
+    base = EditingSheet.objects.get(pk=sheet.pk).version
+    assert submit(client, sheet, "One\r\ntwo  \r\n", base, **PLAIN).status_code == 303
     assert Revision.objects.get().text == "One\ntwo  \n"
-
-
-@pytest.mark.long
-def test_a_plain_form_with_a_mistake_brings_the_text_back(client, sheet):
-    reply = submit(client, sheet, "Changed here.", reasons=[], comment="No reason", **PLAIN)
-    assert reply.status_code == 422
-    html = reply.content.decode()
-    assert "Choose at least one reason" in html
-    assert text_field(html) == "Changed here."
-    assert "No reason" in html
-    reply = submit(client, sheet, "y" * 100_001, reasons=["length"], **PLAIN)
-    assert text_field(reply.content.decode()) == "y" * 100_001
 
 
 def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
@@ -180,19 +184,3 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     history = client.get(address("editing_history", sheet)).content.decode()
     assert "Text set aside" in history
     assert "Earlier draft, version 1" in history
-
-
-def test_any_two_versions_are_compared_word_by_word(client, sheet):
-    first = sheet.answer.text.replace("calmer", "gentler")
-    second = first.replace("[2]", "[2, 3]")
-    submit(client, sheet, first)
-    submit(client, sheet, second, 1, client_key="k2", sequence=2, reasons=["citation"])
-    here = address("editing_history", sheet)
-    html = flat(client.get(here).content.decode())
-    assert "<del>calmer</del>" in html
-    assert "<ins>gentler</ins>" in html
-    assert "Citation corrected" in html
-    html = flat(client.get(here + "?from=1&to=2").content.decode())
-    assert "gentler</ins>" not in html
-    assert re.search(r"<ins>, 3</ins>|<ins>, </ins>|<ins>,</ins>", html)
-    assert client.get(here + "?from=1&to=9").status_code == 404

@@ -66,19 +66,13 @@ def test_a_draft_that_another_page_replaces_or_somebody_deletes_by_mistake_is_ke
     save(sheet, "a long text that took an hour", 1, client="b")
     save(sheet, "", 2, client="b", sequence=2)
     assert again(sheet).text == ""
-    assert list(EarlierDraft.objects.order_by("version").values_list("version", "text")) == [
-        (1, "from a"),
-        (2, "a long text that took an hour"),
-    ]
-
-
-def test_every_twentieth_draft_of_one_page_is_kept(sheet):
-    for number in range(1, 42):
-        save(sheet, f"text {number:03}", number - 1, sequence=number)
-    assert [row.text for row in EarlierDraft.objects.order_by("version")] == [
-        "text 020",
-        "text 040",
-    ]
+    stored = [(1, "from a"), (2, "a long text that took an hour")]
+    rows = EarlierDraft.objects.order_by("version")
+    assert list(rows.values_list("version", "text")) == stored
+    # So is every twentieth draft of one page.
+    for number in range(3, 44):
+        save(sheet, f"text {number:03}", number, client="c", sequence=number)
+    assert [row.text for row in rows][2:] == ["", "text 019", "text 039"]
 
 
 def test_time_is_what_the_page_claims_but_no_more_than_has_passed(sheet):
@@ -99,19 +93,15 @@ def kept_of(sheet):
     return {kept.content["text"] for kept in sheet.kept.all()}
 
 
-@pytest.fixture
-def kept(sheet):
-    save(sheet, "stored", 0, client="a")
-    with pytest.raises(StaleDraft) as stale:
-        save(sheet, "arrived", 0, client="b")
-    return stale.value.kept
-
-
 def settle(sheet, kept, choice, base, merged=""):
     settle_text(sheet=again(sheet), kept=kept, choice=choice, base_version=base, merged=merged)
 
 
-def test_a_choice_made_from_an_old_view_asks_again(sheet, kept):
+def test_a_choice_made_from_an_old_view_asks_again(sheet):
+    save(sheet, "stored", 0, client="a")
+    with pytest.raises(StaleDraft) as stale:
+        save(sheet, "arrived", 0, client="b")
+    kept = stale.value.kept
     save(sheet, "stored and more", 1, client="a", sequence=2)
     with pytest.raises(StaleDraft) as stale:
         settle(sheet, kept, "mine", 1)
@@ -137,29 +127,26 @@ def test_submitting_makes_numbered_revisions_with_checks_and_time(sheet):
     assert first.text == "one"
 
 
-@pytest.mark.parametrize(
-    ("text", "reasons", "message"),
-    [
-        ("changed", (), "Choose at least one reason"),
-        ("changed", ("unchanged",), "Choose at least one reason"),
-        ("changed", ("other",), "Describe the other reason"),
-        ("  \n", ("length",), "The text is empty"),
-    ],
-)
-def test_what_is_no_revision_is_still_a_draft(sheet, text, reasons, message):
-    with pytest.raises(SheetNotValid, match=message):
-        hand_in(sheet, text, 0, reasons=reasons)
-    assert again(sheet).text == text
+def test_what_is_no_revision_is_still_a_draft(sheet):
+    for number, (text, reasons, message) in enumerate(
+        (
+            (sheet.machine_text, (), "No change needed"),
+            ("changed", (), "Choose at least one reason"),
+            ("changed", ("unchanged",), "Choose at least one reason"),
+            ("changed", ("other",), "Describe the other reason"),
+            ("  \n", ("length",), "The text is empty"),
+        )
+    ):
+        with pytest.raises(SheetNotValid, match=message):
+            hand_in(sheet, text, again(sheet).version, sequence=number + 1, reasons=reasons)
+        assert again(sheet).text == text
     assert not Revision.objects.exists()
-
-
-def test_an_unchanged_answer_is_submitted_once_by_somebody_who_says_that_it_is_good(sheet):
-    with pytest.raises(SheetNotValid, match="No change needed"):
-        hand_in(sheet, sheet.machine_text, 0, reasons=())
-    assert not Revision.objects.exists()
-    hand_in(sheet, sheet.machine_text, 0, sequence=2, reasons=("unchanged",))
+    # An unchanged answer is submitted once, by somebody who says that it is good.
+    more = {"base": again(sheet).version, "reasons": ("unchanged",)}
+    hand_in(sheet, sheet.machine_text, sequence=8, **more)
+    more["base"] = again(sheet).version
     with pytest.raises(SheetNotValid, match="Nothing has changed since revision 1"):
-        hand_in(sheet, sheet.machine_text, 0, sequence=3, key="k2", reasons=("unchanged",))
+        hand_in(sheet, sheet.machine_text, sequence=9, key="k2", **more)
     assert Revision.objects.get().text == sheet.answer.text
 
 

@@ -56,33 +56,39 @@ def test_a_researcher_sees_the_split_and_opens_exactly_it(study, researcher, cli
     assert (made.status_code, made["Location"]) == (302, here)
     before = held(row)
     assert Counter(sheet[0] for sheet in before) == {user.pk: 4 for user in people}
-    text = client.get(here).content.decode()
+    text = client.get(here).text
     assert all(user.name in text for user in people)
     assert text.count('class="question"') == 2 + 12
+    # Drawing again with the same values gives the same split.
+    edit = address("editing_round_edit", row)
+    shown = client.get(edit).text
+    assert ('value="5"' in shown, shown.count(" checked")) == (True, 3)
+    for seed in (6, 5):
+        client.post(edit, fields(people, seed=seed))
+        assert (held(row) == before) == (seed == 5)
+    # It does not open with somebody who left.
+    memberships = people[0].memberships
+    memberships.update(is_active=False)
+    reply = client.post(address("editing_round_open", row), follow=True)
+    assert "No longer an expert in this study" in reply.text
+    row.refresh_from_db()
+    assert row.state == "draft"
+    memberships.update(is_active=True)
     client.post(address("editing_round_open", row))
     row.refresh_from_db()
-    assert row.state == "open"
-    assert row.opened_at
+    assert (row.state, bool(row.opened_at)) == ("open", True)
     assert held(row) == before
     assert AuditEvent.objects.get(verb="editing_round_open").actor == researcher
+    # The table is filtered by expert and state.
+    own = row.sheets.filter(is_calibration=False).first()
+    EditingSheet.objects.filter(pk=own.pk).update(**DONE)
 
+    def count(**query):
+        return client.get(here, query).text.count('class="question"')
 
-@pytest.mark.long
-def test_drawing_again_with_the_same_values_gives_the_same_split(study, client, draw):
-    make_answers(study, questions=9)
-    people = [make_member(study, "expert") for _ in range(2)]
-    draw(people)
-    row = EditingRound.objects.get()
-    first = held(row)
-    edit = address("editing_round_edit", row)
-    shown = client.get(edit)
-    assert 'value="5"' in shown.content.decode()
-    assert shown.content.decode().count(" checked") == 2
-    client.post(edit, fields(people))
-    assert held(row) == first
-    client.post(edit, fields(people, seed=6))
-    assert held(row) != first
-    assert EditingRound.objects.count() == 1
+    every = {"expert": own.rater.user.public_id}
+    assert (count(), count(**every), count(**every, state="submitted")) == (14, 6, 3)
+    assert count(expert="nobody", state="nothing") == 14
 
 
 @pytest.mark.long
@@ -112,33 +118,6 @@ def test_what_other_rounds_hold_is_left_out_as_wanted(study, researcher, leave, 
     make_round(study, experts=1, calibration=2, individual=0, choice=1)
     plan = editing_rounds.EditingPlan("x", 1, (), 0, 0, leave=leave)
     assert editing_rounds.matching_answers(study=study, plan=plan).count() == left
-
-
-def test_a_round_does_not_open_with_somebody_who_left(study, client):
-    make_answers(study)
-    row = make_round(study, is_open=False)
-    gone = row.sheets.first().rater.user
-    gone.memberships.update(is_active=False)
-    reply = client.post(address("editing_round_open", row), follow=True)
-    assert "No longer an expert in this study" in reply.text
-    row.refresh_from_db()
-    assert row.state == "draft"
-
-
-@pytest.mark.long
-def test_the_table_of_a_round_is_filtered_by_expert_and_state(study, client):
-    make_answers(study, questions=8)
-    row = make_round(study, experts=2, calibration=0, individual=3)
-    expert = row.sheets.first().rater.user
-    EditingSheet.objects.filter(rater__user=expert, place=1).update(**DONE)
-
-    def count(query):
-        return client.get(address("editing_round", row) + query).text.count('class="question"')
-
-    assert count("") == 6
-    assert count(f"?expert={expert.public_id}") == 3
-    assert count(f"?expert={expert.public_id}&state=submitted") == 1
-    assert count("?expert=nobody&state=nothing") == 6
 
 
 class Lab:
@@ -191,10 +170,10 @@ def test_until_the_end_everybody_sees_the_own_version_and_then_all_but_no_names(
     close_round(round_=row, actor=lab.researcher)
     html = read(shared[1].rater.user, shared[1])
     assert all(f"Version of expert {n}." in html and f"Thought {n}." in html for n in (1, 2, 3))
-    assert "Your version" in html
-    assert "Expert 1" in html
-    assert "Name of 1" not in html
-    assert "Name of 3" not in html
+    for words in ("Your version", "Expert 1"):
+        assert words in html
+    for words in ("Name of 1", "Name of 3"):
+        assert words not in html
     history = reverse("editing_history", args=[lab.study.public_id, shared[0].public_id])
     reply = sign_in(shared[1].rater.user).get(history)
     assert reply.status_code == 200
@@ -205,53 +184,47 @@ def test_until_the_end_everybody_sees_the_own_version_and_then_all_but_no_names(
     reply = sign_in(shared[1].rater.user).post(here(shared[1]), {"text": "Agreed."})
     assert reply.status_code == 302
     assert "Agreed." in read(shared[0].rater.user, shared[0])
-
-
-def test_opening_again_hides_what_others_wrote_and_marks_what_comes_later(lab, shared):
-    row = shared[0].round
-    hand_in(shared[0], "Version of expert 1.")
-    close_round(round_=row, actor=lab.researcher)
+    # Opening again hides what others wrote, and what comes later is marked.
     row.refresh_from_db()
     reopen_round(round_=row, actor=lab.researcher)
     assert "Version of expert 1." not in read(shared[1].rater.user, shared[1])
     late = sheets_of(row, user=shared[1].rater.user, is_calibration=True)[0]
-    hand_in(late, "Version of expert 2.")
-    for sheet, is_marked in ((shared[0], False), (late, True)):
+    hand_in(late, "Another version of expert 2.", late.version)
+    for sheet, is_marked in ((shared[2], False), (late, True)):
         history = reverse("editing_history", args=[row.study.public_id, sheet.public_id])
-        html = sign_in(lab.researcher).get(history).content.decode()
+        html = sign_in(lab.researcher).get(history).text
         assert ("After the round closed" in html) == is_marked
 
 
 def test_only_those_who_edit_the_answer_discuss_it(lab, shared):
-    study = lab.study
-    row = shared[0].round
-    outsider = make_member(study, "expert")
+    study, row = lab.study, shared[0].round
     own = sheets_of(row, is_calibration=False)[0]
     close_round(round_=row, actor=lab.researcher)
-    assert sign_in(outsider).get(here(shared[0])).status_code == 404
-    assert sign_in(make_member(study, "annotator")).get(here(shared[0])).status_code == 403
-    assert sign_in(own.rater.user).get(here(own)).status_code == 404
-    assert sign_in(lab.researcher).get(here(own)).status_code == 404
-    history = reverse("editing_history", args=[study.public_id, own.public_id])
     colleague = next(sheet.rater.user for sheet in shared if sheet.rater.user != own.rater.user)
-    assert sign_in(colleague).get(history).status_code == 404
+    history = reverse("editing_history", args=[study.public_id, own.public_id])
+    for user, page, status in (
+        (make_member(study, "expert"), here(shared[0]), 404),
+        (make_member(study, "annotator"), here(shared[0]), 403),
+        (own.rater.user, here(own), 404),
+        (lab.researcher, here(own), 404),
+        (colleague, history, 404),
+    ):
+        assert sign_in(user).get(page).status_code == status, page
     with pytest.raises(NotDiscussed):
         add_comment(editing_round=row, answer=own.answer, author=lab.researcher, text="x")
 
 
 @pytest.mark.long
 def test_the_discussion_costs_the_same_for_many_experts_and_words(lab):
-    study = lab.study
-    make_answers(study, questions=12)
-    costs = []
+    make_answers(lab.study, questions=12)
+    client, costs = sign_in(lab.researcher), []
     for count in (2, 5):
-        row = make_round(study, experts=count, calibration=1, individual=0)
+        row = make_round(lab.study, experts=count, calibration=1, individual=0)
         sheets = sheets_of(row, is_calibration=True)
         for sheet in sheets:
             hand_in(sheet, "Version.")
             about = {"editing_round": row, "answer": sheet.answer}
             add_comment(author=sheet.rater.user, text="Word.", **about)
-        client = sign_in(lab.researcher)
         with CaptureQueriesContext(connection) as queries:
             assert client.get(here(sheets[0])).status_code == 200
         costs.append(len(queries))
