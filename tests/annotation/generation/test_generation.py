@@ -57,8 +57,7 @@ def echo(request) -> ChatReply:
 def test_every_choice_of_every_question_becomes_one_answer(lab, carry, monkeypatch):
     client = script(monkeypatch, echo)
     run = carry(lab, replicates=3)
-    assert run.state == Run.State.DONE
-    assert len(client.requests) == 12
+    assert (run.state, len(client.requests)) == (Run.State.DONE, 12)
     answers = Answer.objects.filter(run=run).select_related("call__reply", "question__comparison")
     found = {(answer.question_id, answer.choice) for answer in answers}
     assert found == {(question.pk, n) for question in lab.questions for n in (1, 2, 3)}
@@ -66,22 +65,15 @@ def test_every_choice_of_every_question_becomes_one_answer(lab, carry, monkeypat
         assert answer.text == answer.call.reply.text
         assert answer.question.comparison.object1 in answer.text
         assert answer.text.startswith(str(answer.choice))
-        assert (answer.scenario, answer.model, answer.prompt_id, answer.source) == (
-            Answer.Scenario.FULL, "stub-1-2026", run.prompt_id, "",
-        )  # fmt: skip
-
-
-@pytest.mark.long
-def test_a_sample_is_drawn_from_questions_that_can_be_asked(lab, carry, monkeypatch):
-    script(monkeypatch, echo)
-    without = Argument.objects.filter(comparison__in=[q.comparison for q in lab.questions[:3]])
-    FinalLabel.objects.filter(argument__in=without).delete()
-    without.delete()
-    target = {"questions": "sample", "sample": 1}
-    for seed in (1, 2, 3):
-        run = carry(lab, target=target, seed=seed, params={"max_tokens": 900, "seed": seed})
-        assert [answer.question for answer in run.answers.all()] == [lab.questions[3]]
-        assert run.generation.left_out == {"questions": 3}
+        made = (answer.scenario, answer.model, answer.prompt_id, answer.source)
+        assert made == (Answer.Scenario.FULL, "stub-1-2026", run.prompt_id, "")
+    # One system stands for an endpoint's model, whatever it is called.
+    system = System.objects.get()
+    assert (system.name, system.kind, system.model) == ("stub-1", "model", "stub-1")
+    System.objects.update(name="Our model")
+    assert carry(lab, number=3).generation.system == run.generation.system == system
+    assert System.objects.count() == 1
+    assert set(Answer.objects.values_list("system", flat=True)) == {system.pk}
 
 
 def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, carry, monkeypatch):
@@ -96,21 +88,24 @@ def test_an_answer_knows_its_arguments_by_the_numbers_that_the_model_saw(lab, ca
     for answer in run.answers.select_related("argument_list"):
         lines = [line for line in answer.text.splitlines() if line.startswith('{"id"')]
         shown = {row["id"]: row["sentence"] for row in map(json.loads, lines)}
-        listed = answer.argument_list.entries.values_list("number", "argument__text")
-        assert shown == dict(listed)
+        assert shown == dict(answer.argument_list.entries.values_list("number", "argument__text"))
         assert len(shown) == 8
     assert ArgumentList.objects.count() == 4
 
 
 def test_labels_that_change_after_the_plan_change_no_request(lab, monkeypatch):
     script(monkeypatch, echo)
-    run = lab.start(target={"relevance": "2-3"})
+    target = {"relevance": "2-3"}
+    run = lab.start(target=target)
     write_calls(run)
-    planned = [request.messages for request in requests_for(run, list(run.calls.all()))]
+
+    def messages():
+        return [request.messages for request in requests_for(run, list(run.calls.all()))]
+
+    planned = messages()
     FinalLabel.objects.update(label=0)
-    assert [request.messages for request in requests_for(run, list(run.calls.all()))] == planned
-    plan = lab.plan(target={"relevance": "2-3"})
-    assert estimate_run(control.draft(plan, lab.study))[0].requests == 0
+    assert messages() == planned
+    assert estimate_run(control.draft(lab.plan(target=target), lab.study))[0].requests == 0
 
 
 def test_a_sample_and_chosen_comparisons(lab):
@@ -124,10 +119,24 @@ def test_a_sample_and_chosen_comparisons(lab):
     for seed in (1, 1, 2, 3, 4):
         plan = lab.plan(number=1, seed=seed, target={"questions": "sample", "sample": 2})
         draft = control.draft(plan, lab.study)
-        samples.append([subject.name for subject in AnswersKind().subjects(draft)])
+        samples.append(tuple(subject.name for subject in AnswersKind().subjects(draft)))
     assert samples[0] == samples[1]
-    assert len({tuple(sample) for sample in samples}) > 1
-    assert {len(sample) for sample in samples} == {2}
+    assert len(set(samples)) > 1
+    assert set(map(len, samples)) == {2}
+
+
+@pytest.mark.long
+def test_a_sample_is_drawn_from_questions_that_can_be_asked(lab, carry, monkeypatch):
+    script(monkeypatch, echo)
+    without = Argument.objects.filter(comparison__in=[q.comparison for q in lab.questions[:3]])
+    FinalLabel.objects.filter(argument__in=without).delete()
+    without.delete()
+    for seed in (1, 2, 3):
+        params = {"max_tokens": 900, "seed": seed}
+        target = {"questions": "sample", "sample": 1}
+        run = carry(lab, target=target, seed=seed, params=params)
+        assert [answer.question for answer in run.answers.all()] == [lab.questions[3]]
+        assert run.generation.left_out == {"questions": 3}
 
 
 KEPT = "  Tea\twins.\r\n\r\n<b>Really</b> \n"
@@ -164,28 +173,14 @@ def test_a_reply_without_a_whole_text_is_unscored_and_never_an_answer(carry, mon
     assert Reply.objects.count() == len(client.requests) == 15 + 2
 
 
-@pytest.mark.long
-def test_one_system_stands_for_an_endpoint_s_model_whatever_it_is_called(lab, carry, monkeypatch):
-    script(monkeypatch, write_by_text)
-    first = carry(lab)
-    system = System.objects.get()
-    assert (system.name, system.kind, system.model) == ("stub-1", "model", "stub-1")
-    System.objects.update(name="Our model")
-    second = carry(lab, number=3)
-    assert {run.generation.system_id for run in (first, second)} == {system.pk}
-    assert System.objects.count() == 1
-    assert set(Answer.objects.values_list("system", flat=True)) == {system.pk}
-
-
 def test_nothing_to_answer_is_refused_and_an_estimate_keeps_nothing(lab):
     FinalLabel.objects.all().delete()
     lab.study.arguments.filter(comparison=lab.questions[0].comparison).delete()
     assert estimate_run(control.draft(lab.plan(replicates=2), lab.study))[0].requests == 6
-    assert not ArgumentList.objects.exists()
-    assert not System.objects.exists()
     with pytest.raises(control.RunRefused, match="Nothing matches"):
         lab.start(target={"favoured": "object2"})
-    assert not Run.objects.exists()
+    for model in (ArgumentList, System, Run):
+        assert not model.objects.exists()
     assert write_calls(lab.start(number=3)) == 4
 
 
@@ -194,14 +189,12 @@ def test_another_endpoint_or_model_is_another_system(lab):
     assert lab.start().generation.system.name == "stub-1 · Stub"
     other = make_endpoint(lab.study, lab.researcher, "Other")
     assert lab.start(endpoint=other).generation.system.name == "stub-1 · Other"
-    lab.endpoint.model = "stub-2"
-    lab.endpoint.save()
-    run = lab.start()
-    assert (run.generation.system.name, run.generation.system.model) == ("stub-2", "stub-2")
-    assert system_of(run) == run.generation.system
-    lab.endpoint.model = "m" * 200
-    lab.endpoint.save()
-    assert lab.start().generation.system.name == "m" * 120
+    for model, name in (("stub-2", "stub-2"), ("m" * 200, "m" * 120)):
+        lab.endpoint.model = model
+        lab.endpoint.save()
+        run = lab.start()
+        assert (run.generation.system.name, run.generation.system.model) == (name, model)
+        assert system_of(run) == run.generation.system
 
 
 @pytest.mark.long
@@ -233,18 +226,14 @@ def test_a_second_run_counts_on_where_the_first_ended(lab, carry, monkeypatch):
     other = make_endpoint(lab.study, lab.researcher, name="Elsewhere")
     assert numbers(lab, carry(lab, endpoint=other)) == [1]
     assert numbers(lab, carry(lab, reuse=False)) == [7]
-
-
-@pytest.mark.long
-def test_it_counts_on_behind_an_imported_answer_which_stays_as_it_is(lab, carry, monkeypatch):
-    script(monkeypatch, echo)
-    first = carry(lab).answers.get(question=lab.questions[0])
+    # It counts on behind an imported answer, which stays as it is.
+    first = runs[0].answers.filter(question=lab.questions[0]).first()
     named = ("study", "question", "system", "condition", "scenario")
     about = {name: getattr(first, name) for name in named}
-    kept = Answer.objects.create(**about, text="Kept.", source="a.json", position=1, choice=4)
-    assert numbers(lab, carry(lab, reuse=False, replicates=2)) == [5, 6]
+    kept = Answer.objects.create(**about, text="Kept.", source="a.json", position=1, choice=9)
+    assert numbers(lab, carry(lab, reuse=False, replicates=2)) == [10, 11]
     kept.refresh_from_db()
-    assert kept.choice == 4
+    assert kept.choice == 9
 
 
 def test_runs_whose_replies_come_in_turns_never_share_a_number(lab):
@@ -255,16 +244,17 @@ def test_runs_whose_replies_come_in_turns_never_share_a_number(lab):
         write_calls(run)
     calls = [run.calls.filter(subject=f"q{lab.questions[0].pk}") for run in runs]
     first, second = (list(rows.order_by("replicate")) for rows in calls)
+
+    def store(call):
+        ended = EndedCall(call, call.fence, ReplyReading(value=WrittenAnswer("Text.", "m")))
+        kind.store(runs[call in second], [ended])
+
     # The last of the first run, the middle of the second, then the others; one reply is missing.
     for call in (first[1], second[1], second[2], first[0], second[0]):
-        run = runs[call in second]
-        kind.store(
-            run, [EndedCall(call, call.fence, ReplyReading(value=WrittenAnswer("Text.", "m")))]
-        )
+        store(call)
     assert [numbers(lab, run) for run in runs] == [[1, 2], [3, 4, 5]]
-    again = EndedCall(second[0], second[0].fence, ReplyReading(value=WrittenAnswer("Text.", "m")))
     with pytest.raises(IntegrityError), transaction.atomic():
-        kind.store(runs[1], [again])
+        store(second[0])
     assert numbers(lab, runs[1]) == [3, 4, 5]
 
 

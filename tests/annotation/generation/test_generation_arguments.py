@@ -1,5 +1,6 @@
 """What a model is shown: arguments drawn for a question, and the four scenarios around them."""
 
+import itertools
 import json
 
 import pytest
@@ -57,26 +58,21 @@ def texts(found):
 def test_numbers_count_from_one_in_an_order_that_the_seed_draws(study, question):
     for n in range(12):
         add(study, OPEN.format(n))
+        add(study, f"Pears and figs differ in point {n}.", pair=("pears", "figs"))
     first, again, other = drawn(question), drawn(question), drawn(question, seed=2)
     assert [number for number, _ in first.numbered] == list(range(1, 13))
     assert first.arguments == again.arguments
     assert first.arguments != other.arguments
     assert texts(first) == texts(other)
     assert first.arguments != sorted(first.arguments, key=lambda one: one.pk)
-
-
-def test_the_order_of_a_question_does_not_depend_on_the_other_questions(study, question):
-    for n in range(9):
-        add(study, OPEN.format(n))
-        add(study, f"Pears and figs differ in point {n}.", pair=("pears", "figs"))
-    other = make_question(study, pair=("pears", "figs"))
+    # The order of a question does not depend on the other questions.
+    pears = make_question(study, pair=("pears", "figs"))
     priced = make_question(study, aspect="price")
-    alone = drawn(question).arguments
-    found = draw(study, [other, priced, question], target_of(), 1)
+    found = draw(study, [pears, priced, question], target_of(), 1)
     together = {one.question.pk: one.arguments for one in found}
-    assert together[question.pk] == alone
-    assert together[priced.pk] != alone
-    assert {one.comparison_id for one in together[other.pk]} == {other.comparison_id}
+    assert together[question.pk] == first.arguments
+    assert together[priced.pk] != first.arguments
+    assert {one.comparison_id for one in together[pears.pk]} == {pears.comparison_id}
 
 
 def test_a_target_says_whose_labels_count(study, question):
@@ -102,27 +98,15 @@ def test_a_target_says_whose_labels_count(study, question):
     assert "labels" not in target_of(labels=str(new.public_id))
 
 
-@pytest.mark.parametrize(
-    ("relevance", "labels"),
-    [("any", {0, 1, 2, 3, None}), ("3", {3}), ("2-3", {2, 3}), ("0-1", {0, 1})],
-)
-def test_only_arguments_with_the_wanted_final_label_are_drawn(study, question, relevance, labels):
+def test_only_arguments_with_the_wanted_final_label_are_drawn(study, question):
     made = {label: add(study, f"Number {label}.", label) for label in (0, 1, 2, 3, None)}
-    found = drawn(question, relevance=relevance)
-    assert set(found.arguments) == {made[label] for label in labels}
-    left = {0, 1, 2, 3, None} - labels
-    assert found.left_out["unlabelled"] == (None in left)
-    assert found.left_out["relevance"] == len(left - {None})
-
-
-@pytest.mark.parametrize(("favoured", "kept"), [("object1", FOR_TEA), ("object2", FOR_COFFEE)])
-def test_one_sided_arguments_are_those_whose_side_is_clear(study, question, favoured, kept):
-    for n in range(3):
-        for text in (FOR_TEA, FOR_COFFEE, OPEN):
-            add(study, text.format(n))
-    found = drawn(question, favoured=favoured)
-    assert texts(found) == {kept.format(n) for n in range(3)}
-    assert +found.left_out == {"unclear": 3, "other_object": 3}
+    wanted = {"any": {0, 1, 2, 3, None}, "3": {3}, "2-3": {2, 3}, "0-1": {0, 1}}
+    for relevance, labels in wanted.items():
+        found = drawn(question, relevance=relevance)
+        assert set(found.arguments) == {made[label] for label in labels}, relevance
+        left = {0, 1, 2, 3, None} - labels
+        assert found.left_out["unlabelled"] == (None in left)
+        assert found.left_out["relevance"] == len(left - {None})
 
 
 def test_every_argument_is_drawn_or_counted_once(study, question):
@@ -135,32 +119,25 @@ def test_every_argument_is_drawn_or_counted_once(study, question):
     add(study, OPEN.format(3), 3)
     found = drawn(question, relevance="3", favoured="object1", most_arguments=2)
     assert len(found.arguments) == 2
-    assert +found.left_out == {
-        "blank": 1, "unlabelled": 1, "relevance": 1, "unclear": 1, "other_object": 1,
-        "too_many": 3,
-    }  # fmt: skip
+    once = dict.fromkeys(("blank", "unlabelled", "relevance", "unclear", "other_object"), 1)
+    assert +found.left_out == once | {"too_many": 3}
     assert len(found.arguments) + found.left_out.total() == study.arguments.count()
+    # One-sided arguments are those whose side is clear.
+    assert texts(drawn(question, favoured="object2")) == {FOR_COFFEE.format(2)}
     empty = drawn(make_question(study, pair=("pears", "figs")))
     counted = count_left_out([found, empty])
     assert counted["questions"] == 1
     assert list(counted) == [reason for reason in REASONS if counted.get(reason)]
     # Questions that a model learned from are counted before anything is drawn.
     assert set(LEFT_OUT) == {*REASONS, "learned"}
-
-
-def test_the_same_list_is_kept_once_with_how_it_was_drawn(study, question):
-    for n in range(3):
-        add(study, FOR_TEA.format(n))
-    add(study, OPEN.format(0))
+    # The same list is stored once, with how it was drawn.
     target = target_of(favoured="object1")
     (found,) = draw(study, [question], target, 7)
-    kept = [keep_list(found, target, 7).pk for _ in range(2)]
-    assert len(set(kept)) == 1
+    assert len({keep_list(found, target, 7).pk for _ in range(2)}) == 1
     row = ArgumentList.objects.get()
-    assert row.recipe == {
-        "relevance": "any", "favoured": "object1", "most_arguments": 30, "seed": 7,
-        "left_out": {"unclear": 1},
-    }  # fmt: skip
+    recipe = {"relevance": "any", "favoured": "object1", "most_arguments": 30, "seed": 7}
+    left_out = {"blank": 1, "unclear": 1, "other_object": 1}
+    assert row.recipe == recipe | {"left_out": left_out}
     listed = row.entries.values_list("number", "argument__text")
     assert list(listed) == [(number, one.text) for number, one in found.numbered]
 
@@ -191,36 +168,26 @@ def written(question, number, arguments=None, **chosen):
     return write_request(parts_of(prompt), question, target_of(**chosen), arguments)
 
 
-@pytest.mark.parametrize(
-    ("number", "facts"),
-    [
-        (3, ("300 words", "100 words", "200 words", "single word", "bullet")),
-        (4, ("300 words", "100 words", "200 words", "single word", "bullet", "15 arguments",
-             "square brackets", "[generated]", "words of your own", "numbered list")),
-    ],
-)  # fmt: skip
-def test_the_structure_of_the_paper_is_asked_for(priced, number, facts):
-    system = written(priced, number, ARGUMENTS if number == 4 else None).messages[0]["content"]
-    for fact in facts:
-        assert fact in system
+CITING = ("15 arguments", "square brackets", "[generated]", "words of your own", "numbered list")
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-@pytest.mark.parametrize("uses_aspect", [True, False])
-@pytest.mark.parametrize("uses_wording", [True, False])
-def test_aspect_and_wording_are_told_where_wanted(priced, number, uses_aspect, uses_wording):
-    arguments = ARGUMENTS if number in (2, 4) else None
-    wanted = {"uses_aspect": uses_aspect, "uses_wording": uses_wording}
-    text = written(priced, number, arguments, **wanted).messages[-1]["content"]
-    assert ('\nFocus on this aspect: "price"' in text) is uses_aspect
-    assert (json.dumps(priced.wording) in text) is uses_wording
-    assert "{{" not in text.replace("{{x}}", "")
-    assert "\n\n\n" not in text
+STRUCTURE = ("300 words", "100 words", "200 words", "single word", "bullet")
 
 
-def test_arguments_stand_under_their_numbers_between_marker_lines(priced):
-    request = written(priced, 4, ARGUMENTS)
-    text = request.messages[1]["content"]
+def test_aspect_and_wording_are_told_where_wanted(priced):
+    for number, *wanted in itertools.product((1, 2, 3, 4), (True, False), (True, False)):
+        arguments = ARGUMENTS if number in (2, 4) else None
+        chosen = dict(zip(("uses_aspect", "uses_wording"), wanted, strict=True))
+        request = written(priced, number, arguments, **chosen)
+        text = request.messages[-1]["content"]
+        told = ('\nFocus on this aspect: "price"' in text, json.dumps(priced.wording) in text)
+        assert told == tuple(wanted), (number, wanted)
+        assert "{{" not in text.replace("{{x}}", "")
+        assert "\n\n\n" not in text
+        # The structure of the paper is asked for.
+        for fact in {3: STRUCTURE, 4: STRUCTURE + CITING}.get(number, ()):
+            assert fact in request.messages[0]["content"]
+    # Arguments stand under their numbers between marker lines.
     begin, *lines, end = text[text.index("=== begin") :].splitlines()
     assert begin.replace("begin", "end") == end
     shown = {row["id"]: row["sentence"] for row in map(json.loads, lines)}

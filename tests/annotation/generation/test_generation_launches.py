@@ -59,21 +59,6 @@ def launched(lab, **chosen) -> GenerationLaunch:
     return start_launch(study=lab.study, actor=lab.researcher, matrix=matrix(lab, **chosen))
 
 
-@pytest.mark.long
-def test_every_combination_is_a_run_under_a_condition_of_its_own(lab):
-    made = launched(lab, numbers=(1, 2, 3, 4), wordings=["both", "neither"])
-    runs = [each.run for each in made.generations.select_related("run__generation__condition")]
-    cells = {(run.generation.system_id, run.generation.condition_id) for run in runs}
-    assert (len(runs), len(cells)) == (16, 16)
-
-
-def test_filters_without_arguments_are_folded_and_said(lab):
-    made = launched(lab, numbers=(1, 4), relevance=["any", "0-1"], favoured=["any", "object1"])
-    # Scenario 1 once and scenario 4 under four choices of arguments, for each of two models.
-    assert made.generations.count() == 10
-    assert made.recipe["folded"] == 6
-
-
 def test_neither_a_launch_nor_a_run_that_is_under_way_is_started_twice(lab):
     first = launched(lab)
     assert launched(lab) == first
@@ -85,6 +70,16 @@ def test_neither_a_launch_nor_a_run_that_is_under_way_is_started_twice(lab):
     assert made != first
     assert made.recipe["joined"] == [run.number]
     assert made.generations.count() == 3
+    # Every combination is a run under a condition of its own.
+    made = launched(lab, numbers=(1, 2, 3, 4), wordings=["both", "neither"], seed=2)
+    runs = [each.run for each in made.generations.select_related("run__generation__condition")]
+    cells = {(run.generation.system_id, run.generation.condition_id) for run in runs}
+    assert (len(runs), len(cells)) == (16, 16)
+    # Filters without arguments are folded: scenario 1 once and scenario 4 under four choices of
+    # arguments, for each of two models.
+    some = {"relevance": ["any", "0-1"], "favoured": ["any", "object1"], "seed": 3}
+    made = launched(lab, numbers=(1, 4), **some)
+    assert (made.generations.count(), made.recipe["folded"]) == (10, 6)
 
 
 def test_a_random_sample_is_one_that_every_run_can_ask(lab):
@@ -96,13 +91,10 @@ def test_a_random_sample_is_one_that_every_run_can_ask(lab):
     assert {tuple(plan.target["named"]) for plan in found.plans} == {(str(able.public_id),)}
     made = start_launch(study=lab.study, actor=lab.researcher, matrix=found)
     assert made.generations.count() == 3
-
-
-def test_what_cannot_be_asked_is_said_and_the_rest_goes_on(lab):
+    # What cannot be asked is said, and the rest goes on.
     FinalLabel.objects.update(label=3)
-    made = launched(lab, numbers=(4,), relevance=["any", "0-1"], endpoints=1)
-    assert made.generations.count() == 1
-    assert len(made.recipe["refused"]) == 1
+    made = launched(lab, numbers=(4,), relevance=["any", "0-1"], endpoints=1, seed=2)
+    assert (made.generations.count(), len(made.recipe["refused"])) == (1, 1)
     with pytest.raises(RunRefused):
         launched(lab, numbers=(4,), relevance=["0-1"], endpoints=2)
 
@@ -115,45 +107,36 @@ def test_all_runs_together_stay_below_one_cap(lab, monkeypatch, inline):
         made = launched(lab, cap="0.04")
     jobs.drain()
     made.budget.refresh_from_db()
-    assert 0 < made.budget.spent_micro <= 40_000
     spent = sum(each.run.budget.spent_micro for each in made.generations.all())
-    assert made.budget.spent_micro == spent
+    assert 0 < made.budget.spent_micro == spent <= 40_000
     assert lab.study.answers.count() < whole
-    paused = made.generations.filter(run__state="paused", run__pause_reason="budget")
-    assert paused.exists()
+    assert made.generations.filter(run__state="paused", run__pause_reason="budget").exists()
     assert list(find_violations()) == []
 
 
 def test_all_runs_that_wait_go_on_at_one_click(lab, client):
-    made = launched(lab, preflight="ask")
+    # The page says what all take together, and leads to one page.
+    place, data = [lab.study.public_id], fields(lab, relevance=["any", "0-1"], preflight="ask")
+    Endpoint.objects.update(price_in=0, price_out=0)
+    shown = client.post(reverse("generation_estimate", args=place), data).text
+    for words in ("Runs (one per combination)", "2 combinations duplicate others"):
+        assert words in shown
+    for _press in range(2):
+        reply = client.post(reverse("generation_new", args=place), data)
+    made = GenerationLaunch.objects.get()
+    place.append(made.public_id)
+    assert reply["Location"] == reverse("generation_launch", args=place)
     Run.objects.update(state=Run.State.CHECKED)
-    place = [lab.study.public_id, made.public_id]
-    page = client.get(reverse("generation_launch", args=place)).content.decode()
+    page = client.get(reply["Location"]).text
+    assert page.count("Scenario 4 · v1 · labels 0–1") == 2
     assert "Continue all waiting runs" in page
     client.post(reverse("generation_launch_go", args=place))
     assert set(Run.objects.values_list("state", flat=True)) == {"running"}
-    assert steer(launch=made, actor=lab.researcher, move="pause") == (4, 0)
+    assert steer(launch=made, actor=lab.researcher, move="pause") == (6, 0)
     assert steer(launch=made, actor=lab.researcher, move="pause") == (0, 0)
     client.post(reverse("generation_launch_cap", args=place), {"cap": "2.5"})
     made.budget.refresh_from_db()
     assert made.budget.cap_micro == 2_500_000
-
-
-@pytest.mark.long
-def test_the_page_says_what_all_take_together_and_leads_to_one_page(lab, client):
-    Endpoint.objects.update(price_in=0, price_out=0)
-    data = fields(lab, relevance=["any", "0-1"])
-    place = [lab.study.public_id]
-    shown = client.post(reverse("generation_estimate", args=place), data).content.decode()
-    assert "Runs (one per combination)" in shown
-    assert "2 combinations duplicate others" in shown
-    reply = client.post(reverse("generation_new", args=place), data)
-    made = GenerationLaunch.objects.get()
-    assert reply["Location"] == reverse("generation_launch", args=[*place, made.public_id])
-    client.post(reverse("generation_new", args=place), data)
-    assert GenerationLaunch.objects.count() == 1
-    page = client.get(reply["Location"]).content.decode()
-    assert page.count("Scenario 4 · v1 · labels 0–1") == 2
 
 
 @pytest.mark.long
@@ -183,31 +166,19 @@ def test_a_launch_says_whose_labels_filter_its_arguments(lab, client):
     assert "labels" in MatrixForm(theirs, study=lab.study, actor=lab.researcher).errors
 
 
-@pytest.fixture
-def ask(lab, inline):
-    """Send a request and let the work it asked for be done."""
+def test_comparisons_are_chosen_by_id(lab):
     client = client_of(lab.researcher)
 
-    def send(path, body=None, status=200):
+    def ask(path, body, status=200):
         place = f"/api/v1/studies/{lab.study.public_id}/{path}"
-        with inline():
-            response = client.get(place) if body is None else client.post(place, body, "json")
+        response = client.post(place, body, "json")
         assert response.status_code == status, response.content
         return response.json()
 
-    return send
-
-
-@pytest.fixture
-def plan(lab):
-    ids = {"endpoint": str(lab.endpoint.public_id), "prompt": str(lab.prompt(4).public_id)}
-    return ids | {"kind": "answers", "preflight": "off"}
-
-
-def test_comparisons_are_chosen_by_id(lab, ask, plan):
     pair = lab.questions[1].comparison
-    chosen = plan | {"questions": "comparisons", "comparisons": [str(pair.public_id)]}
-    assert ask("runs/estimate/", chosen)["requests"] == 3
+    chosen = {"endpoint": str(lab.endpoint.public_id), "prompt": str(lab.prompt(4).public_id)}
+    chosen |= {"kind": "answers", "preflight": "off", "questions": "comparisons"}
+    assert ask("runs/estimate/", chosen | {"comparisons": [str(pair.public_id)]})["requests"] == 3
     theirs = make_study("Elsewhere").comparisons.create(object1="a", object2="b")
     for wrong in (theirs.public_id, uuid.uuid4()):
         body = chosen | {"comparisons": [str(pair.public_id), str(wrong)]}

@@ -15,7 +15,6 @@ from cqa_site.runs.models import Endpoint, Run
 from tests.annotation.generation_lab import GenerationLab
 from tests.annotation.made_generations import make_generation, write_by_text
 from tests.cast import make_arguments, make_member, make_study
-from tests.lengths import first
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
 
@@ -74,70 +73,57 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     assert shown.context["passes_cap"] is True
     assert "4 arguments beyond the maximum per question" in shown.text
     assert not Run.objects.exists()
-
-
-@pytest.mark.long
-def test_filters_count_only_where_a_scenario_shows_arguments(client, lab):
+    # Filters count only where a scenario shows arguments.
+    shown = client.post(url(lab, "generation_estimate"), form(lab, 3, favoured="object2"))
+    assert not shown.context["left_out"]
     Endpoint.objects.update(price_in=0, price_out=0)
     for number, favoured in ((3, "any"), (2, "object1")):
         client.post(url(lab, "generation_new"), form(lab, number, favoured="object1"))
         run = Run.objects.get(prompt__kind=f"answer_{number}")
         assert run.spec["target"]["favoured"] == favoured
-    shown = client.post(url(lab, "generation_estimate"), form(lab, 3, favoured="object2"))
-    assert not shown.context["left_out"]
 
 
-@pytest.mark.parametrize(
-    ("values", "field", "text"),
-    first(
-        4,
-        [
-            ({"questions": "sample"}, "sample", "sample size"),
-            ({"questions": "comparisons"}, "comparisons", "at least one"),
-            ({"comparisons": ["0"]}, "comparisons", "valid choice"),
-            ({"replicates": "6"}, "replicates", "5"),
-            ({"replicates": "0"}, "replicates", "1"),
-            ({"most_arguments": "0"}, "most_arguments", "1"),
-            ({"most_arguments": "201"}, "most_arguments", "200"),
-            ({"relevance": "1-2"}, "relevance", "valid choice"),
-            ({"favoured": "both"}, "favoured", "valid choice"),
-            ({"max_tokens": ""}, "max_tokens", "not bounded"),
-            ({"extra": '{"n": 3}'}, "extra", "engine itself"),
-        ],
-    ),
-)
-def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
-    data = QueryDict(urlencode(form(lab, **values), doseq=True))
-    errors = MatrixForm(data, study=lab.study, actor=lab.researcher).errors
-    assert any(text in error for error in errors[field])
+def test_a_wrong_value_is_an_error_of_its_field(lab):
+    for values, field, text in (
+        ({"questions": "sample"}, "sample", "sample size"),
+        ({"questions": "comparisons"}, "comparisons", "at least one"),
+        ({"comparisons": ["0"]}, "comparisons", "valid choice"),
+        ({"replicates": "6"}, "replicates", "5"),
+        ({"replicates": "0"}, "replicates", "1"),
+        ({"most_arguments": "0"}, "most_arguments", "1"),
+        ({"most_arguments": "201"}, "most_arguments", "200"),
+        ({"relevance": "1-2"}, "relevance", "valid choice"),
+        ({"favoured": "both"}, "favoured", "valid choice"),
+        ({"max_tokens": ""}, "max_tokens", "not bounded"),
+        ({"extra": '{"n": 3}'}, "extra", "engine itself"),
+    ):
+        data = QueryDict(urlencode(form(lab, **values), doseq=True))
+        errors = MatrixForm(data, study=lab.study, actor=lab.researcher).errors
+        assert any(text in error for error in errors[field]), values
 
 
 def test_chosen_comparisons_and_a_link_that_begins_with_one(client, lab):
     Endpoint.objects.update(price_in=0, price_out=0)
+    new = url(lab, "generation_new")
     pair = lab.questions[2].comparison
-    query = f"?comparison={pair.public_id}"
-    response = client.get(url(lab, "generation_new", query=query))
+    response = client.get(new, {"comparison": pair.public_id})
     assert response.context["form"]["comparisons"].value() == [pair.pk]
-    values = form(lab, questions="comparisons", comparisons=[str(pair.pk)])
-    client.post(url(lab, "generation_new"), values)
+    # Rows of other studies cannot be chosen.
+    other = make_study("Study B")
+    theirs = make_endpoint(other, make_member(other, "researcher"))
+    foreign = other.comparisons.create(object1="a", object2="b")
+    foreign.questions.create(study=other)
+    for field, values in (
+        ("endpoint", {"endpoint": str(theirs.pk)}),
+        ("comparisons", {"questions": "comparisons", "comparisons": [str(foreign.pk)]}),
+    ):
+        assert field in client.post(new, form(lab, **values)).context["form"].errors
+    assert client.get(new, {"comparison": foreign.public_id}).status_code == 404
+    client.post(new, form(lab, questions="comparisons", comparisons=[str(pair.pk)]))
     run = Run.objects.get()
     assert run.spec["target"]["comparisons"] == [str(pair.public_id)]
     shown = client.get(url(lab, "run", run.public_id))
     assert shown.context["comparisons"] == [pair]
-
-
-def test_rows_of_other_studies_cannot_be_chosen(client, lab):
-    other = make_study("Study B")
-    theirs = make_endpoint(other, make_member(other, "researcher"))
-    response = client.post(url(lab, "generation_new"), form(lab, endpoint=str(theirs.pk)))
-    assert "endpoint" in response.context["form"].errors
-    pair = other.comparisons.create(object1="a", object2="b")
-    pair.questions.create(study=other)
-    values = form(lab, questions="comparisons", comparisons=[str(pair.pk)])
-    response = client.post(url(lab, "generation_new"), values)
-    assert "comparisons" in response.context["form"].errors
-    theirs = url(lab, "generation_new", query=f"?comparison={pair.public_id}")
-    assert client.get(theirs).status_code == 404
 
 
 def test_the_page_of_a_run_lists_its_answers_with_links(
@@ -159,30 +145,14 @@ def test_the_page_of_a_run_lists_its_answers_with_links(
     with django_assert_max_num_queries(8):
         listed = client.get(url(lab, "generations")).context["page"]
     assert [(each.number, each.done) for each in listed] == [(4, 0), (3, 0), (2, 0), (1, 8)]
-    assert (
-        "No runs match this filter"
-        in client.get(url(lab, "generations", query="?state=paused")).text
-    )
+    paused = client.get(url(lab, "generations"), {"state": "paused"})
+    assert "No runs match this filter" in paused.text
 
 
-@pytest.mark.long
-def test_lengths_and_choices_of_a_run(client, lab):
-    texts = iter(["Summary: a b.\nBest option: thing 0", "Nothing.", "Best option: depends"] * 4)
-    target = {"questions": "sample", "sample": 3}
-    run = wrote(lab, lambda request: next(texts), number=3, target=target)
-    spread = client.get(url(lab, "generation_figures", run.public_id)).context["spread"]
-    assert (spread.answers, spread.read) == (3, 3)
-    assert (spread.words_least, spread.words_most) == (1, 7)
-    assert sum(spread.choices.values()) == 3
-    assert spread.choices["neither"] == spread.choices["none"] == 1
-    judged = client.get(url(lab, "generation_figures", lab.start(number=1).public_id))
-    assert "No answers yet." in judged.text
-
-
-def choosing(first: bool):
+def choosing(place: int):
     def write(request):
         number = re.search(r"thing (\d+)", request.messages[-1]["content"])[1]
-        return f"Summary:\nBoth work.\n\nBest option: {'thing' if first else 'other'} {number}"
+        return f"Summary:\nBoth work.\n\nBest option: {('thing', 'other')[place]} {number}"
 
     return write
 
@@ -190,25 +160,36 @@ def choosing(first: bool):
 @pytest.mark.long
 def test_two_runs_are_compared_question_by_question(client, lab, django_assert_max_num_queries):
     for pair in lab.study.comparisons.all():
-        pair.arguments.create(
-            study=lab.study, text=f"The {pair.object2} is better than the {pair.object1}."
-        )
-    first = wrote(lab, choosing(True), target={"favoured": "object1"}, replicates=3)
-    second = wrote(lab, choosing(False), target={"favoured": "object2"})
-    query = f"?a={first.number}&b={second.number}"
+        text = f"The {pair.object2} is better than the {pair.object1}."
+        pair.arguments.create(study=lab.study, text=text)
+    first = wrote(lab, choosing(0), target={"favoured": "object1"}, replicates=3)
+    second = wrote(lab, choosing(1), target={"favoured": "object2"})
+
+    def compare(a, b):
+        return client.get(url(lab, "generation_compare"), {"a": a, "b": b})
+
     with django_assert_max_num_queries(14):
-        response = client.get(url(lab, "generation_compare", query=query))
+        response = compare(first.number, second.number)
     compared = response.context["compared"]
     assert (len(compared.pairs), compared.decided, compared.changed) == (4, 4, 4)
-    assert compared.first.choices == {"object1": 12}
-    assert compared.second.choices == {"object2": 4}
+    choices = (compared.first.choices, compared.second.choices)
+    assert choices == ({"object1": 12}, {"object2": 4})
     assert "Another object" in response.text
     assert "4 questions are in both" in response.text
-    same = client.get(url(lab, "generation_compare", query=f"?a={first.number}&b={first.number}"))
-    assert "compared" not in same.context
-    assert "compared" not in client.get(url(lab, "generation_compare", query="?a=x&b=9")).context
+    for wrong in ((first.number, first.number), ("x", 9)):
+        assert "compared" not in compare(*wrong).context
     # What chooses no object decides nothing.
-    wrote(lab, lambda request: "It depends.", number=1)
-    response = client.get(url(lab, "generation_compare", query=f"?a={first.number}&b=3"))
-    compared = response.context["compared"]
+    undecided = wrote(lab, lambda request: "It depends.", number=1)
+    compared = compare(first.number, undecided.number).context["compared"]
     assert (len(compared.pairs), compared.decided, compared.changed) == (4, 0, 0)
+    # Lengths and choices of a run.
+    texts = iter(["Summary: a b.\nBest option: thing 0", "Nothing.", "Best option: depends"] * 4)
+    target = {"questions": "sample", "sample": 3}
+    run = wrote(lab, lambda request: next(texts), number=3, target=target)
+    spread = client.get(url(lab, "generation_figures", run.public_id)).context["spread"]
+    counted = (spread.answers, spread.read, spread.words_least, spread.words_most)
+    assert counted == (3, 3, 1, 7)
+    assert sum(spread.choices.values()) == 3
+    assert spread.choices["neither"] == spread.choices["none"] == 1
+    empty = lab.start(number=2)
+    assert "No answers yet." in client.get(url(lab, "generation_figures", empty.public_id)).text
