@@ -1,12 +1,10 @@
 """Faithfulness figures: made in the background, only where something changed."""
 
 import pytest
-from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import TextEmbedding
 from annotation.faithfulness.actions import figures as faithfulness
-from annotation.faithfulness.actions import figures as faithfulness_making
 from annotation.faithfulness.actions.texts import Freshness, freshness
 from annotation.faithfulness.methods.faithfulness import MODES, AnswerFigures, measure, pool
 from annotation.faithfulness.models import FaithfulnessFigures
@@ -36,12 +34,9 @@ pytestmark = pytest.mark.django_db
 def vectors(monkeypatch):
     """Every embedder the worker makes."""
     made = []
-
-    def make(model):
-        made.append(WordVectors(model))
-        return made[-1]
-
-    monkeypatch.setattr(faithfulness_making, "SentenceEmbedder", make)
+    monkeypatch.setattr(
+        faithfulness, "SentenceEmbedder", lambda model: made.append(WordVectors(model)) or made[-1]
+    )
     return made
 
 
@@ -54,7 +49,7 @@ def measured(monkeypatch):
         found.append(mode)
         return measure(*args, mode=mode, **kwargs)
 
-    monkeypatch.setattr(faithfulness_making, "measure", counted)
+    monkeypatch.setattr(faithfulness, "measure", counted)
     return found
 
 
@@ -72,8 +67,7 @@ def test_every_text_of_the_study_gets_the_figures_of_both_modes(study, researche
     make_faithful(make_study("Study B"), 1)
     answers = make_faithful(study)
     revision = edited(study, researcher)
-    job = compute(study)
-    assert job.state == Job.State.DONE
+    assert compute(study).state == Job.State.DONE
     assert FaithfulnessFigures.objects.count() == 2 * 4
     arguments = {number: f"tea beats coffee in point {number - 1}." for number in (1, 2, 3)}
     for mode in MODES:
@@ -82,8 +76,7 @@ def test_every_text_of_the_study_gets_the_figures_of_both_modes(study, researche
         assert AnswerFigures.from_json(kept.values) == wanted
         assert kept.precision == wanted.precision
         assert kept.levenshtein == pytest.approx(sum(wanted.levenshtein) / len(wanted.levenshtein))
-    kept = revision.figures.get(mode="sound")
-    assert kept.values["out_of_range"] == []
+    assert revision.figures.get(mode="sound").values["out_of_range"] == []
     # Columns and citations say what the values say.
     kept = answers[0].figures.get(mode="sound")
     assert kept.values["out_of_range"] == [9]
@@ -93,6 +86,13 @@ def test_every_text_of_the_study_gets_the_figures_of_both_modes(study, researche
     assert [number for _text, number in cited] == [1, 2, 3]
     assert cited[0][0].startswith("Tea beats coffee in point 0")
     assert answers[0].figures.get(mode="paper").citations == []
+    # Only the newest revision of a sheet counts.
+    hand_in(revision.sheet, "Tea beats coffee [1].")
+    compute(study)
+    members = members_of(study, "sound")
+    (group,) = [group for group in members if group.is_edited]
+    assert [figures.cited for figures in members[group].figures] == [(1,)]
+    assert FaithfulnessFigures.objects.filter(revision__isnull=False).count() == 4
 
 
 def test_only_what_changed_is_measured_again(study, measured, monkeypatch):
@@ -117,9 +117,23 @@ def test_only_what_changed_is_measured_again(study, measured, monkeypatch):
     assert freshness(study).stale == 4
 
 
-def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured):
+def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured, researcher):
     make_faithful(study, 5)
-    monkeypatch.setattr(faithfulness_making, "TOGETHER", 2)
+    # A stopped job makes nothing, and neither does a worker that lost its lease.
+    faithfulness.request_figures(study=study, embedding="")
+    assert faithfulness.cancel_figures(study=study, actor=researcher)
+    assert not faithfulness.cancel_figures(study=study, actor=researcher)
+    jobs.drain()
+    assert faithfulness.latest_job(study).error
+    assert not FaithfulnessFigures.objects.exists()
+    faithfulness.request_figures(study=study, embedding="")
+    job = jobs.claim()
+    Job.objects.filter(pk=job.pk).update(fence=job.fence + 1)
+    with pytest.raises(jobs.StaleWorker):
+        faithfulness.make_figures(jobs.JobContext(job))
+    for model in (Job, FaithfulnessFigures):
+        model.objects.all().delete()
+    monkeypatch.setattr(faithfulness, "TOGETHER", 2)
     store, stored = faithfulness._store, []
 
     def die_at_the_third(rows):
@@ -128,22 +142,13 @@ def test_a_worker_that_dies_loses_one_piece(study, monkeypatch, measured):
             raise MemoryError
         store(rows)
 
-    monkeypatch.setattr(faithfulness_making, "_store", die_at_the_third)
+    monkeypatch.setattr(faithfulness, "_store", die_at_the_third)
     assert compute(study).state == Job.State.FAILED
     assert freshness(study).stale == 1
-    monkeypatch.setattr(faithfulness_making, "_store", store)
+    monkeypatch.setattr(faithfulness, "_store", store)
     measured.clear()
     assert compute(study).state == Job.State.DONE
     assert measured == list(MODES)
-
-
-def test_a_worker_that_lost_its_lease_stops(study):
-    make_faithful(study, 1)
-    faithfulness.request_figures(study=study, embedding="")
-    job = jobs.claim()
-    Job.objects.filter(pk=job.pk).update(fence=job.fence + 1)
-    with pytest.raises(jobs.StaleWorker):
-        faithfulness.make_figures(jobs.JobContext(job))
 
 
 @pytest.mark.long
@@ -162,19 +167,18 @@ def test_one_job_at_a_time_takes_the_newest_choice_and_another_model_is_another_
     assert freshness(study) == Freshness(2, 0, 2, 0)
 
 
-def test_similarities_come_in_a_second_step_and_texts_are_read_once(study, vectors, researcher):
+def test_similarities_come_in_a_second_step_and_texts_are_read_once(
+    study, vectors, researcher, monkeypatch
+):
     make_faithful(study, 2)
     compute(study)
     kept = FaithfulnessFigures.objects.filter(mode="sound")
     assert not kept.filter(similarity__isnull=False).exists()
-    job = compute(study, "some-model")
-    assert job.state == Job.State.DONE
+    assert compute(study, "some-model").state == Job.State.DONE
     for row in kept:
-        assert row.embedding == "some-model"
-        assert len(row.values["similarity"]) == len(row.values["levenshtein"])
-        assert row.similarity == pytest.approx(
-            sum(row.values["similarity"]) / len(row.values["similarity"])
-        )
+        similarity = row.values["similarity"]
+        assert (row.embedding, len(similarity)) == ("some-model", len(row.values["levenshtein"]))
+        assert row.similarity == pytest.approx(sum(similarity) / len(similarity))
     read = vectors[0].read
     assert len(read) == len(set(read)) == TextEmbedding.objects.count()
     edited(study, researcher, TEXT)
@@ -182,25 +186,13 @@ def test_similarities_come_in_a_second_step_and_texts_are_read_once(study, vecto
     # Only whole texts of the new round were new to the model.
     assert set(vectors[1].read).isdisjoint(read)
     assert freshness(study).is_current
-
-
-def test_without_embeddings_the_rest_is_there(study, monkeypatch):
-    make_faithful(study, 1)
-    monkeypatch.setattr(faithfulness_making, "SentenceEmbedder", NoVectors)
-    job = compute(study, "some-model")
+    # Without a model the rest is there.
+    FaithfulnessFigures.objects.all().delete()
+    monkeypatch.setattr(faithfulness, "SentenceEmbedder", NoVectors)
+    job = compute(study, "other-model")
     assert (job.state, job.note) == (Job.State.DONE, "The weights are missing.")
-    assert freshness(study) == Freshness(1, 0, 1, 0)
-    assert FaithfulnessFigures.objects.filter(f1__isnull=False).exists()
-
-
-def test_a_stopped_job_keeps_what_it_has(study, researcher):
-    make_faithful(study, 1)
-    faithfulness.request_figures(study=study, embedding="")
-    assert faithfulness.cancel_figures(study=study, actor=researcher)
-    assert not faithfulness.cancel_figures(study=study, actor=researcher)
-    jobs.drain()
-    assert faithfulness.latest_job(study).error
-    assert not FaithfulnessFigures.objects.exists()
+    assert freshness(study) == Freshness(3, 0, 3, 0)
+    assert kept.filter(f1__isnull=False).exists()
 
 
 def test_groups_are_means_of_their_texts(study, researcher):
@@ -208,12 +200,19 @@ def test_groups_are_means_of_their_texts(study, researcher):
     other = make_system(study, "Model B")
     listed = answers[0].argument_list
     make_answer(answers[0].question, other, "Tea beats coffee [3].", listed=listed)
+    # An answer without arguments says so.
+    make_answer(make_question(study, aspect="price"), other, text="Tea, of course.", scenario=1)
     edited(study, researcher)
     compute(study)
-    groups = compute_groups(study, "sound", None)
-    about = [(group.name, group.scenario, group.is_edited) for group in groups]
-    assert about == [("Model A", 4, False), ("Model A", 4, True), ("Model B", 4, False)]
-    first = groups[0]
+    first, _edited, bare, second = sorted(
+        compute_groups(study, "sound", None),
+        key=lambda group: (group.name, group.is_edited, group.scenario),
+    )
+    about = [(each.name, each.scenario, each.is_edited) for each in (first, _edited, bare, second)]
+    assert about == [
+        *(("Model A", 4, False), ("Model A", 4, True), ("Model B", 1, False)),
+        ("Model B", 4, False),
+    ]
     group = TextGroup(answers[0].system_id, answers[0].condition_id, False)
     pooled = pool(members_of(study, "sound")[group].figures)
     assert (first.n_answers, first.n_questions) == (8, 4)
@@ -223,12 +222,15 @@ def test_groups_are_means_of_their_texts(study, researcher):
     assert first.measures["levenshtein"].n_values == pooled.n_segments
     assert first.skipped == pooled.skipped
     assert (first.out_of_range, first.malformed) == (8, 8)
-    assert groups[2].measures["precision"].value == 0
-    assert groups[2].measures["precision"].reason
+    assert second.measures["precision"].value == 0
+    assert second.measures["precision"].reason
+    assert bare.skipped["no_arguments"] == 1
+    assert bare.measures["jaccard_text"].value is None
+    assert bare.measures["jaccard_text"].reason
 
 
 @pytest.mark.long
-def test_intervals_are_over_questions(study):
+def test_intervals_are_over_questions(study, django_assert_max_num_queries):
     for number in range(6):
         (answer,) = make_faithful(make_study(f"Other {number}"), 1)
         assert answer.choice == 1
@@ -237,43 +239,15 @@ def test_intervals_are_over_questions(study):
         text = "Tea beats coffee [1]." if place % 2 else "Tea beats coffee [3]."
         for choice in range(2, 5):
             make_answer(answer.question, text=text, listed=answer.argument_list, choice=choice)
-    compute(study)
-    (group,) = compute_groups(study, "sound", None)
-    found = group.measures["precision"]
-    assert found.low < found.value < found.high
-    assert "over questions" in found.interval
-    assert (found.n_items, found.n_values) == (LEAST_CLUSTERS, 4 * LEAST_CLUSTERS)
-    assert f"for {LEAST_CLUSTERS} or more questions" in str(INTERVALS)
-
-
-def test_only_the_newest_revision_of_a_task_counts(study, researcher):
-    make_faithful(study, 1)
-    first = edited(study, researcher)
-    hand_in(first.sheet, "Tea beats coffee [1].")
-    compute(study)
-    members = members_of(study, "sound")
-    (group,) = [group for group in members if group.is_edited]
-    assert [figures.cited for figures in members[group].figures] == [(1,)]
-    assert FaithfulnessFigures.objects.filter(revision__isnull=False).count() == 4
-
-
-def test_an_answer_without_arguments_says_so(study):
-    make_answer(make_question(study), text="Tea, of course.", scenario=1)
-    compute(study)
-    (group,) = compute_groups(study, "sound", None)
-    assert group.skipped["no_arguments"] == 1
-    assert group.measures["jaccard_text"].value is None
-    assert group.measures["jaccard_text"].reason
-
-
-@pytest.mark.long
-def test_the_figures_of_a_hundred_texts_take_few_queries(study, django_assert_max_num_queries):
-    make_faithful(study, 10, choices=10)
     faithfulness.request_figures(study=study, embedding="")
     with django_assert_max_num_queries(60):
         jobs.drain()
     with django_assert_max_num_queries(12):
         assert freshness(study).is_current
     with django_assert_max_num_queries(5):
-        compute_groups(study, "sound", None)
-    assert FaithfulnessFigures.objects.filter(at__lte=timezone.now()).count() == 200
+        (group,) = compute_groups(study, "sound", None)
+    found = group.measures["precision"]
+    assert found.low < found.value < found.high
+    assert "over questions" in found.interval
+    assert (found.n_items, found.n_values) == (LEAST_CLUSTERS, 4 * LEAST_CLUSTERS)
+    assert f"for {LEAST_CLUSTERS} or more questions" in str(INTERVALS)

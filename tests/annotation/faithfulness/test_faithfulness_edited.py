@@ -59,20 +59,35 @@ lab = built_once(Lab)
 
 @pytest.mark.long
 def test_a_revision_stands_beside_its_answer(lab):
+    assert len(stale_pairs(lab.study)) == 1
     compute(lab.study)
     row = EditedText.objects.get(before__study=lab.study)
     assert (row.before, row.revision, row.gold) == (lab.sheet.answer, lab.revision, None)
     assert row.edit_distance == 7
     assert (row.words_before, row.words_after) == (len(TEXT.split()), len(BETTER.split()))
     pair = lab.sheet.answer.question.comparison
-    texts = {
-        entry.number: entry.argument.text
-        for entry in lab.sheet.answer.argument_list.entries.select_related("argument")
-    }
+    entries = lab.sheet.answer.argument_list.entries
+    texts = dict(entries.values_list("number", "argument__text"))
     checks = check_answer(BETTER, texts, pair.object1, pair.object2)
     assert row.checks_after == {check.name: check.is_passed for check in checks}
-    assert row.checks_before["citations_exist"] is False
-    assert row.checks_after["citations_exist"] is True
+    existing = (row.checks_before["citations_exist"], row.checks_after["citations_exist"])
+    assert existing == (False, True)
+    # Only what changed is compared again.
+    assert freshness(lab.study).is_current
+    newer = hand_in(lab.sheet, TEXT)
+    assert freshness(lab.study).stale_pairs == 1
+    compute(lab.study)
+    again = EditedText.objects.get(before__study=lab.study)
+    assert (again.revision, again.edit_distance) == (newer, 0)
+    assert again.pk != row.pk
+    # A gold text without machine answers is counted in its study alone.
+    other = make_faithful(make_study("Study B"), 1)[0]
+    other.system = make_system(other.study, "Gold", kind="human")
+    other.save()
+    compute(other.study)
+    summary = summarise(other.study, pairs_of(edited_of(other.study), "sound"))
+    assert (summary.n, summary.without_machine) == (0, 1)
+    assert freshness(other.study).stale_pairs == 0
 
 
 def test_a_gold_text_stands_beside_the_nearest_machine_answer(lab):
@@ -85,33 +100,6 @@ def test_a_gold_text_stands_beside_the_nearest_machine_answer(lab):
     compute(lab.study)
     row = EditedText.objects.get(gold=gold)
     assert (row.before, row.edit_distance) == (near, 1)
-
-
-@pytest.mark.long
-def test_a_gold_text_without_machine_answers_is_counted_in_its_study_alone(lab):
-    compute(lab.study)
-    other = make_faithful(make_study("Study B"), 1)[0]
-    human = make_system(other.study, "Gold", kind="human")
-    other.system = human
-    other.save()
-    compute(other.study)
-    summary = summarise(other.study, pairs_of(edited_of(other.study), "sound"))
-    assert (summary.n, summary.without_machine) == (0, 1)
-    assert freshness(other.study).stale_pairs == 0
-
-
-@pytest.mark.long
-def test_only_what_changed_is_compared_again(lab):
-    assert len(stale_pairs(lab.study)) == 1
-    compute(lab.study)
-    before = EditedText.objects.get(before__study=lab.study)
-    assert freshness(lab.study).is_current
-    newer = hand_in(lab.sheet, TEXT)
-    assert freshness(lab.study).stale_pairs == 1
-    compute(lab.study)
-    row = EditedText.objects.get(before__study=lab.study)
-    assert (row.revision, row.edit_distance) == (newer, 0)
-    assert row.pk != before.pk
 
 
 def test_the_difference_is_after_minus_before(lab):
@@ -134,34 +122,28 @@ def test_the_difference_is_after_minus_before(lab):
     assert gold.edited_text.before.question == gold.question
 
 
-def test_the_page_shows_both_sides(lab, client):
+def test_the_page_shows_both_sides(lab, client, django_assert_max_num_queries):
     address = reverse("edited_texts", args=[lab.study.public_id])
-    shown = client.get(address).content.decode()
+    shown = client.get(address).text
     assert "No edited text yet" in shown
     assert "1 edited text has not been compared yet" in shown
     compute(lab.study)
     for query in ("", "?mode=paper"):
-        shown = " ".join(client.get(address + query).content.decode().split())
-        assert "Expert Example" in shown
-        assert "1 question" in shown
-        assert "5.0 min" in shown
+        shown = " ".join(client.get(address + query).text.split())
+        for words in ("Expert Example", "1 question", "5.0 min"):
+            assert words in shown
     assert f"faithfulness/revisions/{lab.revision.public_id}" in shown
     # Files hold every pair, and the summary.
-    lab.gold(lab.answers[-1], "Tea beats coffee [1, 2].")
-    compute(lab.study)
-    text = client.get(address + "?format=csv").content.decode("utf-8-sig")
-    _heads, *rows = csv.reader(io.StringIO(text))
-    assert sorted(row[2] for row in rows) == ["gold", "revision"]
-    table = reverse("edited_texts_figure", args=[lab.study.public_id, "changes", "md"])
-    assert "after minus before" in client.get(table).content.decode()
-
-
-def test_the_page_takes_few_queries(lab, client, django_assert_max_num_queries):
-    for answer in lab.answers:
+    for answer in lab.answers[3:]:
         lab.gold(answer, f"Tea beats coffee [1, 2] {answer.pk}.")
     compute(lab.study)
     with django_assert_max_num_queries(22):
-        client.get(reverse("edited_texts", args=[lab.study.public_id]))
+        client.get(address)
+    text = client.get(address + "?format=csv").content.decode("utf-8-sig")
+    _heads, *rows = csv.reader(io.StringIO(text))
+    assert sorted(row[2] for row in rows) == ["gold", "gold", "gold", "revision"]
+    table = reverse("edited_texts_figure", args=[lab.study.public_id, "changes", "md"])
+    assert "after minus before" in client.get(table).text
 
 
 MODEL = "some-model"
@@ -202,45 +184,39 @@ def test_cells_are_mean_cosines_of_shared_answers(shared, mode, vector):
     machine, first, second = (vector(text) for text in (TEXT, BETTER, SECOND))
     cells = found.cells
     assert (found.n_answers, found.n_versions, found.without_vector) == (2, 5, 0)
-    assert (cells[0][1].value, cells[0][1].n) == (pytest.approx(machine @ first), 2)
-    assert (cells[0][2].value, cells[0][2].n) == (pytest.approx(machine @ second), 1)
-    assert (cells[1][2].value, cells[1][2].n) == (pytest.approx(first @ second), 1)
+    for row, column, value, n in (
+        *((0, 1, machine @ first, 2), (0, 2, machine @ second, 1), (1, 2, first @ second, 1)),
+    ):
+        assert (cells[row][column].value, cells[row][column].n) == (pytest.approx(value), n)
     assert cells[2][1] == cells[1][2]
     assert cells[1][1] == SimilarityCell(None, 2)
-
-
-def test_the_newest_version_counts(shared):
-    before = agreement_of(shared.round, "paper", MODEL).cells[1][2].value
+    # The newest version counts.
     hand_in(shared.other.sheet, BETTER)
     compute(shared.study, MODEL)
-    after = agreement_of(shared.round, "paper", MODEL).cells[1][2].value
-    assert after == pytest.approx(1) != before
-
-
-def test_texts_without_vectors_are_counted_and_left_out(shared):
+    newest = agreement_of(shared.round, "paper", MODEL).cells[1][2].value
+    assert newest == pytest.approx(1) != cells[1][2].value
+    # Texts without vectors are counted and left out, and only calibration answers are compared.
     TextEmbedding.objects.all().delete()
     found = agreement_of(shared.round, "sound", MODEL)
     assert found.without_vector == 5
     assert {cell.value for row in found.cells for cell in row} == {None}
-
-
-def test_only_calibration_answers_are_compared(shared):
     shared.round.sheets.update(is_calibration=False)
     assert texts_of_rounds(shared.study) == []
     found = agreement_of(shared.round, "sound", MODEL)
-    assert found.n_answers == 0
-    assert [work.n for work in found.work] == [2, 1]
+    assert (found.n_answers, [work.n for work in found.work]) == (0, [2, 1])
 
 
-def test_what_each_expert_changed(shared):
+def test_what_each_expert_changed(shared, django_assert_max_num_queries):
     first, second = agreement_of(shared.round, "sound", MODEL).work
     assert (first.n, first.n_calibration, first.distance) == (2, 2, 7)
-    assert (first.seconds, second.seconds) == (120, 600)
-    assert second.distance == 3
+    assert (first.seconds, second.seconds, second.distance) == (120, 600, 3)
     assert second.words_after == len(SECOND.split())
     # The citations exist, and the choice is one word.
-    assert first.checks_after == first.checks_before + 2
-    assert first.checks == 10
+    assert (first.checks_after, first.checks) == (first.checks_before + 2, 10)
+    client = sign_in(shared.researcher)
+    ids = [shared.study.public_id, shared.round.public_id]
+    with django_assert_max_num_queries(22):
+        client.get(reverse("expert_agreement", args=ids))
 
 
 FILES = (("agreement", "svg"), ("work", "csv"), ("agreement", "md"))
@@ -254,28 +230,16 @@ def agreement_page(user, shared, *file):
 
 @pytest.mark.long
 def test_experts_of_the_round_look_when_it_is_over(shared):
-    assert agreement_page(shared.experts[0], shared).status_code == 200
-    assert agreement_page(make_member(shared.study, Role.EXPERT), shared).status_code == 404
-    assert agreement_page(make_member(shared.study, Role.ANNOTATOR), shared).status_code == 403
+    shown = agreement_page(shared.experts[0], shared).text
+    assert "Person B" not in shown
+    for words in ("Expert 2", "You"):
+        assert words in shown
+    for file in FILES:
+        assert b"Person" not in agreement_page(shared.experts[0], shared, *file).content
+    assert "Person B" in agreement_page(shared.researcher, shared).text
+    for role, status in ((Role.EXPERT, 404), (Role.ANNOTATOR, 403)):
+        assert agreement_page(make_member(shared.study, role), shared).status_code == status
     reopen_round(round_=shared.round, actor=shared.researcher)
     for file in ((), *FILES):
         assert agreement_page(shared.experts[0], shared, *file).status_code == 404
         assert agreement_page(shared.researcher, shared, *file).status_code == 200
-
-
-@pytest.mark.long
-def test_experts_know_each_other_by_number(shared):
-    shown = agreement_page(shared.experts[0], shared).content.decode()
-    assert "Person B" not in shown
-    assert "Expert 2" in shown
-    assert "You" in shown
-    for file in FILES:
-        assert b"Person" not in agreement_page(shared.experts[0], shared, *file).content
-    assert "Person B" in agreement_page(shared.researcher, shared).content.decode()
-
-
-def test_the_page_of_agreement_takes_few_queries(shared, django_assert_max_num_queries):
-    client = sign_in(shared.researcher)
-    address = reverse("expert_agreement", args=[shared.study.public_id, shared.round.public_id])
-    with django_assert_max_num_queries(22):
-        client.get(address)

@@ -45,13 +45,9 @@ lab = built_once(Lab)
 @pytest.fixture
 def page(client, study):
     """A page of the study."""
-
-    def page(name, *ids, query=""):
-        response = client.get(reverse(name, args=[study.public_id, *ids]) + query)
-        assert response.status_code == 200
-        return response
-
-    return page
+    return lambda name, *ids, query="": client.get(
+        reverse(name, args=[study.public_id, *ids]) + query
+    )
 
 
 def text_of(response):
@@ -63,20 +59,27 @@ def rows_in(response):
 
 
 def test_figures_are_made_by_one_click(study, client, page):
-    make_faithful(study)
+    answers = make_faithful(study)
     shown = text_of(page("faithfulness"))
     assert "3 texts have no figures" in shown
     assert "No figures yet" in shown
+    # A text without figures or arguments has its page.
+    lone = make_answer(answers[0].question, text="Tea.", scenario=1)
+    for answer in (answers[0], lone):
+        text = text_of(page("faithfulness_answer", answer.public_id))
+        assert "has no figures yet" in text
+    assert "no numbered arguments" in text
+    lone.delete()
     address = reverse("faithfulness_compute", args=[study.public_id])
     assert client.post(address, {"embedding": ""}).status_code == 302
     assert "Stop" in text_of(page("faithfulness"))
     jobs.drain()
     shown = text_of(page("faithfulness"))
-    assert "The figures are up to date" in shown
-    assert "Model A" in shown
-    assert "Scenario 4" in shown
-    assert "3 cited numbers without an argument" in shown
-    assert "Segments without a citation: 3" in shown
+    for words in (
+        *("The figures are up to date", "Model A", "Scenario 4"),
+        *("3 cited numbers without an argument", "Segments without a citation: 3"),
+    ):
+        assert words in shown
 
 
 def make_strict(study):
@@ -117,51 +120,34 @@ def test_any_label_set_gives_the_figures_that_it_would_give_as_the_study_s_choic
 
 
 @pytest.mark.long
-def test_single_texts_are_filtered_and_sorted(lab, study, page):
+def test_single_texts_are_filtered_and_sorted(lab, study, page, django_assert_max_num_queries):
     first = lab.answers[0]
     good = make_system(study, "Model B")
     make_answer(first.question, good, "Tea beats coffee [1, 2].", listed=first.argument_list)
     compute(study)
-    rows = page("faithfulness_rows", query="?sort=-f1").context["page"]
-    assert [row.f1 for row in rows] == sorted((row.f1 for row in rows), reverse=True)
-    assert rows[0].about.system == good
-    rows = page("faithfulness_rows", query="?sort=f1").context["page"]
-    assert rows[len(rows) - 1].about.system == good
-    for query, count in (
-        (f"?system={good.public_id}", 1),
-        ("?problem=out_of_range", 3),
-        ("?problem=malformed", 3),
-        ("?problem=unscored", 0),
-        ("?scenario=1", 0),
-        ("?texts=edited", 0),
-        ("?system=x&scenario=y&sort=answer__study&problem=z", 4),
-    ):
-        rows = page("faithfulness_rows", query=query).context["page"]
-        assert rows.paginator.count == count, query
+
+    def rows(query=""):
+        return page("faithfulness_rows", query=query).context["page"]
+
+    best = rows("?sort=-f1")
+    assert [row.f1 for row in best] == sorted((row.f1 for row in best), reverse=True)
+    assert best[0].about.system == [*rows("?sort=f1")][-1].about.system == good
+    counts = {f"system={good.public_id}": 1, "problem=out_of_range": 3, "problem=malformed": 3}
+    counts |= {"problem=unscored": 0, "scenario=1": 0, "texts=edited": 0}
+    counts["system=x&scenario=y&sort=answer__study&problem=z"] = 4
+    for query, count in counts.items():
+        assert rows(f"?{query}").paginator.count == count, query
     table = rows_in(page("faithfulness_rows", query="?format=csv&sort=-f1"))
     assert len(table) == 5
     first = dict(zip(table[0], table[1], strict=True))
     assert (first["System"], first["Cited"]) == ("Model B", "1 2")
-
-
-@pytest.mark.long
-def test_pages_take_as_many_queries_for_many_texts(study, page, django_assert_max_num_queries):
-    make_faithful(study, 10, choices=4)
+    # Pages take as many queries for many texts.
+    make_faithful(study, 9, choices=4)
     compute(study)
     with django_assert_max_num_queries(12):
-        assert page("faithfulness_rows").context["page"].paginator.count == 40
+        assert rows().paginator.count == 40
     with django_assert_max_num_queries(36):
         page("faithfulness")
-
-
-@pytest.mark.long
-def test_a_text_without_figures_or_arguments_has_its_page(study, page):
-    answers = make_faithful(study, 1)
-    lone = make_answer(answers[0].question, text="Tea.", scenario=1)
-    for answer in (answers[0], lone):
-        shown = text_of(page("faithfulness_answer", answer.public_id))
-        assert "has no figures yet" in shown
-    assert "no numbered arguments" in shown
 
 
 def test_a_revision_and_its_verdicts(study, researcher, page):

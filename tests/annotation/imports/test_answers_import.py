@@ -36,7 +36,7 @@ def silver_file(tmp_path):
     return json_file(tmp_path, [silver(), other], "silver.json")
 
 
-def test_silver_brings_questions_lists_and_answers(study, silver_file):
+def test_silver_brings_questions_lists_and_answers(study, silver_file, tmp_path):
     outcome = take(study, "silver", silver_file)
     made = {name: numbers(outcome, name)[0] for name in ("questions", "systems", "answers")}
     assert made == {"questions": 2, "systems": 1, "answers": 4}
@@ -46,22 +46,28 @@ def test_silver_brings_questions_lists_and_answers(study, silver_file):
     assert list(rows)[:2] == [(1, 1, 4, "Tea [1]."), (1, 2, 4, "Coffee [2].")]
     assert set(study.answers.values_list("source", flat=True)) == {"silver.json"}
     listed = study.answers.first().argument_list
-    assert list(listed.entries.values_list("number", "argument__text")) == [
-        (1, "Tea wins."),
-        (2, "Coffee wins."),
-    ]
+    entries = list(listed.entries.values_list("number", "argument__text"))
+    assert entries == [(1, "Tea wins."), (2, "Coffee wins.")]
     assert listed.recipe == {"source": "silver.json"}
     assert study.questions.get(aspect="comfort").comparison.object1 == "train"
     # What they were written under is known as far as the scenario, and no further.
     assert {each.condition for each in study.answers.all()} == {condition(study, scenario=4)}
     assert study.answers.first().condition.is_plain
-
-
-def test_a_comparison_without_arguments_has_no_list(study, tmp_path):
-    path = json_file(tmp_path, [silver(arguments=())])
+    # A comparison without arguments has no list.
+    path = json_file(tmp_path, [silver(("bus", "tram"), arguments=())])
     take(study, "silver", path)
     assert study.answers.filter(argument_list=None).count() == 2
     assert take(study, "silver", path).changed == 0
+    # What the database would refuse is rejected.
+    for record, part in (
+        (silver(gpt_answers=["x", " "]), "the answer is empty"),
+        (silver() | {"arguments": ["40000. S."]}, "does not begin with a number"),
+        (silver(aspect="a" * 301), "longer than 300"),
+        (silver(pair=("x" * 301, "y"), arguments=()), "longer than 300"),
+        (silver(gpt_answers="x"), "is not a list"),
+    ):
+        outcome = take(study, "silver", json_file(tmp_path, [record]), write=False)
+        assert any(part in reason for reason in reasons(outcome)), part
 
 
 def test_queries_do_not_grow_with_the_records(study, tmp_path):
@@ -114,21 +120,6 @@ def test_a_wrong_system_is_corrected_on_wish_only(study, silver_file):
     assert study.answers.count() == 4
 
 
-@pytest.mark.parametrize(
-    ("record", "part"),
-    [
-        (silver(gpt_answers=["x", " "]), "the answer is empty"),
-        (silver() | {"arguments": ["40000. S."]}, "does not begin with a number"),
-        (silver(aspect="a" * 301), "longer than 300"),
-        (silver(pair=("x" * 301, "y"), arguments=()), "longer than 300"),
-        (silver(gpt_answers="x"), "is not a list"),
-    ],
-)
-def test_what_the_database_would_refuse_is_rejected(study, tmp_path, record, part):
-    outcome = take(study, "silver", json_file(tmp_path, [record]), write=False)
-    assert any(part in reason for reason in reasons(outcome))
-
-
 def test_gold_joins_the_arguments_of_its_pair(study, silver_file, tmp_path):
     take(study, "silver", silver_file)
     path = json_file(tmp_path, [gold(texts=("One [1].", "Two [2]."))], "gold.json")
@@ -173,15 +164,14 @@ def test_the_wording_of_a_question_is_filled_in_on_wish(study, silver_file, tmp_
     assert question.wording == "Tea or coffee?"
     again = [take(study, "silver", silver_file), take(study, "gold", path)]
     assert [(each.added, each.changed) for each in again] == [(0, 0), (0, 0)]
-
-
-def test_a_second_wording_is_a_second_question(study, tmp_path):
-    worded = [gold(question="Tea?"), gold(question="Coffee?", texts=("Coffee.",))]
-    path = json_file(tmp_path, worded, "gold.json")
+    # A second wording is a second question.
+    pair = ("bus", "tram")
+    worded = [gold(pair, question="Bus?"), gold(pair, question="Tram?", texts=("Tram.",))]
+    path = json_file(tmp_path, worded, "second.json")
     assert numbers(take(study, "gold", path), "questions") == (2, 0, 0, 0)
-    unworded = json_file(tmp_path, [gold(texts=("Milk.",))], "more.json")
+    unworded = json_file(tmp_path, [gold(pair, texts=("Milk.",))], "more.json")
     assert numbers(take(study, "gold", unworded), "questions") == (0, 1, 0, 0)
-    assert study.answers.get(text="Milk.").question.wording == "Tea?"
+    assert study.answers.get(text="Milk.").question.wording == "Bus?"
 
 
 def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path):
@@ -191,13 +181,10 @@ def test_a_system_s_file_says_who_and_which_scenario_by_its_name(study, tmp_path
     assert outcome.notes[0] == "Written by “mixtral” under scenario 3: role, task and structure."
     rows = study.answers.order_by("position").values_list("question__aspect", "choice", "text")
     assert list(rows) == [("", 1, "1"), ("", 2, "2"), ("price", 1, "3"), ("", 1, "4")]
-    assert set(study.answers.values_list("system__name", "scenario", "argument_list")) == {
-        ("mixtral", 3, None)
-    }
+    written = study.answers.values_list("system__name", "scenario", "argument_list")
+    assert set(written) == {("mixtral", 3, None)}
     assert take(study, "answers", path).added == 0
-
-
-def test_copies_in_one_file_are_kept_and_counted(study, tmp_path):
+    # Copies in one file are imported and counted.
     records = [raw("Same."), raw("Same."), raw("Other."), raw("Same.")]
     outcome = take(study, "answers", json_file(tmp_path, records, "cam.json"))
     assert numbers(outcome, "answers") == (4, 0, 0, 0)

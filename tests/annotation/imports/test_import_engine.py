@@ -41,23 +41,22 @@ def test_first_import_makes_everything_once_and_unsubmitted_work_never_counts(st
     names = ("comparisons", "arguments", "label_rounds", "items", "raters", "votes")
     assert [numbers(outcome, name)[0] for name in names] == [1, 1, 1, 1, 2, 3]
     label_round = label_rounds_of(study).get()
-    assert (label_round.name, label_round.origin, label_round.state) == (
-        "Crowd",
-        "imported",
-        "closed",
-    )
+    made = (label_round.name, label_round.origin, label_round.state)
+    assert made == ("Crowd", "imported", "closed")
     votes = Assignment.objects.order_by("pk").values_list("label", "state")
     assert list(votes) == [(2, "answered"), (3, "answered"), (None, "void")]
     assert Place.objects.filter(round=label_round).count() == 2
-
-
-def test_an_import_crosses_pieces(study, tmp_path, monkeypatch):
-    monkeypatch.setattr("cqa_site.files.actions.imports.CHUNK", 7)
-    rows = [crowd_row(f"t{n % 10}", f"w{n}", n % 4, text=f"S {n % 10}.") for n in range(40)]
-    path = crowd_file(tmp_path, *rows)
-    outcome = take(study, "toloka", path)
-    assert [numbers(outcome, name)[0] for name in ("arguments", "items", "votes")] == [10, 10, 40]
-    assert take(study, "toloka", path).added == 0
+    # Votes never go into a round that is run here.
+    cast.make_label_round(study, name="Round 1")
+    for write in (True, False):
+        with pytest.raises(ImportRefused, match="run on this site"):
+            take(study, "toloka", path, label_round="Round 1", write=write)
+    # Labels follow the scale of the guideline.
+    guideline = cast.make_guideline(study)
+    guideline.levels = guideline.levels[:2]
+    guideline.save()
+    outcome = take(study, "toloka", crowd_file(tmp_path, crowd_row(label=2)), write=False)
+    assert "is not a label of the scale 0, 1" in reasons(outcome)[0]
 
 
 def test_queries_do_not_grow_with_the_rows(study, tmp_path):
@@ -87,28 +86,25 @@ def test_blank_sentences_and_pairs_that_differ_by_case_or_order_are_kept_and_fla
 
 
 def test_a_changed_vote_is_listed_and_kept_or_replaced_on_wish_with_its_history(study, tmp_path):
-    first = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1))
-    take(study, "toloka", first, label_round="C")
+    first = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1), name="pool-7.tsv")
+    take(study, "toloka", first)
+    # The file names the round; a control label corrected here is no change.
+    assert label_rounds_of(study).get().name == "pool-7"
+    Item.objects.update(control_label=3)
+    assert take(study, "toloka", first).changed == 0
+    Item.objects.update(control_label=1)
     later = crowd_file(tmp_path, crowd_row("t1", "w1", 3, golden=0), name="later.tsv")
-    outcome = take(study, "toloka", later, label_round="C")
+    outcome = take(study, "toloka", later, label_round="pool-7")
     assert numbers(outcome, "votes") == numbers(outcome, "items") == (0, 0, 1, 0)
     assert "Differs; the stored value was kept: 2" in reasons(outcome, rejected=False)
     assert (Assignment.objects.get().label, Item.objects.get().control_label) == (2, 1)
-    take(study, "toloka", later, label_round="C", update_changed=True)
+    take(study, "toloka", later, label_round="pool-7", update_changed=True)
     assert Assignment.objects.get().label == 3
     item = Item.objects.get()
     assert (item.control_label, item.imported_control_label) == (0, 0)
     event = VoteEvent.objects.get()
     assert (event.kind, event.label) == ("change", 3)
     assert "from 2" in event.comment
-
-
-def test_a_control_label_corrected_here_is_no_change_and_the_file_names_the_round(study, tmp_path):
-    path = crowd_file(tmp_path, crowd_row("t1", "w1", 2, golden=1), name="pool-7.tsv")
-    take(study, "toloka", path)
-    assert label_rounds_of(study).get().name == "pool-7"
-    Item.objects.update(control_label=3)
-    assert take(study, "toloka", path).changed == 0
 
 
 def test_a_source_address_that_comes_later_is_a_change_and_an_empty_cell_is_none(study, tmp_path):
@@ -124,25 +120,17 @@ def test_a_source_address_that_comes_later_is_a_change_and_an_empty_cell_is_none
     assert Argument.objects.get().source_url == "https://a.example/1"
 
 
-def test_one_rater_cannot_vote_twice_on_an_item(study, tmp_path):
-    path = table_file(tmp_path, *(line(item="i", who="w", label=label) for label in (1, 1, 2)))
-    outcome = take(study, "table", path, mapping=VOTES, leave_out_rejected=True)
-    assert numbers(outcome, "votes") == (1, 1, 0, 1)
-    assert "row 2 already has this rater's vote on this item: 1" in reasons(outcome)
-
-
 MOVED = "the vote s:t1 is already stored with another item or rater"
 SENTENCE = "item t1 is already used for another sentence"
+
+
+TWICE = "already has this rater's vote"
 
 
 @pytest.mark.parametrize(
     ("before", "rows", "reason"),
     [
-        (
-            [],
-            [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}],
-            "already has this rater's vote",
-        ),
+        ([], [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}], TWICE),
         ([], [{"text": "One."}, {"worker": "w2", "text": "Two."}], SENTENCE),
         ([{"text": "One."}], [{"worker": "w3", "text": "Three."}], SENTENCE),
         ([], [{"golden": 1}, {"worker": "w2", "golden": 2}], "item t1 has another control label"),
@@ -155,38 +143,6 @@ def test_rows_that_contradict_others_are_rejected(study, tmp_path, before, rows,
         outcome = take(study, "toloka", path, label_round="C", write=made is before)
     (found,) = reasons(outcome)
     assert reason in found
-
-
-@pytest.mark.parametrize(
-    ("changes", "part"),
-    [
-        ({"a": "x" * 301}, "longer than 300"),
-        ({"item": "i" * 201}, "longer than 200"),
-        ({"who": "w" * 129}, "too long"),
-    ],
-)
-def test_cells_the_database_would_refuse(study, tmp_path, changes, part):
-    path = table_file(tmp_path, line(item="i", who="w", label=1) | changes)
-    outcome = take(study, "table", path, mapping=VOTES, write=False)
-    assert outcome.rejected == 1
-    assert part in reasons(outcome)[0]
-
-
-def test_votes_never_go_into_a_label_round_that_is_run_here(study, tmp_path):
-    cast.make_label_round(study, name="Round 1")
-    path = crowd_file(tmp_path, crowd_row())
-    for write in (True, False):
-        with pytest.raises(ImportRefused, match="run on this site"):
-            take(study, "toloka", path, label_round="Round 1", write=write)
-
-
-def test_labels_follow_the_scale_of_the_guideline(study, tmp_path):
-    two_levels = [{"value": n, "name": str(n), "meaning": "", "example": ""} for n in (0, 1)]
-    guideline = cast.make_guideline(study)
-    guideline.levels = two_levels
-    guideline.save()
-    outcome = take(study, "toloka", crowd_file(tmp_path, crowd_row(label=2)), write=False)
-    assert "is not a label of the scale 0, 1" in reasons(outcome)[0]
 
 
 def test_a_crash_in_the_middle_leaves_nothing_behind(study, tmp_path, monkeypatch):
@@ -208,3 +164,25 @@ def test_a_crash_in_the_middle_leaves_nothing_behind(study, tmp_path, monkeypatc
             take(study, "toloka", path)
     assert sizes() == before
     assert numbers(take(study, "toloka", path), "votes") == (6, 0, 0, 0)
+    # An import crosses pieces.
+    rows = [crowd_row(f"n{n % 5}", f"w{n}", n % 4, text=f"N {n % 5}.") for n in range(12)]
+    path = crowd_file(tmp_path, *rows, name="more.tsv")
+    outcome = take(study, "toloka", path)
+    assert [numbers(outcome, name)[0] for name in ("arguments", "items", "votes")] == [5, 5, 12]
+    assert take(study, "toloka", path).added == 0
+
+
+def test_cells_the_database_would_refuse_and_a_second_vote_of_a_rater(study, tmp_path):
+    vote = line(item="i", who="w", label=1)
+    for changes, part in (
+        ({"a": "x" * 301}, "longer than 300"),
+        ({"item": "i" * 201}, "longer than 200"),
+        ({"who": "w" * 129}, "too long"),
+    ):
+        path = table_file(tmp_path, vote | changes)
+        (reason,) = reasons(take(study, "table", path, mapping=VOTES, write=False))
+        assert part in reason
+    path = table_file(tmp_path, vote, vote, vote | {"label": 2})
+    outcome = take(study, "table", path, mapping=VOTES, leave_out_rejected=True)
+    assert numbers(outcome, "votes") == (1, 1, 0, 1)
+    assert "row 2 already has this rater's vote on this item: 1" in reasons(outcome)

@@ -35,24 +35,22 @@ def test_control_items_places_in_the_suite_and_workers_without_a_name(study, tmp
         crowd_row("t2", "w1", suite="s1", text="Two.", golden=3),
         crowd_row("t1", "w2", suite="s2", text="One."),
         crowd_row("t3", "w1", suite="s3", text="Two."),
+        crowd_row("t4", "w4", 1, suite="s4", text="Refused.", status="REJECTED"),
     ]
     take(study, "toloka", crowd_file(tmp_path, *rows))
     item = Item.objects.get(external_id="t2")
     assert (item.control_label, item.imported_control_label, item.is_control) == (3, 3, True)
     votes = Assignment.objects.order_by("pk").values_list("external_id", "block", "position")
-    assert list(votes) == [("s1:t1", 0, 0), ("s1:t2", 0, 1), ("s2:t1", 0, 0), ("s3:t3", 1, 0)]
+    places = [("s1:t1", 0, 0), ("s1:t2", 0, 1), ("s2:t1", 0, 0), ("s3:t3", 1, 0)]
+    assert list(votes)[:4] == places
     # One sentence under two tasks is one argument.
-    assert (Argument.objects.count(), Item.objects.count()) == (2, 3)
+    assert (Argument.objects.count(), Item.objects.count()) == (3, 4)
     rater = Rater.objects.get(external_id="w1")
     assert (rater.kind, rater.name, rater.user) == ("person", "", None)
     assert str(rater).startswith("R-")
-
-
-def test_a_label_of_refused_work_is_kept_as_a_comment_only(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row(label=1, status="REJECTED")))
-    vote = Assignment.objects.get()
-    assert (vote.state, vote.label) == ("void", None)
-    assert vote.comment == "Status REJECTED in the source, label 1."
+    # The label of refused work stays as a comment only.
+    vote = Assignment.objects.get(state="void")
+    assert (vote.label, vote.comment) == (None, "Status REJECTED in the source, label 1.")
 
 
 PAIR = "tea vs coffee"
@@ -98,20 +96,15 @@ def test_each_rated_sheet_becomes_a_label_round_without_its_title_and_retires_wh
 
 
 def test_a_sheet_meets_the_crowds_copy_of_a_damaged_sentence(study, tmp_path):
-    take(study, "toloka", crowd_file(tmp_path, crowd_row(text="Café au lait\u00a0!")))
-    damaged = [PAIR, "1. CafÃ© au laitÂ\u00a0!", 2]
-    path = expert_file(tmp_path, {"Sheet": [BATCH, damaged]})
-    outcome = take(study, "expert_workbook", path)
-    assert numbers(outcome, "arguments") == (0, 1, 0, 0)
-    assert "damaged characters" in outcome.flags[0].reason
-    assert Argument.objects.get().text == "Café au lait\u00a0!"
-
-
-def test_two_spellings_of_one_sentence_are_no_match(study, tmp_path):
-    rows = [crowd_row("t1", text="Tea  wins."), crowd_row("t2", text="Tea\u00a0wins.")]
+    texts = ("Café au lait\u00a0!", "Tea  wins.", "Tea\u00a0wins.")
+    rows = [crowd_row(f"t{at}", text=text) for at, text in enumerate(texts)]
     take(study, "toloka", crowd_file(tmp_path, *rows))
-    path = expert_file(tmp_path, {"Sheet": [BATCH, [PAIR, "1. Tea wins.", 2]]})
-    assert numbers(take(study, "expert_workbook", path), "arguments") == (1, 0, 0, 0)
+    sheet = [BATCH, [PAIR, "1. CafÃ© au laitÂ\u00a0!", 2], [PAIR, "2. Tea wins.", 2]]
+    outcome = take(study, "expert_workbook", expert_file(tmp_path, {"Sheet": sheet}))
+    # Two spellings of one sentence are no match.
+    assert numbers(outcome, "arguments") == (1, 1, 0, 0)
+    assert "damaged characters" in outcome.flags[0].reason
+    assert set(Argument.objects.values_list("text", flat=True)) == {*texts, "Tea wins."}
 
 
 def released(*arguments: tuple[str | None, int | None, str | None]) -> list[dict]:
@@ -126,12 +119,10 @@ def test_released_and_model_labels_are_two_raters_and_null_sentences_are_left_ou
     rows = released(("Tea wins.", 3, "2"), ("Coffee wins.", 1, "1"), (None, 0, "0"))
     outcome = take(study, "final_labels", json_file(tmp_path, rows), label_round="Released")
     votes = Assignment.objects.order_by("pk").values_list("rater__kind", "rater__name", "label")
-    assert list(votes) == [
-        ("reference", "Released label", 3),
-        ("model", "GPT-4", 2),
-        ("reference", "Released label", 1),
-        ("model", "GPT-4", 1),
-    ]
+    raters = (("reference", "Released label"), ("model", "GPT-4"))
+    labels = ((3, 2), (1, 1))
+    made = [(*rater, label) for row in labels for rater, label in zip(raters, row, strict=True)]
+    assert list(votes) == made
     assert outcome.flags[0].row == 3
     assert "null" in outcome.flags[0].reason
 
@@ -153,26 +144,21 @@ MAPPING = {"object1": "a", "object2": "b", "text": "text"}
 
 
 def test_arguments_alone_need_no_label_round(study, tmp_path):
-    rows = [{"a": "tea", "b": "coffee", "text": f"S {n}.", "no": n} for n in range(3)]
+    def rows(*texts):
+        pair = {"a": "tea", "b": "coffee"}
+        return table_file(tmp_path, *(pair | {"text": text, "no": text[2:3]} for text in texts))
+
     mapping = MAPPING | {"external_id": "no"}
-    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=mapping)
+    outcome = take(study, "table", rows("S 0.", "S 1.", "S 2."), mapping=mapping)
     assert (numbers(outcome, "arguments"), numbers(outcome, "votes")) == ((3, 0, 0, 0), (0,) * 4)
     assert label_rounds_of(study).count() == 0
     assert sorted(Argument.objects.values_list("external_id", flat=True)) == ["0", "1", "2"]
-
-
-def test_rows_that_repeat_an_argument_are_counted_and_named(study, tmp_path):
-    texts = ["One.", "Two.", "One.", "Three.", "One."]
-    rows = [{"a": "tea", "b": "coffee", "text": text} for text in texts]
-    outcome = take(study, "table", table_file(tmp_path, *rows), mapping=MAPPING)
+    # Rows that repeat an argument are counted and named.
+    outcome = take(study, "table", rows("One.", "Two.", "One.", "Three.", "One."), mapping=MAPPING)
     assert numbers(outcome, "arguments") == (3, 0, 0, 0)
     said = "2 rows repeat arguments in the file, which are imported once: rows 4, 6."
-    assert outcome.notes == [said]
-
-
-def test_a_control_column_makes_control_items_and_the_kind_of_rater_is_chosen_for_all(
-    study, tmp_path
-):
+    assert outcome.notes[-1] == said
+    # A control column makes control items, and the kind of rater is chosen for all.
     row = {"a": "tea", "b": "coffee", "text": "S.", "label": 1, "who": "judge-1", "known": 0}
     mapping = MAPPING | {"label": "label", "rater": "who", "control_label": "known"}
     options = {"mapping": mapping, "rater_kind": "model", "label_round": "Mine"}
@@ -181,19 +167,16 @@ def test_a_control_column_makes_control_items_and_the_kind_of_rater_is_chosen_fo
     assert Rater.objects.get().kind == "model"
 
 
-@pytest.mark.parametrize(
-    ("columns", "guess"),
-    [
+def test_columns_are_guessed_from_their_headers():
+    for columns, guess in (
         (["Object 1", "Object 2", "Sentence"], {"text": "Sentence"}),
         (["obj1", "obj2", "argument", "URL"], {"source_url": "URL"}),
         (["a", "b", "text", "worker_id", "rating"], {"rater": "worker_id", "label": "rating"}),
         (["a", "b", "text", "rating"], {"text": "text"}),
-    ],
-)
-def test_columns_are_guessed_from_their_headers(columns, guess):
-    found = guess_mapping(columns)
-    assert guess.items() <= found.items()
-    assert ("label" in found) == ("rater" in found)
+    ):
+        found = guess_mapping(columns)
+        assert guess.items() <= found.items()
+        assert ("label" in found) == ("rater" in found)
     # Those of our own export need no guessing.
     assert is_own_export(list(export_tables.VOTE_TYPES))
     assert EXPORT_COLUMNS.items() <= guess_mapping(list(export_tables.VOTE_TYPES)).items()

@@ -15,24 +15,22 @@ from tests.judging.json_stub import JsonStub
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
 ASKED = {"aspects": "price,  taste of it", "weight": "5", "most": "2"}
+
+
+def side(name, *sentences):
+    keys = ("text", "CAM_score", "id_pair")
+    return {"name": name, "sentences": [dict(zip(keys, each, strict=True)) for each in sentences]}
+
+
 REPLY = {
     "winner": "tea",
-    "object1": {
-        "name": "tea",
-        "sentences": [
-            {
-                "text": "Tea is cheaper  than coffee.",
-                "CAM_score": 7.25,
-                "id_pair": {"https://page.example/1": "4"},
-            },
-            {"text": "Tea <b>wins</b>.", "CAM_score": 3, "id_pair": {"javascript:alert(1)": "1"}},
-            {"text": "Tea is third.", "CAM_score": 1, "id_pair": {}},
-        ],
-    },
-    "object2": {
-        "name": "coffee",
-        "sentences": [{"text": "Coffee is stronger.", "CAM_score": 5, "id_pair": {"d": "1"}}],
-    },
+    "object1": side(
+        "tea",
+        ("Tea is cheaper  than coffee.", 7.25, {"https://page.example/1": "4"}),
+        ("Tea <b>wins</b>.", 3, {"javascript:alert(1)": "1"}),
+        ("Tea is third.", 1, {}),
+    ),
+    "object2": side("coffee", ("Coffee is stronger.", 5, {"d": "1"})),
 }
 
 
@@ -76,6 +74,13 @@ def test_sentences_are_shown_before_they_are_kept(ask, comparison):
     assert "Tea <b>" not in page
     assert 'href="javascript' not in page
     assert comparison.arguments.count() == 1
+    # An address that nobody listed is not asked.
+    with JsonStub(REPLY) as stub:
+        asked, page = ask(stub, allow="")
+        assert stub.asked == []
+    assert "This site may not call that address" in page
+    assert "EGRESS_ALLOW" in page
+    assert "127.0.0.1" not in asked.job.error
 
 
 @pytest.mark.parametrize(
@@ -98,24 +103,6 @@ def test_what_went_wrong_is_said(ask, stub, words):
     assert words in page
 
 
-def test_an_address_nobody_listed_is_not_asked(ask):
-    with JsonStub(REPLY) as stub:
-        asked, page = ask(stub, allow="")
-        assert stub.asked == []
-    assert "This site may not call that address" in page
-    assert "EGRESS_ALLOW" in page
-    assert "127.0.0.1" not in asked.job.error
-
-
-def test_nobody_is_asked_without_an_address(client, study, comparison):
-    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
-    assert "No CAM service yet" in client.get(url).content.decode()
-    response = client.post(url, ASKED)
-    assert response.status_code == 422
-    assert "has no CAM service" in response.content.decode()
-    assert not Job.objects.exists()
-
-
 WRONG = {
     "weight": ("0", "6"),
     "most": ("0", "101", ""),
@@ -123,22 +110,13 @@ WRONG = {
 }
 
 
-@pytest.mark.long
-def test_what_cannot_be_asked(client, study, comparison, researcher):
-    retrieval_cam.set_service(study=study, address="https://cam.example", actor=researcher)
-    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
-    for field, values in WRONG.items():
-        for value in values:
-            assert client.post(url, ASKED | {field: value}).status_code == 422
-    assert not CamRequest.objects.exists()
-
-
 def test_chosen_sentences_become_arguments_once(client, study, comparison, researcher):
+    known = comparison.arguments.get()
     asked = make_cam_request(comparison, researcher)
     url = page_of(study, comparison, asked, "cam_take")
     response = client.post(url, {"chosen": ["2", "3"]}, follow=True)
-    assert "2 new arguments." in response.content.decode()
-    assert response.content.decode().count("Already an argument") == 2
+    assert "2 new arguments." in response.text
+    assert response.text.count("Already an argument") == 2
     client.post(url, {"chosen": ["1", "2", "3", "4", "99", "x", "-1", "9" * 5]})
     assert comparison.arguments.count() == 1 + len(SENTENCES)
     argument = comparison.arguments.get(text=SENTENCES[1])
@@ -147,35 +125,27 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison, resea
     assert (origin.kind, origin.source) == ("cam", "https://cam.example/cam")
     assert (origin.favours, origin.score, origin.added_by) == (2, 9.5, researcher)
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
-    assert "supports coffee there" in page.content.decode()
+    assert "supports coffee there" in page.text
     verbs = AuditEvent.objects.filter(verb="arguments_found").values_list("details", flat=True)
     assert sorted(one["new"] for one in verbs) == [1, 2]
-
-
-def test_a_sentence_that_was_imported_before_keeps_what_it_has(
-    client, study, comparison, researcher
-):
-    known = comparison.arguments.get()
+    # A sentence that was imported before keeps what it has.
     asked = make_cam_request(comparison, researcher, texts=[known.text, "Tea beats all."])
     url = page_of(study, comparison, asked, "cam_take")
     response = client.post(url, {"everything": "1", "all": ["1", "2"]}, follow=True)
-    assert "1 new argument. Already in the study: 1." in response.content.decode()
+    assert "1 new argument. Already in the study: 1." in response.text
     known.refresh_from_db()
     assert known.source_url == ""
     assert not hasattr(known, "origin")
-
-
-def test_a_request_belongs_to_its_comparison_and_gives_nothing_while_it_waits(
-    client, study, comparison, researcher
-):
-    asked = make_cam_request(comparison, researcher)
+    # A request belongs to its comparison, and gives nothing while it waits.
     other = cast.make_arguments(study, 1, pair=("a", "b"))[0].comparison
     assert client.get(page_of(study, other, asked)).status_code == 404
     assert client.post(page_of(study, other, asked, "cam_take")).status_code == 404
     CamRequest.objects.update(found=None)
-    take = page_of(study, comparison, asked, "cam_take")
-    page = client.post(take, {"chosen": ["1"]}, follow=True)
+    page = client.post(url, {"chosen": ["1"]}, follow=True)
     assert "Choose at least one sentence." in page.text
+
+
+ADDRESSES = ("https://cam.example/api", "http://10.0.0.7:5000/cam/{objectA}/{objectB}")
 
 
 def give(client, study, address):
@@ -183,34 +153,35 @@ def give(client, study, address):
     return client.post(url, {"address": address}, follow=True)
 
 
-def test_the_address_is_kept_changed_and_removed(client, study):
-    for address in ("https://cam.example/api", "http://10.0.0.7:5000/cam/{objectA}/{objectB}"):
+def test_the_address_is_kept_changed_and_removed(client, study, comparison):
+    # Nobody is asked without an address.
+    url = reverse("find_cam", args=[study.public_id, comparison.public_id])
+    assert "No CAM service yet" in client.get(url).text
+    response = client.post(url, ASKED)
+    assert (response.status_code, "has no CAM service" in response.text) == (422, True)
+    assert not Job.objects.exists()
+    for address in NO_ADDRESSES:
+        assert give(client, study, address).status_code == 422, address
+        assert not CamService.objects.exists()
+    for address in (*ADDRESSES, ADDRESSES[1]):
         assert give(client, study, f" {address} ").status_code == 200
         assert retrieval_cam.address_of(study) == address
-    give(client, study, "http://10.0.0.7:5000/cam/{objectA}/{objectB}")
     assert AuditEvent.objects.filter(verb="cam_service_changed").count() == 2
+    # What cannot be asked.
+    for field, values in WRONG.items():
+        for value in values:
+            assert client.post(url, ASKED | {field: value}).status_code == 422, (field, value)
+    assert not CamRequest.objects.exists()
     give(client, study, "")
     assert not CamService.objects.exists()
 
 
-NO_ADDRESSES = [
-    *[
-        "cam.example",
-        "ftp://cam.example",
-        "https://",
-        "https://[::1",
-        "https://me:secret@cam.example",
-    ],
+NO_ADDRESSES = (
+    *("cam.example", "ftp://cam.example", "https://", "https://[::1"),
+    *("https://me:secret@cam.example", "https://{objectA}.example/"),
     *(f"https://cam.example{rest}" for rest in ("/?objectA=x", "/#x", "/{colour}", ":99999/")),
     *(f"https://cam.example/{rest}" for rest in ("a b", "\x00", "x" * 500)),
-    "https://{objectA}.example/",
-]
-
-
-def test_addresses_that_are_none(client, study):
-    for address in NO_ADDRESSES:
-        assert give(client, study, address).status_code == 422
-        assert not CamService.objects.exists()
+)
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ import re
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.corpus.models import Argument, text_key
 from annotation.retrieval.actions import corpora as actions
-from annotation.retrieval.actions import corpora as retrieval_loading
 from annotation.retrieval.models import ArgumentOrigin, Corpus, CorpusSentence
 from cqa_site.files.actions import exports
 from cqa_site.people.models import AuditEvent
@@ -64,11 +63,19 @@ def press(client, inline):
 def text_of(client, url):
     response = client.get(url)
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 def test_from_an_empty_page_to_a_search(client, study, inline, stored, press):
     assert "No corpus yet" in text_of(client, address("corpora", study))
+    # Uploads above the limit are refused.
+    for limit in (50, -1024 * 1024):
+        with override_settings(MAX_UPLOAD_BYTES=limit):
+            response = upload(client, study, "x" * 51)
+        assert response.status_code == 413
+    with override_settings(MAX_UPLOAD_BYTES=50):
+        assert "Split this file" in upload(client, study, "x" * 51).text
+    assert (stored(), study.corpora.count()) == ([], 0)
     corpus = checked(client, study, inline)
     assert corpus.state == "checked"
     counted = ("rows", "sentences", "repeated", "blank", "too_long", "not_text", "addresses")
@@ -79,6 +86,12 @@ def test_from_an_empty_page_to_a_search(client, study, inline, stored, press):
     page = text_of(client, address("corpus", study, corpus))
     assert "Ready to load" in page
     assert "2 sentences can be searched" in page
+    # A look that stopped can be repeated, but not skipped.
+    Corpus.objects.filter(pk=corpus.pk).update(state="checking")
+    page = text_of(client, address("corpus", study, corpus))
+    assert "Processing of this file stopped" in page
+    assert press("corpus_load", corpus) == "checking"
+    assert press("corpus_check", corpus) == "checked"
     assert press("corpus_load", corpus) == "ready"
     assert (corpus.sentence_count, corpus.stored_as) == (2, "")
     rows = corpus.sentences.order_by("pk").values_list("text", "is_comparative")
@@ -104,28 +117,23 @@ def test_a_file_that_cannot_be_taken_says_why_and_another_encoding_can_be_named(
     assert corpus.found["first"][0]["text"] == "Café und Tee."
 
 
-def test_uploads_above_the_limit_are_refused(client, study, settings, stored):
-    settings.MAX_UPLOAD_BYTES = 50
-    response = upload(client, study, "x" * 51)
-    assert response.status_code == 413
-    assert "Split this file" in response.content.decode()
-    settings.MAX_UPLOAD_BYTES = -1024 * 1024
-    assert upload(client, study).status_code == 413
-    assert (stored(), study.corpora.count()) == ([], 0)
-
-
 def test_loading_goes_in_pieces_and_can_begin_again(client, study, inline, press, monkeypatch):
-    monkeypatch.setattr(retrieval_loading, "CHUNK", 3)
+    monkeypatch.setattr(actions, "CHUNK", 3)
     lines = "".join(f"Tea beats coffee in point {n}.\n" for n in range(10))
     corpus = checked(client, study, inline, lines)
     work = broken_off(corpus, monkeypatch, after=2)
     corpus.refresh_from_db()
     assert (corpus.state, corpus.sentences.count()) == ("loading", 6)
     assert actions.is_stranded(corpus)
-    page = text_of(client, address("corpus", study, corpus))
-    assert "Continue loading" in page
+    assert "Continue loading" in text_of(client, address("corpus", study, corpus))
     assert (press("corpus_load", corpus), corpus.sentence_count) == ("ready", 10)
     assert work.job.state == "failed"
+    # So does deleting.
+    kept = make_corpus(study, name="Kept", texts=SENTENCES)
+    actions.request_deletion(corpus=corpus, actor=None)
+    jobs.drain()
+    assert list(Corpus.objects.all()) == [kept]
+    assert CorpusSentence.objects.count() == len(SENTENCES)
 
 
 def broken_off(corpus, monkeypatch, *, after):
@@ -139,19 +147,10 @@ def broken_off(corpus, monkeypatch, *, after):
             if number == after:
                 raise OSError("the disk is gone")
 
-    monkeypatch.setattr(retrieval_loading, "_in_pieces", some)
+    monkeypatch.setattr(actions, "_in_pieces", some)
     jobs.drain()
-    monkeypatch.setattr(retrieval_loading, "_in_pieces", pieces)
+    monkeypatch.setattr(actions, "_in_pieces", pieces)
     return jobs.JobContext(Job.objects.select_related("study").latest("pk"))
-
-
-def test_a_stranded_look_can_be_repeated_but_not_skipped(client, study, inline, press):
-    corpus = checked(client, study, inline)
-    Corpus.objects.filter(pk=corpus.pk).update(state="checking")
-    page = text_of(client, address("corpus", study, corpus))
-    assert "Processing of this file stopped" in page
-    assert press("corpus_load", corpus) == "checking"
-    assert press("corpus_check", corpus) == "checked"
 
 
 def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, comparison):
@@ -171,42 +170,34 @@ def test_a_deleted_corpus_is_gone_at_once_and_its_arguments_stay(client, study, 
     assert AuditEvent.objects.filter(study=study, verb="corpus_deleted").count() == 1
 
 
-def test_deleting_goes_in_pieces(study, monkeypatch):
-    monkeypatch.setattr(retrieval_loading, "CHUNK", 2)
-    kept = make_corpus(study, name="Kept", texts=SENTENCES)
-    corpus = make_corpus(study, texts=[f"Sentence {n}." for n in range(5)])
-    actions.request_deletion(corpus=corpus, actor=None)
-    jobs.drain()
-    assert list(Corpus.objects.all()) == [kept]
-    assert CorpusSentence.objects.count() == len(SENTENCES)
-
-
 def test_a_corpus_that_was_deleted_is_not_loaded(client, study, inline, stored):
     corpus = checked(client, study, inline)
     actions.request_load(corpus=corpus, actor=None)
     actions.request_deletion(corpus=corpus, actor=None)
     with pytest.raises(actions.CorpusBusy):
         actions.request_deletion(corpus=corpus, actor=None)
-    jobs.drain()
-    assert not Corpus.objects.exists()
-    assert stored() == []
-    assert set(Job.objects.values_list("kind", "state")) == {
-        ("check_corpus", "done"),
-        ("load_corpus", "failed"),
-        ("delete_corpus", "done"),
-    }
-
-
-def test_loading_stops_when_the_corpus_is_deleted_meanwhile(client, study, inline):
-    corpus = checked(client, study, inline)
-    Corpus.objects.filter(pk=corpus.pk).update(deleted_at=timezone.now())
+    # Nor is one that is deleted meanwhile.
     with pytest.raises(JobRefused):
         list(actions._in_pieces(corpus, iter([actions.CorpusLine(1, "Tea.", "")])))
-    assert CorpusSentence.objects.count() == 0
+    jobs.drain()
+    assert not Corpus.objects.exists()
+    assert not CorpusSentence.objects.exists()
+    assert stored() == []
+    kinds = (("check_corpus", "done"), ("load_corpus", "failed"), ("delete_corpus", "done"))
+    assert set(Job.objects.values_list("kind", "state")) == set(kinds)
 
 
-def test_uploads_that_nobody_loaded_are_given_up(client, study, inline, settings, stored):
+def test_uploads_that_nobody_loaded_are_given_up(
+    client, study, inline, settings, stored, monkeypatch
+):
     corpus = checked(client, study, inline)
+    # Files that no corpus knows are swept.
+    (kept,) = stored()
+    (kept.parent / "stray").write_text("x")
+    with monkeypatch.context() as soon:
+        soon.setattr(exports, "LEFTOVER_SECONDS", -1)
+        assert exports.remove_leftovers() == 1
+    assert stored() == [kept]
     ready = make_corpus(study, name="Ready")
     long_ago = timezone.now() - timezone.timedelta(days=settings.EXPORT_RETENTION_DAYS + 1)
     assert actions.discard_old_corpora() == 0
@@ -220,29 +211,20 @@ def test_uploads_that_nobody_loaded_are_given_up(client, study, inline, settings
     assert stored() == []
 
 
-def test_files_that_no_corpus_knows_are_swept(client, study, inline, stored, monkeypatch):
-    checked(client, study, inline)
-    (kept,) = stored()
-    (kept.parent / "stray").write_text("x")
-    monkeypatch.setattr(exports, "LEFTOVER_SECONDS", -1)
-    assert exports.remove_leftovers() == 1
-    assert stored() == [kept]
-
-
 def test_chosen_sentences_become_arguments_once(client, study, comparison):
     make_corpus(study)
-    url = address("find_arguments", study, comparison) + "?aspect=&words=any"
-    page = text_of(client, url)
+    url = address("find_arguments", study, comparison)
+    page = text_of(client, url + "?aspect=&words=any")
     keys = re.findall(r'name="chosen" value="([0-9a-f]{64})"', page)
     assert len(keys) == 3
     take = address("find_take", study, comparison)
     response = client.post(take + "?words=any", {"chosen": keys[:2]}, follow=True)
     assert response.redirect_chain[0][0].endswith("/find/?words=any")
-    assert "2 new arguments." in response.content.decode()
-    assert response.content.decode().count("Already an argument") == 2
+    assert "2 new arguments." in response.text
+    assert response.text.count("Already an argument") == 2
     everything = {"everything": "1", "all": keys, "chosen": keys[:1]}
     response = client.post(take, everything, follow=True)
-    assert "1 new argument. Already in the study: 2." in response.content.decode()
+    assert "1 new argument. Already in the study: 2." in response.text
     assert comparison.arguments.count() == 4
     argument = comparison.arguments.get(text=SENTENCES[0])
     assert argument.source_url == "https://forum.example/0"
@@ -251,6 +233,14 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison):
     assert AuditEvent.objects.filter(verb="arguments_found").count() == 2
     page = text_of(client, address("argument", study, argument))
     assert "Found in: Corpus Forum" in page
+    # One corpus can be searched alone.
+    two = make_corpus(study, name="Two", texts=["Coffee is darker than tea."])
+    page = text_of(client, f"{url}?corpus={two.public_id}")
+    assert "is darker than" in page
+    assert "is cheaper than" not in page
+    foreign = make_corpus(cast.make_study("Study B"))
+    for corpus in (foreign.public_id, "x"):
+        assert client.get(url, {"corpus": corpus}).status_code == 422
 
 
 def test_nothing_chosen_is_said_and_sentences_of_other_studies_cannot_be_taken(
@@ -260,25 +250,13 @@ def test_nothing_chosen_is_said_and_sentences_of_other_studies_cannot_be_taken(
     url = address("find_take", study, comparison)
     for chosen in ([], ["x"], ["\x00" * 64], ["f" * 64], ["F" * 64], ["1"]):
         response = client.post(url, {"chosen": chosen}, follow=True)
-        assert "Choose at least one sentence." in response.content.decode()
+        assert "Choose at least one sentence." in response.text
     make_corpus(cast.make_study("Study B"), texts=["Their tea beats coffee."])
     Corpus.objects.filter(study=study).update(deleted_at=timezone.now())
     client.post(url, {"chosen": [text_key("Their tea beats coffee."), text_key(SENTENCES[0])]})
     assert Argument.objects.count() == 1
     page = text_of(client, address("find_arguments", study, comparison))
     assert "No corpus to search" in page
-
-
-def test_one_corpus_can_be_searched_alone(client, study, comparison):
-    make_corpus(study, name="One", texts=["Tea is older than coffee."])
-    two = make_corpus(study, name="Two", texts=["Coffee is darker than tea."])
-    foreign = make_corpus(cast.make_study("Study B"))
-    url = address("find_arguments", study, comparison)
-    page = text_of(client, f"{url}?corpus={two.public_id}")
-    assert "is darker than" in page
-    assert "is older than" not in page
-    for corpus in (foreign.public_id, "x"):
-        assert client.get(url, {"corpus": corpus}).status_code == 422
 
 
 def test_two_objects_make_a_comparison_once(client, study):

@@ -29,30 +29,10 @@ TEXTS = (
     "PS3 beats the 3DS.",
 )
 HOSTILE = [
-    '"',
-    "*",
-    "tea*",
-    "NEAR(tea coffee, 5)",
-    "-tea",
-    "tea OR coffee",
-    "^tea",
-    "{text marks} : tea",
-    "(((",
-    "'; DROP TABLE annotation_corpussentence; --",
-    "tea & coffee",
-    "tea <-> coffee",
-    "tea:*",
-    "\\'",
-    "%s %(x)s %",
-    "e\u0301",
-    "東京",
-    "İstanbul",
-    "🍵 tea",
-    "ﬁ",
-    "a\u0000b",
-    "\ud800".encode("utf-8", "replace").decode(),
-    "x" * 10_240,
-    "tea " * 2_560,
+    *('"', "*", "tea*", "NEAR(tea coffee, 5)", "-tea", "tea OR coffee", "^tea", "(((", "\\'"),
+    *("{text marks} : tea", "'; DROP TABLE annotation_corpussentence; --", "tea & coffee"),
+    *("tea <-> coffee", "tea:*", "%s %(x)s %", "e\u0301", "東京", "İstanbul", "🍵 tea", "ﬁ"),
+    *("a\u0000b", "\ud800".encode("utf-8", "replace").decode(), "x" * 10_240, "tea " * 2_560),
 ]
 
 
@@ -66,9 +46,8 @@ def found(corpora, one, two, most=50, **options):
     return [hit.text for hit in search(corpora, build_query(one, two, **options), most)]
 
 
-@pytest.mark.parametrize(
-    ("one", "two", "expected"),
-    [
+def test_sentences_that_name_both(corpus, django_assert_max_num_queries):
+    for one, two, expected in (
         ("cat", "dog", TEXTS[:2]),
         ("DOGS", "Cat", TEXTS[:2]),
         ("New York", "Berlin", TEXTS[3:4]),
@@ -80,49 +59,37 @@ def found(corpora, one, two, most=50, **options):
         ("ps3", "3ds", TEXTS[11:12]),
         ("dog", "fish", ()),
         ("3", "3ds", ()),
-    ],
-)
-def test_sentences_that_name_both(corpus, one, two, expected, django_assert_max_num_queries):
-    with django_assert_max_num_queries(4):
-        assert found(corpus, one, two) == list(expected)
-    assert set(found(corpus, two, one)) == set(expected)
-
-
-def test_any_word_widens_and_signs_and_aspects_narrow(corpus):
+    ):
+        with django_assert_max_num_queries(4):
+            assert found(corpus, one, two) == list(expected), (one, two)
+        assert set(found(corpus, two, one)) == set(expected)
+    # Any word widens, signs and aspects narrow.
     assert found(corpus, "New York", "Berlin", any_word=True) == [TEXTS[3], TEXTS[4]]
     assert found(corpus, "C++", "C") == [TEXTS[7]]
     assert found(corpus, "C", "Java") == [TEXTS[8]]
-    assert found(corpus, "cat", "dog", aspect="loyally") == [TEXTS[0]]
-    assert found(corpus, "cat", "dog", aspect="price, people") == [TEXTS[0]]
-    assert found(corpus, "cat", "dog", aspect="price") == []
-
-
-def test_sentences_that_compare_come_first_and_short_ones_before_long_ones(study):
-    padding = " and so on" * 20
-    texts = ["tea coffee" + padding, "tea, coffee", "tea or coffee is better" + padding]
-    texts.append("tea beats coffee")
-    corpus = make_corpus(study, texts=texts)
-    assert found(corpus, "tea", "coffee") == [texts[3], texts[2], texts[1], texts[0]]
+    for aspect, texts in (("loyally", [TEXTS[0]]), ("price, people", [TEXTS[0]]), ("price", [])):
+        assert found(corpus, "cat", "dog", aspect=aspect) == texts
 
 
 def test_the_number_is_bounded(study, monkeypatch):
     texts = [f"Tea beats coffee in point {n}." for n in range(8)]
     texts += [f"Tea and coffee number {n}." for n in range(8)]
     corpus = make_corpus(study, texts=texts)
-    assert len(found(corpus, "tea", "coffee", most=5)) == 5
-    assert len(found(corpus, "tea", "coffee", most=10)) == 10
-    assert found(corpus, "tea", "coffee", most=0) == []
+    assert [len(found(corpus, "tea", "coffee", most=n)) for n in (0, 5, 10)] == [0, 5, 10]
     monkeypatch.setattr(retrieval_search, "MOST_HITS", 3)
     assert len(found(corpus, "tea", "coffee", most=10_000)) == 3
-
-
-def test_of_very_many_only_some_are_ranked(study, monkeypatch):
+    monkeypatch.undo()
+    # Sentences that compare come first, and short ones before long ones.
+    padding = " and so on" * 20
+    texts = ["tea coffee" + padding, "tea, coffee", "tea or coffee is better" + padding]
+    texts.append("tea beats coffee")
+    corpus = make_corpus(study, name="Order", texts=texts)
+    assert found(corpus, "tea", "coffee") == [texts[3], texts[2], texts[1], texts[0]]
+    # Of very many only some are ranked.
     monkeypatch.setattr(retrieval_search, "MOST_RANKED", 4)
     texts = [f"Tea, as they say {'so ' * (9 - n)}, beats coffee {n}." for n in range(9)]
-    corpus = make_corpus(study, texts=texts)
-    some = found(corpus, "tea", "coffee")
-    assert some == sorted(some, key=len)
-    assert len(some) == 4
+    some = found(make_corpus(study, name="Many", texts=texts), "tea", "coffee")
+    assert (len(some), some) == (4, sorted(some, key=len))
 
 
 def test_only_the_corpora_that_are_asked_for_are_searched(study):
