@@ -31,12 +31,10 @@ class AnalysisLab(SignedIn):
 
     @property
     def ids(self) -> dict[str, Any]:
-        """What stands in addresses of the analysis."""
         return {"analysis_id": self.analysis.public_id}
 
     @property
     def seen(self) -> int:
-        """The revision that an edit may be based on."""
         return self.fresh().revision
 
     def fresh(self) -> Analysis:
@@ -44,7 +42,6 @@ class AnalysisLab(SignedIn):
         return Analysis.objects.get(pk=self.analysis.pk)
 
     def at(self, point: FoundPoint | None) -> list[int]:
-        """The statements at a key point."""
         rows = self.analysis.placements.filter(point=point)
         return sorted(rows.values_list("argument", flat=True))
 
@@ -54,25 +51,20 @@ class AnalysisLab(SignedIn):
         return action(**usual | given)
 
     def rename(self, point: FoundPoint, text: str, **given: Any) -> PointChange:
-        """Call a key point otherwise."""
         return self.do(edits.rename_point, point=point, text=text, **given)
 
     def move(
         self, point: FoundPoint | None, statements: list[int], to: FoundPoint | None
     ) -> PointChange:
-        """Move statements from one key point to another."""
         return self.do(edits.move_statements, point=point, statements=statements, to=to)
 
     def put(self, verb: str, *points: FoundPoint) -> PointChange:
-        """Put key points into another state."""
         return self.do(edits.set_state, points=points, verb=verb)
 
     def undo(self, change: PointChange) -> PointChange:
-        """Take an edit back."""
         return edits.undo_change(analysis=self.analysis, actor=self.boss, change=change)
 
     def delete(self) -> None:
-        """Delete the analysis."""
         self.analysis.refresh_from_db()
         delete_analysis(analysis=self.analysis, actor=self.boss)
 
@@ -106,11 +98,9 @@ class WordLab(AnalysisLab):
         self.quiet, self.parking, self.catalogue = map(self.point, WORDS)
 
     def point(self, word: str) -> FoundPoint:
-        """The key point about a theme."""
         return self.analysis.points.get(text__iendswith=f"{word}.")
 
     def plan(self, **chosen: Any) -> RunPlan:
-        """Of a run, with the first prompt."""
         return self.plan_of(self.analysis, self.endpoint, self.boss, **chosen)
 
     def start(self, **chosen: Any) -> Run:
@@ -133,9 +123,7 @@ class WordLab(AnalysisLab):
         return self.analysis.job.error
 
     def retry(self, run: Run) -> None:
-        """Ask again for replies that were of no use."""
         retry_unscored(run=run, actor=self.boss)
 
     def cancel(self, run: Run) -> None:
-        """Stop a run for good."""
         cancel_run(run=run, actor=self.boss)

@@ -22,15 +22,10 @@ FIRST = date(2025, 1, 6)
 def make_analysis(study: Study, *, number: int = 1, mentions=None, name: str = "") -> Analysis:
     """Eighty comments with department, number and mood, one each second day."""
     cell = make_cell(study, name=name or f"Comments {number}")
-    done = {"language": "en", "state": Analysis.State.DONE, "done_at": timezone.now()}
-    analysis = study.analyses.create(
-        number=number,
-        name=f"Comments from the works council {number}",
-        cell=cell,
-        match_scorer=make_scorer(study, name=f"Scorer {number}"),
-        cutoff=0.5,
-        **done,
-    )
+    fields = {"number": number, "name": f"Comments from the works council {number}"}
+    fields |= {"language": "en", "state": Analysis.State.DONE, "done_at": timezone.now()}
+    scorer = make_scorer(study, name=f"Scorer {number}")
+    analysis = study.analyses.create(cell=cell, match_scorer=scorer, cutoff=0.5, **fields)
     points = [
         FoundPoint.objects.create(analysis=analysis, position=at, text=text, written=text)
         for at, text in enumerate(POINTS, start=1)

@@ -53,18 +53,15 @@ def blocks(request: ChatRequest) -> list[list[dict]]:
 
 
 def theme_of(request: ChatRequest) -> str:
-    """What most statements of a request are about."""
     said = " ".join(each["argument"] for each in blocks(request)[0])
     return max(WORDS, key=said.count)
 
 
 def says(text: str) -> str:
-    """A reply."""
     return json.dumps({"key_point": text})
 
 
 def on_theme(request: ChatRequest) -> str:
-    """A sentence about the statements of the request."""
     return says(f"People speak of {theme_of(request)}")
 
 
@@ -128,3 +125,10 @@ def dies_at(monkeypatch: pytest.MonkeyPatch, module: Any, name: str) -> None:
         return whole(*args, **kwargs)
 
     monkeypatch.setattr(module, name, step)
+
+
+def require_fenced(asked: list[ChatRequest]) -> None:
+    """Nothing that a comment says changes the direction of a request, or ends its part."""
+    sent = "".join(request.messages[-1]["content"] for request in asked)
+    assert "\u202e" not in sent
+    assert "<|im_end|>" not in sent

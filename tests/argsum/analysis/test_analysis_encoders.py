@@ -14,7 +14,6 @@ from argsum.scorers.actions import encoders as installing
 from argsum.scorers.actions import models
 from argsum.scorers.actions.encoders import encoder_states
 from argsum.scorers.actions.scorers import default_scorers
-from cqa_site.judging import encoder_fetching
 from cqa_site.judging.embedding import EmbeddingsUnavailable, SentenceEmbedder
 from cqa_site.judging.encoder_fetching import EncoderNotFetched
 from cqa_site.judging.encoders import ENCODERS, MPNET, MULTILINGUAL, MultilingualEmbedder
@@ -305,9 +304,3 @@ def test_others_may_not_install(lab):
     assert not Job.objects.filter(kind=installing.JOB).exists()
     assert lab.post("encoder_install", encoder="other").status_code == 404
     assert [state.is_fetching for state in encoder_states()] == [False, False]
-
-
-def test_no_test_downloads_anything(monkeypatch):
-    monkeypatch.setenv("ENCODERS_DIR", "/dev/null/encoders")
-    with pytest.raises(EncoderNotFetched, match="writable"):
-        encoder_fetching.fetch_encoder(ENCODERS[MULTILINGUAL], lambda *step: None)

@@ -36,6 +36,7 @@ from .made_writing import (
     noting,
     on_theme,
     plan_for,
+    require_fenced,
     says,
     scoring_words,
     theme_of,
@@ -79,7 +80,7 @@ def counts(run):
     return found.written, found.kept, found.changed, found.unchecked
 
 
-def test_each_key_point_is_written_from_its_own_statements(written):
+def test_each_key_point_is_written_from_its_own_statements_in_an_edit_that_can_be_undone(written):
     lab, run, asked = written, written.run, written.asked
     assert (run.state, run.kind, lab.analysis.writing) == (Run.State.DONE, "point_writing", run)
     assert lab.texts() == [f"People speak of {word}" for word in ("quiet", "parking", "catalogue")]
@@ -91,9 +92,7 @@ def test_each_key_point_is_written_from_its_own_statements(written):
         assert "The town library" in request.messages[-1]["content"]
         assert request.messages[-1]["content"].endswith("Refused: none")
     assert list(find_violations()) == []
-
-
-def test_every_text_is_an_edit_that_can_be_undone(written):
+    # Every text is an edit that can be undone.
     changes = list(written.analysis.changes.all())
     with pytest.raises(EditRefused, match=r"meantime \(written by a language model, Ada"):
         written.rename(written.quiet, "Late", seen=0)
@@ -215,7 +214,16 @@ def test_a_text_of_far_more_words_than_were_asked_for_is_no_key_point(lab):
     assert kind_of(run).read(run, call, call.reply).value.split() == ["parking"] * 31
 
 
-def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
+def test_one_writes_at_a_time_only_for_what_is_done_and_nothing_when_cancelled(lab):
+    before = lab.texts()
+    run = lab.begin(answer=lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
+    lab.retry(run)
+    lab.cancel(run)
+    go_on(on_theme)
+    assert lab.texts() == before
+    assert counts(run) == (0, 1, 0, 2)
+    assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()
+    # One writes at a time and only for what is done.
     run = lab.start()
     assert lab.start() == run
     with pytest.raises(RunRefused, match=f"Run #{run.number} still works"):
@@ -228,17 +236,6 @@ def test_one_writes_at_a_time_and_only_for_what_is_done(lab):
     type(lab.analysis).objects.update(state="running")
     with pytest.raises(RunRefused, match="not finished yet"):
         lab.start()
-
-
-def test_a_cancelled_run_writes_nothing(lab):
-    before = lab.texts()
-    run = lab.begin(answer=lambda r: "No." if theme_of(r) == "quiet" else on_theme(r))
-    lab.retry(run)
-    lab.cancel(run)
-    go_on(on_theme)
-    assert lab.texts() == before
-    assert counts(run) == (0, 1, 0, 2)
-    assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()
 
 
 def test_a_check_that_was_stopped_or_failed_is_made_up_for_by_writing_again_for_nothing(lab):
@@ -361,7 +358,5 @@ def test_what_statements_say_stays_inside_the_fence(lab):
     lab.analysis = analyse(lab.cell, lab.boss)
     asked = []
     run = lab.write(noting(asked, on_theme))
-    sent = "".join(request.messages[-1]["content"] for request in asked)
-    assert "\u202e" not in sent
-    assert "<|im_end|>" not in sent
+    require_fenced(asked)
     assert run.flags["texts"]["bidi"] == 1

@@ -26,7 +26,6 @@ def step_of(request: ChatRequest) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """The themes that a text names."""
     return [word for word in WORDS if word in text.lower()]
 
 
@@ -62,7 +61,6 @@ def codes_of(request: ChatRequest) -> dict[str, list[str]]:
 
 
 def says_codes(codes: dict[str, list[str]]) -> str:
-    """A reply with codes."""
     entries = [{"id": name, "reason": "It says so.", "codes": own} for name, own in codes.items()]
     return json.dumps({"statements": entries})
 
@@ -92,6 +90,5 @@ def assignment_plan(analysis: Analysis, endpoint: Endpoint, actor: User, **chose
 
 
 def sign(analysis: Analysis, actor: User):
-    """Sign off what is shown now."""
     analysis.refresh_from_db()
     return sign_off(analysis=analysis, actor=actor, seen=analysis.revision)

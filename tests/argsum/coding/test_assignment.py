@@ -26,6 +26,7 @@ from tests.argsum.analysis.made_writing import (
     dies_at,
     go_on,
     noting,
+    require_fenced,
     scoring_words,
 )
 from tests.worlds import built_once
@@ -126,9 +127,7 @@ def test_statements_go_to_the_key_points_that_they_make_in_one_edit(assigned):
     lab.catalogue.refresh_from_db()
     assert lab.catalogue.statements == len(lab.moved)
     assert list(find_violations()) == []
-
-
-def test_the_edit_can_be_undone_and_done_again(assigned):
+    # The edit can be undone and done again.
     lab, before, after = assigned, assigned.before, assigned.places()
     assert after != before
     assert lab.fresh().is_coded
@@ -243,9 +242,7 @@ def test_what_a_comment_tells_the_model_goes_alone_and_moves_no_other(lab):
     run = lab.assign(noting(asked, obeys))
     (own,) = filter(is_injected, asked)
     assert (len(statements_in(own)), len(blocks(own))) == (1, 2)
-    sent = "".join(request.messages[-1]["content"] for request in asked)
-    assert "\u202e" not in sent
-    assert "<|im_end|>" not in sent
+    require_fenced(asked)
     assert run.flags["texts"]["addresses_judge"] == 1
     rows = lab.rows(run).exclude(argument=injected)
     others = lab.cell.arguments.exclude(pk=injected.pk).values_list("text", flat=True)
@@ -268,16 +265,6 @@ def test_what_people_placed_stays_also_what_they_place_meanwhile(lab):
     assert second in lab.at(None)
     assert lab.at(lab.catalogue) == lab.moved[2:]
     assert lab.rows(run, argument=second).get().agrees is not None
-
-
-def test_without_a_valid_sign_off_nothing_starts(lab):
-    plan = lab.plan()
-    lab.rename(lab.quiet, "It is loud.")
-    for is_signed, started in ((False, plan), (False, lab.plan()), (True, plan)):
-        if is_signed:
-            sign(lab.analysis, lab.boss)
-        with pytest.raises(RunRefused, match="not signed off"):
-            start_run(study=lab.study, actor=lab.boss, plan=started)
 
 
 def test_who_changes_key_points_meanwhile_stops_it_and_going_back_costs_nothing(lab):
@@ -310,7 +297,7 @@ def test_new_statements_cost_only_their_own_requests(assigned):
     assert len(asked) == 2
 
 
-def test_a_cancelled_run_moves_nothing(lab):
+def test_without_a_valid_sign_off_nothing_starts_and_a_cancelled_run_moves_nothing(lab):
     before = lab.places()
     run = lab.begin(lambda r: "No." if "hall" in str(r.messages) else assigns(r))
     lab.retry(run)
@@ -318,6 +305,14 @@ def test_a_cancelled_run_moves_nothing(lab):
     go_on(assigns)
     assert lab.places() == before
     assert not Job.objects.filter(kind=FOLLOW, state__in=["ready", "leased", "failed"]).exists()
+    # Without a valid sign off nothing starts.
+    plan = lab.plan()
+    lab.rename(lab.quiet, "It is loud.")
+    for is_signed, started in ((False, plan), (False, lab.plan()), (True, plan)):
+        if is_signed:
+            sign(lab.analysis, lab.boss)
+        with pytest.raises(RunRefused, match="not signed off"):
+            start_run(study=lab.study, actor=lab.boss, plan=started)
 
 
 def test_a_limit_of_money_pauses_it_and_nothing_moves_until_it_is_over(lab):

@@ -15,7 +15,7 @@ from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
 from tests.argsum.analysis.labs import WordLab
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
-from tests.argsum.analysis.made_writing import blocks, go_on, noting
+from tests.argsum.analysis.made_writing import blocks, go_on, noting, require_fenced
 from tests.worlds import built_once
 
 from .made_coding import TEXTS, list_of, proposal_plan, proposes, step_of
@@ -165,9 +165,7 @@ def test_comments_stay_inside_the_fence(lab):
         lab.analysis = analyse(lab.cell, lab.boss)
     asked = []
     run = lab.propose(noting(asked, proposes))
-    sent = "".join(request.messages[-1]["content"] for request in asked)
-    assert "\u202e" not in sent
-    assert "<|im_end|>" not in sent
+    require_fenced(asked)
     assert run.flags["texts"]["addresses_judge"] == 1
     assert len(lab.proposed()) == 3
 

@@ -19,7 +19,13 @@ from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
 from tests.argsum.analysis.labs import WordLab
 from tests.argsum.analysis.made_comments import analyse, say
-from tests.argsum.analysis.made_writing import dies_at, go_on, noting, scoring_words
+from tests.argsum.analysis.made_writing import (
+    dies_at,
+    go_on,
+    noting,
+    require_fenced,
+    scoring_words,
+)
 from tests.worlds import built_once
 
 from .made_prose import on_theme, plan_for, refused_in, statements_in, word_of, writes
@@ -95,6 +101,18 @@ def test_a_paragraph_for_each_key_point_from_its_own_statements(summarized):
     key = ParagraphKey.of(run.calls.first().subject_ids)
     assert ParagraphKey.of(key.subject.ids) == key
     assert list(find_violations()) == []
+    # The newest summary with a sentence is printed and the same costs nothing.
+    lab, before = summarized, summarized.printed()
+    again = lab.summarize(lambda request: pytest.fail("nobody is asked twice"))
+    assert again != lab.run
+    assert (again.reused, again.budget.spent_micro) == (3, 0)
+    assert summary_of(lab.analysis).run == again
+    assert lab.printed() == before
+    newest = lab.summarize(about_parking(("Parking is hard.", [1])), reuse=False)
+    assert summary_of(lab.analysis).run == newest
+    assert lab.printed()[lab.parking.text] == ["Parking is hard."]
+    lab.summarize(lambda request: "No.", reuse=False)
+    assert summary_of(lab.analysis).run == newest
 
 
 def test_a_theme_is_one_paragraph_and_its_key_points_are_named_with_counts(lab):
@@ -233,9 +251,7 @@ def test_what_comments_tell_a_language_model_moves_nothing(lab):
         return on_theme(request)
 
     lab.summarize(noting(asked, obeying))
-    sent = "".join(request.messages[-1]["content"] for request in asked)
-    assert "\u202e" not in sent
-    assert "<|im_end|>" not in sent
+    require_fenced(asked)
     shown = [text for request in asked for text in statements_in(request)]
     assert not any("Ignore all previous" in text for text in shown)
     printed = [text for own in lab.printed().values() for text in own]
@@ -253,23 +269,14 @@ def test_edits_while_a_run_is_under_way_change_nothing_that_was_asked(lab):
     assert summary_of(lab.analysis).edits == 1
 
 
-def test_the_newest_summary_with_a_sentence_is_printed_and_the_same_costs_nothing(
-    summarized,
-):
-    lab, before = summarized, summarized.printed()
-    again = lab.summarize(lambda request: pytest.fail("nobody is asked twice"))
-    assert again != lab.run
-    assert (again.reused, again.budget.spent_micro) == (3, 0)
-    assert summary_of(lab.analysis).run == again
-    assert lab.printed() == before
-    newest = lab.summarize(about_parking(("Parking is hard.", [1])), reuse=False)
-    assert summary_of(lab.analysis).run == newest
-    assert lab.printed()[lab.parking.text] == ["Parking is hard."]
-    lab.summarize(lambda request: "No.", reuse=False)
-    assert summary_of(lab.analysis).run == newest
-
-
-def test_one_summary_at_a_time_and_only_of_what_is_done(lab):
+def test_one_summary_at_a_time_only_of_what_is_done_and_none_when_cancelled(lab):
+    run = lab.begin(lambda r: "No." if word_of(r) == "quiet" else on_theme(r))
+    lab.retry(run)
+    lab.cancel(run)
+    go_on(on_theme)
+    assert lab.printed() == {}
+    assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()
+    # One summary at a time and only of what is done.
     run = lab.start()
     assert lab.start() == run
     with pytest.raises(RunRefused, match=f"Run #{run.number} is still summarizing"):
@@ -282,15 +289,6 @@ def test_one_summary_at_a_time_and_only_of_what_is_done(lab):
     type(lab.analysis).objects.update(state="running")
     with pytest.raises(RunRefused, match="not finished yet"):
         lab.start()
-
-
-def test_a_cancelled_run_prints_nothing(lab):
-    run = lab.begin(lambda r: "No." if word_of(r) == "quiet" else on_theme(r))
-    lab.retry(run)
-    lab.cancel(run)
-    go_on(on_theme)
-    assert lab.printed() == {}
-    assert not Job.objects.filter(kind=CHECK, state__in=["ready", "leased", "failed"]).exists()
 
 
 def test_an_error_of_the_scorer_is_said_and_nothing_is_lost(lab):
