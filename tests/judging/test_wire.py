@@ -87,14 +87,10 @@ async def hinted(reader, writer, place):
     writer.write(HINTS + OK % place)
 
 
-@pytest.mark.parametrize(
-    ("answer", "connections"), [(plain, 1), (hinted, 1), (hung_up, 3), (goodbye, 3)]
-)
-def test_one_connection_does_for_requests_in_a_row_until_the_server_ends_it(answer, connections):
-    assert replies(answer) == (THREE, connections)
-
-
-def test_a_connection_that_rested_long_is_given_up(monkeypatch):
+def test_one_connection_does_for_requests_in_a_row_until_one_side_ends_it(monkeypatch):
+    for answer, connections in ((plain, 1), (hinted, 1), (hung_up, 3), (goodbye, 3)):
+        assert replies(answer) == (THREE, connections)
+    # One that rested long is given up.
     monkeypatch.setattr(wire, "LONGEST_IDLE", 0.01)
     assert replies(plain) == (THREE, 3)
 
@@ -160,7 +156,7 @@ def test_an_abandoned_request_takes_its_connection_along():
     asyncio.run(run())
 
 
-def test_a_reply_closed_twice_gives_its_connection_back_once():
+def test_replies_closed_twice_or_not_read_to_their_end_give_nothing_back_twice():
     async def run():
         async with Server(plain) as server:
             async with guarded_client(server.allowed) as client:
@@ -173,8 +169,6 @@ def test_a_reply_closed_twice_gives_its_connection_back_once():
 
     assert asyncio.run(run()) == ({b"1", b"2", b"3"}, 2)
 
-
-def test_a_reply_not_read_to_its_end_takes_its_connection_along():
     async def answer(reader, writer, place):
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab")
 
