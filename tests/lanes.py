@@ -67,6 +67,7 @@ DIALECT = (
     "people/test_unavailable.py",
     "results/test_keeping.py",
     "results/test_race.py",
+    "rounds/onboarding/test_step_race.py",
     "rounds/test_crowd_race.py",
     "rounds/test_deciding.py",
     "rounds/test_integrity.py",
