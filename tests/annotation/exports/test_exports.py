@@ -30,26 +30,14 @@ from cqa_site.results import snapshots
 from cqa_site.runs import jobs
 from tests.annotation.imports.import_files import take
 from tests.cast import make_label_round, make_member, make_study, sign_in
+from tests.lengths import mostly
 from tests.worlds import built_once
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files_apart")]
 FORMATS = ("csv", "jsonl", "xlsx", "parquet")
 CONTENTS = tuple(ExportFile.Content.values)
-NASTY = [
-    '=cmd|"/c calc"!A1',
-    "+1",
-    "@SUM(A1)",
-    "'=x",
-    'Tea,\r\n"coffee"\nboth',
-    "שלום 🍵 ",
-    "_x000D_",
-    "",
-]
+NASTY = ['=cmd|"/c calc"!A1', "+1", "@SUM(A1)", "'=x", 'Tea,\r\n"coffee"\nboth', "שלום 🍵 "]
 SENTINELS = ("PID-sentinel", "person@sentinel.example", "Name of a person")
-
-
-def long_forms(*formats):
-    return [pytest.param(format, marks=pytest.mark.long) for format in formats]
 
 
 def make_closed() -> SimpleNamespace:
@@ -108,16 +96,17 @@ def _vote(label_round, item, rater, place, number):
     )
 
 
-def requested(label_round, actor, contents, format, snapshot=None, **options):
+def request(label_round, actor, contents=("votes",), format="csv", snapshot=None, **options):
     asked = {"contents": list(contents), "format": format, "options": ExportOptions(**options)}
-    return exports.request_exports(
+    files = exports.request_exports(
         label_round=label_round, snapshot=snapshot, actor=actor, **asked
     )
-
-
-def export(label_round, actor, contents=("votes",), format="csv", snapshot=None, **options):
-    files = requested(label_round, actor, contents, format, snapshot, **options)
     jobs.drain()
+    return files
+
+
+def export(*args, **options):
+    files = request(*args, **options)
     for file in files:
         file.refresh_from_db()
         assert file.finished_at, file.job and file.job.error
@@ -150,41 +139,62 @@ def test_every_content_has_the_same_rows_in_every_format(label_round, researcher
     assert [len(shapes[content]) for content in CONTENTS] == [1] * len(CONTENTS)
 
 
-def test_votes_hold_every_answer_as_it_is(label_round, researcher):
-    rows = rows_of(export(label_round, researcher, format="jsonl", with_comments=True))
+def test_files_hold_every_answer_as_it_is_and_what_follows_from_them(label_round, researcher):
+    files = export(label_round, researcher, CONTENTS, "jsonl", with_comments=True)
+    rows = {content: rows_of(file) for content, file in files.items()}
     votes = label_round.assignments.exclude(state="served")
-    assert len(rows) == votes.count()
+    assert len(rows["votes"]) == votes.count()
     # In JSON lines an empty text is null.
     texts = votes.values_list("item__argument__text", flat=True)
-    assert sorted(row["text"] or "" for row in rows) == sorted(texts)
-    assert {row["answered_at"] for row in rows} == {"2024-02-03T04:06:00+00:00"}
-    assert sum(row["is_extra"] for row in rows) == votes.filter(is_extra=True).count() > 0
-    assert {row["label"] for row in rows if row["state"] == "skipped"} == {None}
+    assert sorted(row["text"] or "" for row in rows["votes"]) == sorted(texts)
+    assert {row["answered_at"] for row in rows["votes"]} == {"2024-02-03T04:06:00+00:00"}
+    extras = votes.filter(is_extra=True).count()
+    assert sum(row["is_extra"] for row in rows["votes"]) == extras > 0
+    assert {row["label"] for row in rows["votes"] if row["state"] == "skipped"} == {None}
     labels = votes.filter(label__isnull=False).values_list("label", flat=True)
-    assert sum(row["label"] or 0 for row in rows) == sum(labels)
-
-
-def test_further_columns_leave_with_votes_and_final_labels(label_round, researcher):
+    assert sum(row["label"] or 0 for row in rows["votes"]) == sum(labels)
+    said = {row["comment"] or "" for row in rows["votes"]}
+    assert said == {"", "=1+1, says Name of a person"}
+    # Further columns leave with votes and final labels.
     kept = dict(label_round.items.values_list("argument__text", "argument__attributes"))
     assert sum(map(bool, kept.values())) == 3
-    for file in export(label_round, researcher, ["votes", "final_labels"], "jsonl").values():
-        rows = rows_of(file)
-        assert {row["text"] or "" for row in rows} == set(kept)
-        for row in rows:
-            for name in ("year", "label"):
-                assert row[f"attribute: {name}"] == kept[row["text"] or ""].get(name)
+    for content in ("votes", "final_labels"):
+        assert {row["text"] or "" for row in rows[content]} == set(kept)
+        for row in rows[content]:
+            further = {name: row[f"attribute: {name}"] for name in ("year", "label")}
+            assert further == {name: kept[row["text"] or ""].get(name) for name in further}
+    # Final labels are those of the page.
+    stored = label_round.final_labels.values_list("argument__text", "label", "votes", "pattern")
+    found = [
+        (row["text"] or "", row["label"], row["votes"], row["pattern"])
+        for row in rows["final_labels"]
+    ]
+    assert sorted(found) == sorted(stored)
+    assert len(found) == 12
+    # Crowd-Kit's are the counted votes.
+    excluded = label_round.places.get(excluded_at__isnull=False).rater
+    counted = label_round.assignments.filter(state="answered", is_extra=False)
+    counted = counted.exclude(rater=excluded).values_list("item__external_id", "label")
+    assert sorted((row["task"], row["label"]) for row in rows["crowdkit"]) == sorted(counted)
+    # Figures are those of the snapshot.
+    numbers = {row["figure"]: row["number"] for row in rows["figures"]}
+    numbers = {path: number for path, number in numbers.items() if number is not None}
+    assert len(numbers) > 20
+    for path, number in numbers.items():
+        value = files["figures"].snapshot.figures
+        for name in path.split("."):
+            value = value[int(name)] if isinstance(value, list) else value[name]
+        assert value == number, path
+    # Pseudonyms agree within a set and nowhere else.
+    names, same = ({row["rater_id"] for row in rows[each]} for each in ("votes", "annotators"))
+    workers = {row["worker"] for row in rows["crowdkit"]}
+    assert (names, len(names), len(workers)) == (same, 5, 4)
+    assert workers < names
+    second = rows_of(export(label_round, researcher, ("votes",), "jsonl"))
+    assert not names & {row["rater_id"] for row in second}
 
 
-@pytest.mark.long
-def test_comments_only_when_asked_for(label_round, researcher):
-    without = export(label_round, researcher)
-    assert "comment" not in rows_of(without)[0]
-    assert SENTINELS[2] not in without.path.read_text("utf-8")
-    asked = export(label_round, researcher, with_comments=True, is_raw=True)
-    assert {row["comment"] for row in rows_of(asked)} == {"", "=1+1, says Name of a person"}
-
-
-@pytest.mark.parametrize("format", ["csv", *long_forms("jsonl", "xlsx", "parquet")])
+@pytest.mark.parametrize("format", mostly(FORMATS, "csv"))
 def test_no_file_says_who_somebody_is(label_round, researcher, format):
     files = export(label_round, researcher, CONTENTS, format)
     raters = label_round.study.raters.all()
@@ -194,54 +204,8 @@ def test_no_file_says_who_somebody_is(label_round, researcher, format):
         texts = [file.manifest_path.read_text("utf-8"), str(rows_of(file))]
         found = [secret for secret in secrets for text in texts if secret in text]
         assert not found, file.content
-
-
-def test_pseudonyms_agree_within_a_set_and_nowhere_else(label_round, researcher):
-    first = export(label_round, researcher, ("votes", "annotators", "crowdkit"), "jsonl")
-    names = [{row["rater_id"] for row in rows_of(first[each])} for each in ("votes", "annotators")]
-    workers = {row["worker"] for row in rows_of(first["crowdkit"])}
-    assert names[0] == names[1]
-    assert len(names[0]) == 5
-    assert len(workers) == 4
-    assert workers < names[0]
-    second = rows_of(export(label_round, researcher, ("votes",), "jsonl"))
-    assert not names[0] & {row["rater_id"] for row in second}
-
-
-@pytest.mark.long
-def test_crowdkit_holds_the_counted_votes(label_round, researcher):
-    rows = rows_of(export(label_round, researcher, ["crowdkit"], "parquet"))
-    excluded = label_round.places.get(excluded_at__isnull=False).rater
-    counted = label_round.assignments.filter(state="answered", is_extra=False).exclude(
-        rater=excluded
-    )
-    stored = counted.values_list("item__external_id", "label")
-    assert sorted((row["task"], row["label"]) for row in rows) == sorted(stored)
-
-
-def test_final_labels_are_those_of_the_page(label_round, researcher):
-    rows = rows_of(export(label_round, researcher, ["final_labels"], "jsonl"))
-    stored = label_round.final_labels.values_list("argument__text", "label", "votes", "pattern")
-    found = [(row["text"], row["label"], row["votes"], row["pattern"]) for row in rows]
-    assert sorted(found) == sorted(stored)
-    assert len(rows) == 12
-
-
-@pytest.mark.long
-def test_figures_are_those_of_the_snapshot(label_round, researcher):
-    file = export(label_round, researcher, ["figures"], "jsonl")
-    found = {row["figure"]: row["number"] for row in rows_of(file)}
-    figures = file.snapshot.figures
-
-    def reach(path):
-        value = figures
-        for name in path.split("."):
-            value = value[int(name)] if isinstance(value, list) else value[name]
-        return value
-
-    numbers = {path: number for path, number in found.items() if number is not None}
-    assert len(numbers) > 20
-    assert all(reach(path) == number for path, number in numbers.items())
+    # Comments only when asked for.
+    assert "comment" not in rows_of(files["votes"])[0]
 
 
 def test_spreadsheets_run_nothing(label_round, researcher):
@@ -251,12 +215,9 @@ def test_spreadsheets_run_nothing(label_round, researcher):
     safe = rows_of(export(label_round, researcher))
     risky = ("=", "+", "-", "@", "|", "%", "\t", "\r")
     assert not [value for row in safe for value in row.values() if value.startswith(risky)]
-    raw = rows_of(export(label_round, researcher, is_raw=True))
-    assert {row["text"] for row in raw} >= set(NASTY)
-
-
-def test_the_manifest_proves_the_file(label_round, researcher):
     file = export(label_round, researcher, is_raw=True)
+    assert {row["text"] for row in rows_of(file)} >= set(NASTY)
+    # The manifest proves the file.
     content = file.path.read_bytes()
     manifest = json.loads(file.manifest_path.read_text("utf-8"))
     assert manifest["sha256"] == file.sha256 == hashlib.sha256(content).hexdigest()
@@ -287,28 +248,24 @@ def test_files_lie_alone_under_our_names_and_leave_under_names_of_any_script(
 
 
 @pytest.mark.long
-def test_a_live_snapshot_is_brought_up_to_date_first(label_round, researcher):
-    stale = snapshots.refresh(LABEL_ROUNDS, label_round)
-    late = Item.objects.create(
-        round=label_round, argument=label_round.study.arguments.first(), external_id="late"
-    )
+def test_a_frozen_snapshot_keeps_giving_its_votes(label_round, researcher):
+    # A live one is brought up to date first.
+    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
+    argument = label_round.study.arguments.first()
+    late = Item.objects.create(round=label_round, argument=argument, external_id="late")
     _vote(label_round, late, label_round.study.raters.first(), 1, 0).save()
     file = export(label_round, researcher)
-    assert file.snapshot == stale
+    assert file.snapshot == snapshot
     assert "late" in {row["item_id"] for row in rows_of(file)}
-
-
-@pytest.mark.long
-def test_a_frozen_snapshot_keeps_giving_its_votes(label_round, researcher):
-    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
     snapshots.freeze(
         LABEL_ROUNDS, owner=label_round, number=snapshot.number, note="", actor=researcher
     )
     snapshot.refresh_from_db()
     assert export(label_round, researcher, ["final_labels"]).snapshot == snapshot
-    before = export(label_round, researcher, format="jsonl", snapshot=snapshot).rows
+    frozen = {"format": "jsonl", "snapshot": snapshot}
+    before = export(label_round, researcher, **frozen).rows
     label_round.assignments.filter(state="answered").first().delete()
-    assert export(label_round, researcher, format="jsonl", snapshot=snapshot).rows == before
+    assert export(label_round, researcher, **frozen).rows == before
     assert export(label_round, researcher, format="jsonl").snapshot.number == snapshot.number + 1
     with pytest.raises(exports.ExportNotPossible):
         export(label_round, researcher, ["final_labels"], snapshot=snapshot)
@@ -326,8 +283,7 @@ def test_a_failure_or_a_lost_job_leaves_no_file(label_round, researcher, setting
 
     for format, writer in (("xlsx", broken), ("csv", overtaken)):
         monkeypatch.setattr(sending, f"write_{format}", writer)
-        files = requested(label_round, researcher, ["annotators", "votes"], format)
-        jobs.drain()
+        files = request(label_round, researcher, ["annotators", "votes"], format)
         assert not ExportFile.objects.exclude(finished_at=None).exists()
         assert not list((settings.MEDIA_ROOT / "exports").iterdir())
         if format == "xlsx":
@@ -354,24 +310,16 @@ def _nameless(value, ids):
     return "somebody" if value in ids else value
 
 
-@pytest.mark.parametrize("format", ["csv", *long_forms("raw csv", "jsonl", "xlsx")])
+@pytest.mark.parametrize("format", ["csv", "raw csv", "jsonl", "xlsx"])
 @pytest.mark.long
 def test_votes_imported_elsewhere_give_the_same_figures(label_round, researcher, format):
     file = export(
         label_round, researcher, format=format.removeprefix("raw "), is_raw="raw" in format
     )
     other = make_study("Elsewhere")
-    columns = list(rows_of(file)[0])
-    outcome = take(
-        other,
-        "table",
-        file.path,
-        label_round="Round 1",
-        mapping=guess_mapping(columns),
-        undo_spreadsheet_marks=format == "csv",
-        actor=make_member(other, "admin"),
-    )
-    assert outcome.rejected == 0
+    how = {"mapping": guess_mapping(list(rows_of(file)[0])), "label_round": "Round 1"}
+    how |= {"undo_spreadsheet_marks": format == "csv", "actor": make_member(other, "admin")}
+    assert take(other, "table", file.path, **how).rejected == 0
     copy = label_rounds_of(other).get()
     assert figures_of(copy) == figures_of(label_round)
     assert contents_of(copy) == contents_of(label_round)
@@ -394,19 +342,19 @@ def page(name, label_round, *ids):
 
 def test_the_page_makes_and_hands_out_files(label_round, researcher, inline):
     browser = sign_in(researcher)
-    assert browser.get(page("exports", label_round)).status_code == 200
     wish = {"contents": ["votes", "figures"], "format": "csv", "snapshot": ""}
     with inline():
-        response = browser.post(page("exports", label_round), wish)
-    assert response.status_code == 302
-    text = browser.get(page("exports", label_round)).content.decode()
+        assert browser.post(page("exports", label_round), wish).status_code == 302
     file = label_round.export_files.get(content="votes")
-    assert file.sha256[:12] in text
+    assert file.sha256[:12] in browser.get(page("exports", label_round)).text
     response = browser.get(page("export_download", label_round, file.public_id))
     assert b"".join(response.streaming_content) == file.path.read_bytes()
-    assert response["Content-Type"] == "text/csv; charset=utf-8"
-    assert response["X-Content-Type-Options"] == "nosniff"
-    assert response["Content-Disposition"] == 'attachment; filename="round-1-snapshot-1-votes.csv"'
-    assert response["Cache-Control"] == "no-store"
+    for header, value in {
+        "Content-Type": "text/csv; charset=utf-8",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Disposition": 'attachment; filename="round-1-snapshot-1-votes.csv"',
+        "Cache-Control": "no-store",
+    }.items():
+        assert response[header] == value
     manifest = browser.get(page("export_manifest", label_round, file.public_id))
     assert json.loads(b"".join(manifest.streaming_content))["rows"] == file.rows

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from annotation.faithfulness.reports import edited
 from annotation.faithfulness.reports.edited import (
@@ -18,10 +17,8 @@ QUESTIONS = 12
 
 def group(name, values):
     mean = clustered_mean(range(len(values)), values, [1] * len(values))
-    return SimpleNamespace(
-        name=name, condition_name="Plain", is_edited=False, measures={"f1": mean},
-        by_question={"f1": dict(enumerate(values))},
-    )  # fmt: skip
+    about = {"condition_name": "Plain", "is_edited": False, "measures": {"f1": mean}}
+    return SimpleNamespace(name=name, by_question={"f1": dict(enumerate(values))}, **about)
 
 
 def test_groups_whose_intervals_overlap_are_told_apart_by_their_questions():
@@ -38,12 +35,12 @@ def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
     rng = np.random.default_rng(3)
     found = faithfulness_finding([group(name, rng.random(QUESTIONS)) for name in "ABC"])
     assert " has the highest F1 in these data: " in found.says
-    assert "The highest is not shown to be above" in found.sure
-    assert (
-        " common questions would be needed to show the clearest of these differences (80 % power)."
-        in found.sure
-    )
-    assert "Holm's correction for 3 pairs" in found.sure
+    needed = " common questions would be needed to show the clearest of these differences (80 %"
+    for words in (
+        *("The highest is not shown to be above", f"{needed} power)."),
+        "Holm's correction for 3 pairs",
+    ):
+        assert words in found.sure
     assert "chance" not in found.sure
     few = faithfulness_finding([group("A", [0.9, 0.8]), group("B", [0.1, 0.2])])
     assert "A verdict needs 10 or more common questions." in few.sure
@@ -51,22 +48,17 @@ def test_the_highest_of_groups_that_no_test_tells_apart_is_called_just_that():
 
 def summary(differences):
     """One measure for each row of differences, one text a question."""
+
+    def pair(question, after):
+        before = SimpleNamespace(question_id=question)
+        return SimpleNamespace(edited=SimpleNamespace(before=before), sides=(0.0, after))
+
     changes = [
-        edited._change(
-            "f1", f"M{at}",
-            [
-                SimpleNamespace(
-                    edited=SimpleNamespace(before=SimpleNamespace(question_id=question)),
-                    sides=(0.0, after),
-                )
-                for question, after in enumerate(row)
-            ],
-            lambda pair: pair.sides,
-        )
+        edited._change("f1", f"M{at}", [*map(pair, range(len(row)), row)], lambda each: each.sides)
         for at, row in enumerate(differences)
-    ]  # fmt: skip
-    n = len(differences[0])
-    return SimpleNamespace(n=n, distance=changes[0].difference, checks=[], changes=changes)
+    ]
+    distance = changes[0].difference
+    return SimpleNamespace(n=len(differences[0]), distance=distance, checks=[], changes=changes)
 
 
 def test_eighteen_measures_are_one_family():
@@ -85,16 +77,15 @@ def test_eighteen_measures_are_one_family():
     assert few == "A verdict needs 10 or more questions."
 
 
-@pytest.mark.parametrize(
-    ("shift", "says"),
-    [(0.1, "more similar to each other (0.95) than"),
-     (-0.1, "less similar to each other (0.75) than"),
-     (0.0, "The data do not show which is higher")],
-)  # fmt: skip
-def test_experts_are_compared_answer_by_answer(shift, says):
+def test_experts_are_compared_answer_by_answer():
     wobble = 0.02 * np.array([1, -1, 2, -2, 0.5, -0.5, 1, -1, 1, -1])
-    alike = [(0.85 + shift + each, 0.85) for each in wobble]
-    found = experts_finding(SimpleNamespace(alike=alike))
-    assert says in found.says
-    assert "Mean cosines over 10 calibration answers" in found.sure
+    for shift, says in (
+        (0.1, "more similar to each other (0.95) than"),
+        (-0.1, "less similar to each other (0.75) than"),
+        (0.0, "The data do not show which is higher"),
+    ):
+        alike = [(0.85 + shift + each, 0.85) for each in wobble]
+        found = experts_finding(SimpleNamespace(alike=alike))
+        assert says in found.says
+        assert "Mean cosines over 10 calibration answers" in found.sure
     assert experts_finding(SimpleNamespace(alike=[])) is None
