@@ -184,7 +184,7 @@ class PreferenceRoundKind(OneByOne):
     def card(self, done: int) -> Card:
         """Return the texts for a person's start page."""
         return Card(
-            text=_("Choose the better of two answers, one pair at a time, with one key."),
+            text=_("Choose the better of two answers, one pair at a time."),
             button=_("Continue comparing") if done else _("Start comparing"),
             badge=ngettext("%d compared by you", "%d compared by you", done) % done
             if done

@@ -59,6 +59,7 @@ class ScoringRoundKind(OneByOne):
     work_page = "score"
     sheet_page = "score_form"
     takes_crowd = True
+    takes_examples = True
     subject = "answer"
     needed = ("answer__question__comparison", "rubric")
     item_needed = (

@@ -24,6 +24,7 @@ from cqa_site.web.pages import offer
 from .drafts import DraftSubmission
 from .kind import TaskKind
 from .models import OnboardingVersion, ParticipantLink
+from .onboarding.steps import exercises_wanted
 
 # How much work a plan makes, before anything is drawn: items, answers, time and money.
 
@@ -254,6 +255,19 @@ class RoundPlanForm(forms.Form):
         common = [base_field for base_field in RoundPlanForm.base_fields if base_field != "name"]
         own = [field for field in self.fields if field not in RoundPlanForm.base_fields]
         self.order_fields(["name", *own, *common])
+
+    def clean_onboarding(self) -> OnboardingVersion | None:
+        """Refuse steps that need items with known answers where a round can have none."""
+        version: OnboardingVersion | None = self.cleaned_data["onboarding"]
+        can_train = self.kind.trains_on_pages or self.kind.takes_examples
+        if exercises_wanted(version) and not can_train:
+            raise forms.ValidationError(
+                _(
+                    "Rounds of this kind have no examples to train or qualify on. Choose steps "
+                    "without training and qualification."
+                )
+            )
+        return version
 
     def keep_correctable(self) -> None:
         """Keep only the fields that can change while people work."""

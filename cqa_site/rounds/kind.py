@@ -118,6 +118,8 @@ class TaskKind:
     pauses: ClassVar[bool] = False
     # Whether people train on pages of their own, with `exercises`; sheets have examples instead.
     trains_on_pages: ClassVar[bool] = False
+    # Whether researchers can add such examples to a round.
+    takes_examples: ClassVar[bool] = False
     # The template that shows a round's guideline.
     guideline_text: ClassVar[str] = "rounds/work_pages/_instructions_text.html"
     # Whether a rule of its own excludes people, who are left to a person that decided about them.

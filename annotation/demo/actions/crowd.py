@@ -22,18 +22,23 @@ CODES = {
 PARTICIPANTS, ITEMS, DAYS = 12, 5, 30
 
 
-def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink:
-    """Create a link to the demo's running label round, and let the platform's people enter.
+def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink | None:
+    """Create a link to the demo's first open label round, and let the platform's people enter.
 
     Links of earlier starts are closed: their secrets are not stored. Nobody comes a second time.
+    Without an open round there is no link.
     """
     study = Study.objects.get(is_demo=True)
     actor = study.memberships.filter(role=Role.RESEARCHER).select_related("user")[0].user
     earlier = list(ParticipantLink.objects.filter(platform_study=STUDY, study=study))
     for old_link in earlier:
         close_link(link=old_link, actor=actor)
+    rounds = LabelRound.objects.filter(study=study, state=LabelRound.State.OPEN)
+    label_round = rounds.order_by("pk").first()
+    if label_round is None:
+        return None
     link, secret = create_link(
-        round_=LabelRound.objects.get(study=study, state=LabelRound.State.OPEN),
+        round_=label_round,
         actor=actor,
         entry=ParticipantLink.Entry.SIGNED,
         required_items=ITEMS,
@@ -46,8 +51,9 @@ def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink:
         outcome_pay={"screened_out": "0.40", "failed_check": "0.40"},
         **CODES,
     )
-    about = {"platform_study": STUDY, "hook_secret": HOOK_SECRET, "api_token": TOKEN}
-    connect_link(link=link, actor=actor, **about)
+    connect_link(
+        link=link, actor=actor, platform_study=STUDY, hook_secret=HOOK_SECRET, api_token=TOKEN
+    )
     platform.invent(PARTICIPANTS, first=PARTICIPANTS * len(earlier))
     platform.entry = site + reverse("join", args=[secret])
     platform.hook = site + reverse("platform_hook", args=[link.public_id])

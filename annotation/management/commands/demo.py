@@ -54,7 +54,8 @@ class Command(BaseCommand):
 
         def load() -> list[str]:
             lines = self._load()
-            connect_stand_in(platform, f"http://127.0.0.1:{port}")
+            if connect_stand_in(platform, f"http://127.0.0.1:{port}") is None:
+                return [*lines, "  No crowd platform: no label round of the demo is open.\n"]
             return [*lines, f"  Crowd platform with invented people: {platform.address}\n"]
 
         with PlatformStandIn() as platform:

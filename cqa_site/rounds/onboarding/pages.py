@@ -37,6 +37,7 @@ from .steps import (
     EXERCISES,
     FAILED,
     PASSED,
+    QUALIFICATION,
     READING,
     SCREENING,
     TRAINING,
@@ -44,6 +45,7 @@ from .steps import (
     prepare,
     results_of,
     step_progress,
+    steps_of,
 )
 
 
@@ -108,10 +110,9 @@ def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
         return _steps(round_)
     request.session.pop(_draft_key(round_, kind), None)
     shows_result = kind == TRAINING or (kind == READING and bool(step["questions"]))
-    is_end = result.outcome == FAILED
-    return _steps(
-        round_, f"?after={kind}" if shows_result or (is_end and kind in EXERCISES) else ""
-    )
+    if kind == QUALIFICATION:
+        shows_result = results_of(round_, place.rater_id)[-1].pk != result.pk
+    return _steps(round_, f"?after={kind}" if shows_result else "")
 
 
 @transaction.atomic
@@ -235,16 +236,17 @@ def _after_page(
 ) -> HttpResponse:
     """Show how the last attempt at a quiz, or the last answer to an exercise, went."""
     kind = request.GET["after"]
-    outcomes = (ANSWERED,) if kind in EXERCISES else (PASSED, FAILED)
+    outcomes = (ANSWERED,) if kind == TRAINING else (PASSED, FAILED)
     result = _last(round_, place, kind, *outcomes)
-    steps = [*progress.steps, *(round_.onboarding.steps if round_.onboarding else ())]
-    step = next((step for step in steps if step["kind"] == kind), None)
-    if result is None or step is None or kind not in (READING, TRAINING):
+    # Somebody who has passed all steps has none left in their progress.
+    steps = steps_of(round_)
+    position = next((index for index, step in enumerate(steps) if step["kind"] == kind), None)
+    if result is None or position is None or kind not in (READING, TRAINING, QUALIFICATION):
         return _steps(round_)
-    position = next(
-        (index for index, step in enumerate(progress.steps) if step["kind"] == kind), 0
-    )
-    context = _around(round_, progress, position) | {"step": step, "result": result}
+    step = steps[position]
+    context = _around(round_, progress) | {"step": step, "result": result}
+    context |= {"number": position + 1, "count": len(steps)}
+    context["attempts_left"] = 0 if progress.is_over else step.get("attempts", 1) - result.attempt
     if kind == TRAINING:
         exercises = {exercise.key: exercise for exercise in exercises_of_step(round_, step)}
         exercise = exercises.get(result.answers["item"])
@@ -253,7 +255,7 @@ def _after_page(
         names = dict(exercise.choices)
         context |= {"exercise": exercise, "right": names[exercise.right]}
         context["answer"] = names.get(result.answers["label"], "")
-    else:
+    elif kind == READING:
         context["feedback"] = quiz_feedback(step["questions"], result.answers)
         shows_key = result.outcome == PASSED or progress.is_over
         context["shows_key"] = shows_key

@@ -207,7 +207,7 @@ def onboarding_preview(
         "step": current,
         "progress": StepProgress(version.steps, step - 1),
         "number": step,
-        "count": len(version.steps),
+        "count": sum(planned["kind"] != SURVEY for planned in version.steps),
         "is_member": True,
         "preview": {
             "before": _preview(row, number, step - 1) if step > 1 else "",
@@ -243,6 +243,7 @@ def _judged(request: StudyRequest, context: dict[str, Any], form: QuestionsForm)
     outcome = FAILED if form.wrong else PASSED
     context |= {
         "result": StepResult(step=READING, outcome=outcome),
+        "attempts_left": context["step"]["attempts"] - 1,
         "feedback": quiz_feedback(form.questions, form.answers),
         "shows_key": not form.wrong,
         "goes_on": request.path if form.wrong else preview["after"] or preview["out"],

@@ -243,6 +243,10 @@ class ExampleAttempt:
 
     needed: float
     number: int = 0
+    # Which one of the allowed attempts it is, and how the one before it ended.
+    allowed: int = 1
+    failed: int = 0
+    last_score: float | None = None
     trained: int = 0
     is_last: bool = True
     retry_at: datetime | None = None
@@ -253,13 +257,24 @@ class ExampleAttempt:
         return self.retry_at is not None and self.retry_at > timezone.now()
 
 
+def needed_share(round_: Any) -> float:
+    """Return the share of known answers that must match before the work; 0 if none has to."""
+    if round_.onboarding_id is None:
+        return float(round_.pass_mark)
+    training, step = (round_.onboarding.step(kind) for kind in EXERCISES)
+    if step is not None:
+        return float(step["right"] / step["items"])
+    return 0 if training else float(round_.pass_mark)
+
+
 def example_attempt(round_: Any, rater: int) -> ExampleAttempt:
     """Return a person's next attempt; no query for rounds without such a step."""
+    needed = needed_share(round_)
     if round_.onboarding_id is None:
-        return ExampleAttempt(round_.pass_mark)
+        return ExampleAttempt(needed)
     training, step = (round_.onboarding.step(kind) for kind in EXERCISES)
     if step is None:
-        return ExampleAttempt(0 if training else round_.pass_mark)
+        return ExampleAttempt(needed)
     before = [
         result
         for result in results_of(round_, rater)
@@ -268,17 +283,20 @@ def example_attempt(round_: Any, rater: int) -> ExampleAttempt:
     newest = newest_qualification(round_.onboarding, rater)
     since = newest.expires_at if newest else None
     failed = [
-        result.at
+        result
         for result in before
         if result.outcome == FAILED and (since is None or result.at > since)
     ]
     left = step["attempts"] - len(failed)
     return ExampleAttempt(
-        needed=step["right"] / step["items"],
+        needed=needed,
         # After the last attempt nothing else is served.
         number=len(before) if left > 0 else len(before) - 1,
+        allowed=step["attempts"],
+        failed=len(failed),
+        last_score=failed[-1].answers.get("score") if failed else None,
         trained=training["items"] if training else 0,
         is_last=left <= 1,
-        retry_at=failed[-1] + timedelta(minutes=step["retry_minutes"]) if failed else None,
+        retry_at=failed[-1].at + timedelta(minutes=step["retry_minutes"]) if failed else None,
         is_step=True,
     )

@@ -46,6 +46,7 @@ from ..drafts import (
 from ..forms import SaveForm
 from ..kind import SheetKind, SheetNotValid, sheet_kind_of
 from ..models import Round, Sheet
+from ..onboarding.steps import QUALIFICATION, example_attempt
 from ..progress import TaskProgress, how_far
 from ..queue import place_for
 from .replies import (
@@ -293,10 +294,23 @@ def show_sheet(
         **face.shown(sheet, content),
     }
     template, trial = f"{face.templates}.html", ways_of(sheet).trial
-    if trial is not None:
+    if trial is None:
+        context |= _qualification(sheet, context)
+    else:
         context |= {"trial": trial, "far": trial.far}
         return render(request, template, context, status=status)
     return kept_offline(render(request, template, context, status=status), request)
+
+
+def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
+    """Return the attempt that a sheet belongs to, or on the first real one how the last ended."""
+    if context["hides_key"]:
+        return {"attempt": example_attempt(sheet.round, sheet.rater_id)}
+    version = None if sheet.is_example or context["far"].done else sheet.round.onboarding
+    if version is None or version.step(QUALIFICATION) is None:
+        return {}
+    place = place_for(round_=sheet.round, rater=sheet.rater)
+    return {"passed_share": place.score if place.is_passed else None}
 
 
 def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:

@@ -7,9 +7,12 @@ from django.urls import reverse
 
 from cqa_site.people.models import User
 from cqa_site.rounds.onboarding.actions import has_survey_left
+from cqa_site.rounds.onboarding.steps import needed_share, qualifies_on_sheets, steps_of
 from cqa_site.rounds.typing_signals import records_typing
 
 register = template.Library()
+for step_filter in (needed_share, qualifies_on_sheets, steps_of):
+    register.filter(step_filter)
 
 
 @register.simple_tag

@@ -50,13 +50,19 @@ def test_the_crowd_of_a_second_start_has_not_been_here():
     round_ = cast.make_label_round(study, ordinary=5, controls=0)
     LabelRound.objects.filter(pk=round_.pk).update(state="open")
     crowds = []
-    for _start in range(2):
+    for start in range(2):
+        # Somebody who tries the demo opens a round of their own.
+        cast.make_label_round(study, name=f"Own {start}", ordinary=1, controls=0, state="open")
         with PlatformStandIn() as platform:
             link = connect_stand_in(platform, "http://testserver")
             crowds.append(set(platform.submissions))
     assert [len(crowd) for crowd in crowds] == [12, 12]
     assert crowds[0].isdisjoint(crowds[1])
     assert list(ParticipantLink.objects.filter(closed_at=None)) == [link]
+    assert link.round_id == round_.pk
+    LabelRound.objects.update(state="closed")
+    with PlatformStandIn() as platform:
+        assert connect_stand_in(platform, "http://testserver") is None
 
 
 @pytest.mark.long

@@ -330,7 +330,8 @@ def test_training_shows_the_key_and_qualification_decides_without_votes(trained)
     assert "Both, with a reason." in after
     answer(client, page, "training", "3")
     assert answer(client, page, "qualification", "3").url == page
-    answer(client, page, "qualification", "3")
+    after = client.get(answer(client, page, "qualification", "3").url).text
+    assert "Right answers: 2 of 2. Needed: 2 of 2." in " ".join(after.split())
     work = reverse("label", args=[trained.study.public_id, trained.public_id])
     assert client.get(page).url == work
     assert client.get(work).status_code == 200

@@ -9,6 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from annotation.labelling.actions.serving import next_work
+from annotation.labelling.forms import LabelRoundForm
+from argsum.counting.forms import CountingRoundForm
+from benchmark.preferences.forms import PreferenceRoundForm
+from benchmark.scoring.forms import ScoringRoundForm
 from cqa_site.rounds.access import decide_rater, held_at_steps
 from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.models import Qualification, StepResult
@@ -23,6 +27,7 @@ from cqa_site.rounds.onboarding.steps import ENDS, progress_from, step_progress
 from cqa_site.rounds.queue import place_for
 from cqa_site.runs import jobs
 from cqa_site.upkeep.studies.deletion import archive_study, delete_study
+from tests.cast import make_member, make_study
 from tests.lengths import mostly
 from tests.rounds.made_work import KINDS, SERVED, World
 from tests.worlds import built_once
@@ -240,6 +245,14 @@ def test_a_round_shows_its_guideline_once(name):
     assert reason_for_none(world) == "steps"
     do(world, "reading", {})
     assert reason_for_none(world) == ""
+
+
+def test_only_rounds_with_known_answers_take_steps_that_train():
+    study = make_study()
+    version = make_version(study, make_member(study, "researcher"), **NONE | {"training": 1})
+    forms = (LabelRoundForm, ScoringRoundForm, PreferenceRoundForm, CountingRoundForm)
+    plans = [form({"onboarding": version.public_id}, study=study) for form in forms]
+    assert ["onboarding" in plan.errors for plan in plans] == [False, False, True, True]
 
 
 def test_nobody_at_work_is_stopped_by_a_guideline_shown_later(world):
