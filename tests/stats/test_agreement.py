@@ -197,7 +197,7 @@ def test_confusion_equals_scikit_learn_and_takes_every_pair_of_ratings():
     assert found.loc[2.0].tolist() == [1, 0, 2, 0]
 
 
-def test_missing_values_are_dropped_and_subsets_drop_what_has_no_value_left():
+def test_missing_values_are_dropped_subsets_made_and_categories_counted():
     ratings = ratings_of([[3, None, 1], [None, None, None], [0, 0, None]])
     assert ratings.items.tolist() == ["i0", "i2"]
     assert ratings.raters.tolist() == ["r0", "r2", "r1"]
@@ -209,9 +209,6 @@ def test_missing_values_are_dropped_and_subsets_drop_what_has_no_value_left():
     assert one.raters.tolist() == ["r1"]
     assert ratings.subset(items=["i0"], raters=["r2"]).values.tolist() == [1]
     assert ratings.subset(items=[]).n_values == 0
-
-
-def test_counts_by_used_and_by_given_categories():
     ratings = ratings_of([[3, 0, 3], [0, None, None]])
     assert ratings.counts().tolist() == [[1, 2], [1, 0]]
     assert ratings.counts([0, 1, 2, 3]).tolist() == [[1, 0, 0, 2], [1, 0, 0, 0]]

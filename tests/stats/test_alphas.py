@@ -222,7 +222,7 @@ def test_the_difference_is_that_of_the_two_alphas_on_shared_items(level):
     assert found.low < found.value < found.high
 
 
-def test_the_interval_leaves_out_an_item_from_both_at_once():
+def test_the_interval_leaves_out_an_item_from_both_and_overlapping_ones_are_no_answer():
     group, other = like_the_others(8, 20)
     found = alpha_difference(group, other, "ordinal")
     rows = group.to_frame()
@@ -233,6 +233,13 @@ def test_the_interval_leaves_out_an_item_from_both_at_once():
         left_out.append(across - krippendorff_alpha(rest, "ordinal").value)
     pseudo = 20 * found.value - 19 * np.array(left_out)
     assert (found.low, found.high) == pytest.approx(tuple(mean_interval(pseudo)), abs=1e-6)
+    # Items on which people differ widely: both intervals are wide, the difference is certain.
+    group, other = like_the_others(2, 150)
+    worse = other.where(np.arange(150) % 4 > 0, 3 - other)
+    people, judge = krippendorff_alpha(group, "ordinal"), cross_alpha(group, worse, "ordinal")
+    found = alpha_difference(group, worse, "ordinal")
+    assert found.high < 0
+    assert found.high - found.low < (people.high - people.low) + (judge.high - judge.low)
 
 
 @pytest.mark.long
@@ -243,13 +250,3 @@ def test_the_interval_holds_nothing_as_often_as_it_says():
         found = alpha_difference(*like_the_others(seed, 40), "ordinal")
         held += found.low <= 0 <= found.high
     assert 0.91 <= held / 200 <= 0.985
-
-
-def test_overlapping_intervals_are_no_answer():
-    """Items on which people differ widely: both intervals are wide, the difference is certain."""
-    group, other = like_the_others(2, 150)
-    worse = other.where(np.arange(150) % 4 > 0, 3 - other)
-    people, judge = krippendorff_alpha(group, "ordinal"), cross_alpha(group, worse, "ordinal")
-    found = alpha_difference(group, worse, "ordinal")
-    assert found.high < 0
-    assert found.high - found.low < (people.high - people.low) + (judge.high - judge.low)

@@ -20,13 +20,7 @@ from cqa_site.stats.correlation import bland_altman
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, ONE_VALUE
 from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import Ratings
-from tests.stats.tables import (
-    check_intervals,
-    long_table,
-    ratings_of,
-    ratings_of_grid,
-    simulated_grid,
-)
+from tests.stats import tables
 
 ALPHAS = {f"alpha, {level}": partial(krippendorff_alpha, level=level) for level in LEVELS}
 STATISTICS = ALPHAS | {
@@ -50,7 +44,7 @@ def same(found, expected):
 @every_statistic
 @given(rows=panels, seed=st.integers(0, 99))
 def test_names_of_raters_and_order_of_items_do_not_matter(name, rows, seed):
-    table = long_table(rows)
+    table = tables.long_table(rows)
     shuffled = table.sample(frac=1, random_state=seed)
     shuffled["rater"] = shuffled["rater"].map({"r0": "z", "r1": "r0", "r2": "a"})
     found = STATISTICS[name](Ratings.from_frame(shuffled))
@@ -61,7 +55,7 @@ def test_names_of_raters_and_order_of_items_do_not_matter(name, rows, seed):
 @pytest.mark.parametrize("name", [name for name in STATISTICS if name != "gwet"])
 @given(rows=panels, extra=st.lists(st.integers(0, 3), max_size=5))
 def test_items_rated_once_do_not_matter(name, rows, extra):
-    table = long_table(rows)
+    table = tables.long_table(rows)
     once = pd.DataFrame({"item": range(len(extra)), "rater": "r0", "value": extra})
     expected = STATISTICS[name](Ratings.from_frame(table))
     found = STATISTICS[name](Ratings.from_frame(pd.concat([table, once])))
@@ -73,7 +67,7 @@ def test_items_rated_once_do_not_matter(name, rows, extra):
 @every_statistic
 @given(rows=panels)
 def test_bounds_hold_whatever_the_ratings(name, rows):
-    found = STATISTICS[name](ratings_of(rows))
+    found = STATISTICS[name](tables.ratings_of(rows))
     assert (found.value is None) <= (found.reason is not None)
     if found.low is not None:
         assert found.low <= found.high <= 1
@@ -83,7 +77,7 @@ def test_bounds_hold_whatever_the_ratings(name, rows):
 
 @every_statistic
 def test_perfect_agreement_is_one_but_not_where_it_is_undefined(name):
-    found = STATISTICS[name](ratings_of([[0, 0], [1, 1], [2, 2], [3, 3]]))
+    found = STATISTICS[name](tables.ratings_of([[0, 0], [1, 1], [2, 2], [3, 3]]))
     assert found.value == pytest.approx(1)
     for rows, reason in (
         ([[None, None]], NO_VALUES),
@@ -92,7 +86,7 @@ def test_perfect_agreement_is_one_but_not_where_it_is_undefined(name):
         ([[2, 2], [2, 2], [2, 2], [2, 2]], ONE_VALUE),
         ([[2, 2], [2, 2], [3, None]], ONE_VALUE),
     ):
-        found = STATISTICS[name](ratings_of(rows))
+        found = STATISTICS[name](tables.ratings_of(rows))
         if name == "percent" and reason == ONE_VALUE:
             assert (found.value, found.low) == (1.0, None)
         elif name == "gwet" and rows[-1] == [3, None]:
@@ -142,7 +136,7 @@ def simulated_estimates(statistic, n_items):
     generator = np.random.default_rng(20)
 
     def estimate(size):
-        return statistic(ratings_of_grid(simulated_grid(generator, size, 4, 0.2)))
+        return statistic(tables.ratings_of_grid(tables.simulated_grid(generator, size, 4, 0.2)))
 
     return estimate(40_000).value, [estimate(n_items) for _ in range(200)]
 
@@ -150,7 +144,7 @@ def simulated_estimates(statistic, n_items):
 @pytest.mark.parametrize(("statistic", "n_items"), [("alpha, ordinal", 60), ("percent", 100)])
 def test_intervals_of_few_samples(statistic, n_items):
     truth, estimates = simulated_estimates(STATISTICS[statistic], n_items)
-    check_intervals([(made.value, made.low, made.high) for made in estimates], truth)
+    tables.check_intervals([(made.value, made.low, made.high) for made in estimates], truth)
 
 
 REPLICATES = 1000

@@ -47,7 +47,7 @@ def ratings(grid) -> Ratings:
     return votes_of(dict(enumerate(grid)))
 
 
-def test_labels_count_matches_and_without_spread_the_mean_decides():
+def test_labels_count_matches_epsilon_decides_between_equals_and_the_mean_without_spread():
     """Scores reward coming near, labels only being equal: 2 is no nearer to 3 than 0 is."""
     grid, judge = [[0, 3, 3]] * 30, pd.Series([2] * 30)
     scores = alternative_annotator_test(ratings(grid), judge)
@@ -61,6 +61,16 @@ def test_labels_count_matches_and_without_spread_the_mean_decides():
     assert [each.p for each in exact.humans] == [0, 0, 0]
     assert [each.p for each in far.humans] == [1, 1, 1]
     assert (exact.omega, far.omega) == (1, 0)
+    # A judge exactly as good as the humans passes only thanks to epsilon.
+    generator = np.random.default_rng(5)
+    grid = generator.integers(0, 2, (400, 4)).astype(float)
+    judge = pd.Series(grid[:, 3])
+    humans = ratings(grid[:, :3])
+    with_edge = alternative_annotator_test(humans, judge, closeness="labels", epsilon=0.2)
+    without = alternative_annotator_test(humans, judge, closeness="labels", epsilon=0)
+    assert with_edge.passed
+    assert not without.passed
+    assert with_edge.rho == without.rho
 
 
 def test_the_reference_procedure_step_by_step():
@@ -91,19 +101,6 @@ def test_the_reference_procedure_step_by_step():
     assert found.omega == pytest.approx(beaten.mean())
     assert (found.passed, found.caution) == (beaten.mean() >= 0.5, "")
     assert found.n_items == (np.isfinite(grid).sum(axis=1) > 1).sum()
-
-
-def test_epsilon_decides_between_equals():
-    """A judge exactly as good as the humans passes only thanks to epsilon."""
-    generator = np.random.default_rng(5)
-    grid = generator.integers(0, 2, (400, 4)).astype(float)
-    judge = pd.Series(grid[:, 3])
-    humans = ratings(grid[:, :3])
-    with_edge = alternative_annotator_test(humans, judge, closeness="labels", epsilon=0.2)
-    without = alternative_annotator_test(humans, judge, closeness="labels", epsilon=0)
-    assert with_edge.passed
-    assert not without.passed
-    assert with_edge.rho == without.rho
 
 
 def test_few_items_are_listed_and_not_tested_or_say_why():

@@ -120,7 +120,7 @@ def test_mace_is_close_to_crowd_kit(seed):
 TWO_RATERS = ratings_of([[0, 0], [1, 1], [0, 1]])
 
 
-def test_one_step_of_dawid_skene():
+def test_one_step_of_each_model():
     # Vote shares start i0 (1, 0), i1 (0, 1), i2 (.5, .5); class shares .5, .5. Smoothing .5:
     #   r0, true 0: given 0 1+.5+.5 = 2,  given 1 .5   -> .8 .2
     #   r0, true 1: given 0 .5+.5 = 1,    given 1 1+.5 -> .4 .6
@@ -133,9 +133,6 @@ def test_one_step_of_dawid_skene():
     assert found.labels.tolist() == [0, 1, 1]
     # r0 gave 0, 1, 0: (6/7 + 6/7 + 1/2) / 3.
     assert found.raters["accuracy"].tolist() == pytest.approx([31 / 42, 31 / 42])
-
-
-def test_one_step_of_mace():
     # Start: knows .5, guesses evenly, so the label is given with .5+.25 = .75, the other with .25.
     # i0: .75² against .25² -> .9, .1; i1 the mirror; i2 .5, .5.
     # Of a right rating .5/.75 = 2/3 was known: r0 .6 + .6 + 1/3 = 23/15, guessed 3 - 23/15.

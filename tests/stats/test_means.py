@@ -203,7 +203,15 @@ def simulated(n=600, share=0.15, seed=0, noise=1.0):
     return judge, np.where(generator.random(n) < share, truth, np.nan), truth
 
 
-def test_what_a_judge_knows_is_kept_and_its_leniency_taken_out():
+def test_known_probabilities_and_leniency_are_taken_out_and_knowledge_kept():
+    judge, _, truth = simulated(40_000)
+    chance = np.clip((truth - 4) / 20, 0.05, 0.9)
+    drawn = np.random.default_rng(8).random(len(truth)) < chance
+    human = np.where(drawn, truth, np.nan)
+    found = calibrated_mean(judge, human, chance)
+    assert np.nanmean(human) > truth.mean() + 0.5
+    assert found.estimate.value == pytest.approx(truth.mean(), abs=0.1)
+    assert found.human_only.value == pytest.approx(truth.mean(), abs=0.15)
     judge, human, truth = simulated()
     found = calibrated_mean(judge, human, 0.15)
     assert found.judge_mean == pytest.approx(truth.mean() + 2, abs=0.2)
@@ -220,17 +228,6 @@ def test_what_a_judge_knows_is_kept_and_its_leniency_taken_out():
     assert found.estimate.value == pytest.approx(np.nanmean(human))
     own = found.human_only
     assert (found.estimate.low, found.estimate.high) == (own.low, own.high)
-
-
-def test_known_probabilities_undo_a_sample_that_prefers_good_items():
-    judge, _, truth = simulated(40_000)
-    chance = np.clip((truth - 4) / 20, 0.05, 0.9)
-    drawn = np.random.default_rng(8).random(len(truth)) < chance
-    human = np.where(drawn, truth, np.nan)
-    found = calibrated_mean(judge, human, chance)
-    assert np.nanmean(human) > truth.mean() + 0.5
-    assert found.estimate.value == pytest.approx(truth.mean(), abs=0.1)
-    assert found.human_only.value == pytest.approx(truth.mean(), abs=0.15)
 
 
 def test_labels_to_halve_by_its_definition_or_none():

@@ -308,13 +308,10 @@ def busy_workbook(thousands):
     return workbook(HEADER + THOUSAND * thousands)
 
 
-def test_a_slow_workbook_is_given_up(tmp_path):
+def test_a_slow_workbook_is_given_up_and_processor_time_limited(tmp_path):
     path = saved(tmp_path, busy_workbook(50))
     error, _ = growth_when_refused(path, "a.xlsx", Limits(child_wait_seconds=0.3))
     assert "took longer than 0.3 seconds" in error.reason
-
-
-def test_processor_time_is_limited(tmp_path):
     path = saved(tmp_path, busy_workbook(100))
     error, _ = growth_when_refused(path, "a.xlsx", Limits(child_cpu_seconds=1))
     assert "more processor time or memory" in error.reason

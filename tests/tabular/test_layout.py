@@ -70,7 +70,7 @@ def test_the_header_is_found_below_titles_and_separator_lines(tmp_path):
         assert words in " ".join(log.notes)
 
 
-def test_titles_over_groups_of_columns_are_no_names(tmp_path):
+def test_titles_over_groups_and_rows_of_questions_are_no_names(tmp_path):
     lines = ["Person;;Answers", "no;comment;score", *STORY]
     assert read(saved(tmp_path, "\n".join(lines)))[0].columns == ["no", "comment", "score"]
     groups = [["Person", None, "Answers"], ["no", "comment", "score"], [1, "Slow lifts.", 3]]
@@ -78,12 +78,6 @@ def test_titles_over_groups_of_columns_are_no_names(tmp_path):
     table, rows, _log = read(path, "a.xlsx")
     assert (table.columns, table.header_row) == (["no", "comment", "score"], 2)
     assert rows == [[1, "Slow lifts.", 3], [2, "Steep stairs.", 4]]
-
-
-ASKED = ["Number", "What should change in the house?", "How old are you?"]
-
-
-def test_rows_of_questions_below_the_header_are_titles_of_columns(tmp_path):
     for below in (
         [";".join(ASKED)],
         [";".join(ASKED), ";".join(f'"{{""ImportId"":""Q{n}""}}"' for n in range(3))],
@@ -92,6 +86,9 @@ def test_rows_of_questions_below_the_header_are_titles_of_columns(tmp_path):
         assert (table.columns, len(rows)) == (["no", "Q7", "Q8"], 4)
         assert table.titles == dict(zip(["no", "Q7", "Q8"], ASKED, strict=True))
         assert "no data" in log.notes[0]
+
+
+ASKED = ["Number", "What should change in the house?", "How old are you?"]
 
 
 def test_odd_first_rows_headings_empty_rows_and_repeated_headers(tmp_path):

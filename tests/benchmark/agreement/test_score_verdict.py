@@ -4,16 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from benchmark.agreement.methods import figures
 from benchmark.agreement.methods import replacement as rules
 from benchmark.agreement.methods.agreement import AgreementOptions, agreement
-from benchmark.agreement.methods.figures import (
-    AgreementFigure,
-    Alternative,
-    Consistency,
-    RuleOutcome,
-    VarianceComponents,
-    without_untested,
-)
 from benchmark.agreement.reports.judges import answer_of, chance_of
 from benchmark.agreement.reports.snapshot import AgreementSelection
 from benchmark.agreement.views import verdict_context
@@ -26,16 +19,18 @@ LEVELS = rules.Levels.of("total", 19, 1)
 
 
 def figure(value, low=None, high=None, n=100, reason=""):
-    return AgreementFigure(value=value, low=low, high=high, n=n, reason=reason)
+    return figures.AgreementFigure(value=value, low=low, high=high, n=n, reason=reason)
 
 
 def outcome(result, numbers=None):
-    return RuleOutcome(result=result, numbers=numbers or figure(0.0), missing={}, reason="")
+    return figures.RuleOutcome(
+        result=result, numbers=numbers or figure(0.0), missing={}, reason=""
+    )
 
 
 def test_as_alternative_or_not_shown_to_have_failed():
     shown = {"omega": 1.0, "rho": 0.9, "n": 50, "caution": "", "reason": "few"}
-    test = Alternative(**shown, passed=None, each=(50, 12), tested=2, beaten=1)
+    test = figures.Alternative(**shown, passed=None, each=(50, 12), tested=2, beaten=1)
     known = replace(test, questions=20, p_yes=0.001, p_no=0.9, passed=True)
     assert rules.by_alternative(known, 2, LEVELS).result == "yes"
     behind = replace(known, passed=False, p_yes=0.9, p_no=0.001)
@@ -45,7 +40,7 @@ def test_as_alternative_or_not_shown_to_have_failed():
     alone = rules.by_alternative(replace(test, each=(50,)), 1, LEVELS)
     assert alone.missing == {"people": 1, "answers": 30}
     shown = {"omega": 0.0, "rho": 0.7, "n": 50, "caution": "", "reason": ""}
-    test = Alternative(
+    test = figures.Alternative(
         **shown, passed=False, each=(50, 50, 50), tested=3, beaten=0, questions=25,
         p_yes=0.2, p_no=0.8,
     )  # fmt: skip
@@ -82,8 +77,8 @@ def test_unscored_and_consistency():
     def repeats(p_yes, p_no, n=40):
         reliability = replace(figure(0.7, n=n), p_yes=p_yes, p_no=p_no, units=30)
         unknown = {"between": None, "within": None, "curve": ()}
-        split = VarianceComponents(n=n, exact=0.5, reliability=reliability, **unknown)
-        return Consistency(answers=n, replicates=2, each=2, columns={"total": split})
+        split = figures.VarianceComponents(n=n, exact=0.5, reliability=reliability, **unknown)
+        return figures.Consistency(answers=n, replicates=2, each=2, columns={"total": split})
 
     assert rules.by_consistency(repeats(0.01, 1.0), "total", LEVELS).result == "yes"
     assert rules.by_consistency(repeats(1.0, 0.005), "total", LEVELS).result == "no"
@@ -156,7 +151,7 @@ def test_a_no_that_version_2_never_tested_is_not_shown():
     new = agreement(together(*people, judge), BRIEF, AgreementOptions())
     rules_of = new.verdict["id-good"]["C1"].rules | {"alternative": outcome("no")}
     old = replace(new, version=2, verdict={"id-good": {"C1": rules.verdict(rules_of)}})
-    found = without_untested(old).verdict["id-good"]["C1"]
+    found = figures.without_untested(old).verdict["id-good"]["C1"]
     assert (old.verdict["id-good"]["C1"].result, found.result) == ("no", "not_shown")
     assert "make a new one" in found.rules["alternative"].reason
-    assert without_untested(new) is new
+    assert figures.without_untested(new) is new

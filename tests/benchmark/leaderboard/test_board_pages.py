@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.answers.models import Answer, System
+from annotation.answers.models import Answer
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
@@ -187,24 +187,12 @@ def test_two_systems_differ_by_their_means_and_everything_is_a_file_of_the_snaps
 
 @pytest.mark.long
 def test_a_system_without_scenarios_is_said_to_stand_by_its_own_answers(study, client):
-    machine = make_scored_answers(study, systems=("Alpha",), questions=6, scenarios=(1, 2))
-    people = [
-        Answer(
-            study=study,
-            question=each.question,
-            system=System.objects.get_or_create(study=study, name="People who write")[0],
-            scenario=0,
-            condition=condition(study, scenario=0),
-            text=each.text,
-            text_sha256=each.text_sha256,
-            source="people.json",
-            position=each.position,
-        )
-        for each in machine
-        if each.scenario == 1
-    ]
-    rater = make_rater(study, "Ada Annotator")
-    make_sheets(study, [*machine, *Answer.objects.bulk_create(people)], [rater])
+    names = ("Alpha", "People who write")
+    make_scored_answers(study, systems=names, questions=6, scenarios=(1, 2))
+    people = Answer.objects.filter(system__name=names[1])
+    people.filter(scenario=2).delete()
+    people.update(scenario=0, condition=condition(study, scenario=0))
+    make_sheets(study, list(study.answers.all()), [make_rater(study, "Ada Annotator")])
     snapshots.refresh(BOARDS, default_rubric(study))
     said = page(client, "scores", study)
     assert "in scenarios 1, 2 for systems that have scenarios" in said

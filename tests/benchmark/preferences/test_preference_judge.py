@@ -11,14 +11,8 @@ from benchmark.preferences.views import pair_judgements, totals_of
 from cqa_site.people.models import Rater
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import find_violations
+from tests.benchmark.preferences import made_preferences
 from tests.benchmark.preferences.made_judges import make_preferring_run, says, says_later, sides_of
-from tests.benchmark.preferences.made_preferences import (
-    address,
-    compare_all,
-    make_comparer,
-    make_pairs,
-    make_pairs_round,
-)
 from tests.cast import make_member, make_study, sign_in
 from tests.lengths import first
 from tests.runs.made_runs import make_endpoint
@@ -33,19 +27,19 @@ class Lab:
     def __init__(self):
         self.study = make_study("Preferring")
         self.researcher = make_member(self.study, "researcher")
-        self.round = make_pairs(self.study, self.researcher, size=8)
+        self.round = made_preferences.make_pairs(self.study, self.researcher, size=8)
         self.endpoint = make_endpoint(self.study, self.researcher)
 
     def judge(self, answer=says_later, **chosen):
         return make_preferring_run(self.study, self.endpoint, self.researcher, answer, **chosen)
 
     def compare(self, verdict, at_most):
-        rater = make_comparer(self.study, make_member(self.study, "annotator"))
-        compare_all(self.round, rater, lambda sheet: verdict, at_most=at_most)
+        rater = made_preferences.make_comparer(self.study, make_member(self.study, "annotator"))
+        made_preferences.compare_all(self.round, rater, lambda sheet: verdict, at_most=at_most)
 
     def page(self, name, *ids, **query):
         client = sign_in(self.researcher)
-        return client.get(address(name, self.study, *ids), query).text
+        return client.get(made_preferences.address(name, self.study, *ids), query).text
 
 
 lab = built_once(Lab)
@@ -148,7 +142,9 @@ def test_a_text_that_looks_like_the_end_of_an_answer_stays_a_text(lab):
 
 @pytest.mark.long
 def test_which_pairs_are_compared(lab):
-    other = make_pairs_round(lab.study, lab.researcher, name="More", size=2, opens=False, seed=3)
+    other = made_preferences.make_pairs_round(
+        lab.study, lab.researcher, name="More", size=2, opens=False, seed=3
+    )
     assert lab.judge(says("A")).planned == 20
     of_round = {"choice": "round", "round_": other.public_id}
     assert lab.judge(says("A"), target=of_round).planned == 4
@@ -156,10 +152,10 @@ def test_which_pairs_are_compared(lab):
     lab.compare("first", at_most=1)
     assert pairs_of(lab.study, target_of(choice="judged")).count() == 1
     elsewhere = make_study("Foreign")
-    theirs = make_pairs(elsewhere, make_member(elsewhere, "researcher"))
+    theirs = made_preferences.make_pairs(elsewhere, make_member(elsewhere, "researcher"))
     target = target_of(choice="round", round_=theirs.public_id)
     assert not pairs_of(lab.study, target).exists()
-    estimate = address("preference_run_estimate", lab.study)
+    estimate = made_preferences.address("preference_run_estimate", lab.study)
     told = sign_in(lab.researcher).post(estimate, {"choice": "round"})
     assert "Choose a round." in told.text
 
@@ -193,7 +189,7 @@ def test_the_page_of_a_run_and_the_list(lab, django_assert_max_num_queries):
     assert "on the left" in lab.page("run_calls", run.public_id)
     client = sign_in(lab.researcher)
     with django_assert_max_num_queries(28):
-        client.get(address("run", lab.study, run.public_id))
+        client.get(made_preferences.address("run", lab.study, run.public_id))
     # Another run of the same model is the same judge.
     lab.judge(says("B"))
     (choice,) = choices_of(lab.study)

@@ -6,16 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmark.agreement.methods import pairs
 from benchmark.agreement.methods.agreement import AgreementOptions, agreement
 from benchmark.agreement.methods.grid import PEOPLE, family_of, grid_of
 from benchmark.agreement.methods.jackknife import Jackknife
-from benchmark.agreement.methods.pairs import (
-    MOST_POINTS,
-    _points,
-    column_figures,
-    concatenated,
-    ratings_of,
-)
 from benchmark.agreement.methods.raters import self_consistency, spearman_brown
 from cqa_site.stats.agreement_coefficients import krippendorff_alpha
 from cqa_site.stats.correlation import bland_altman, correlation
@@ -165,7 +159,7 @@ def test_a_mixed_pair_begins_with_the_judge_and_has_parts_by_aspect(points, thre
 def test_figures_are_those_of_the_single_statistics_and_the_concatenated_alpha(points):
     other = noisy(points, BRIEF, 0.5, 3)
     x, y, questions = points.sum(axis=1), other.sum(axis=1), np.arange(N) // 4
-    found = as_stored(column_figures(x, y, questions, 5, Jackknife()))
+    found = as_stored(pairs.column_figures(x, y, questions, 5, Jackknife()))
     for kind in ("pearson", "spearman", "kendall"):
         single = correlation(x, y, kind)
         assert found[kind]["value"] == pytest.approx(single, abs=1e-6), kind
@@ -173,16 +167,16 @@ def test_figures_are_those_of_the_single_statistics_and_the_concatenated_alpha(p
     bias = bland_altman(x, y, questions).bias
     assert found["bias"]["low"] == pytest.approx(bias.low, abs=1e-6)
     for level in ("interval", "ordinal"):
-        alpha = krippendorff_alpha(ratings_of(np.column_stack([x, y])), level)
+        alpha = krippendorff_alpha(pairs.ratings_of(np.column_stack([x, y])), level)
         assert found[f"alpha_{level}"]["value"] == pytest.approx(alpha.value, abs=1e-6)
     # Missing points do not count.
     same = x.astype(float)
     x, y = np.where(np.arange(N) < 10, np.nan, same), np.where(np.arange(N) < N - 5, same, np.nan)
-    found = column_figures(x, y, questions, 5, Jackknife())
+    found = pairs.column_figures(x, y, questions, 5, Jackknife())
     assert (found.n, found.exact) == (N - 15, 1)
     other = noisy(points, BRIEF, 0.5, 3)
     other[3, 1] = np.nan
-    found = concatenated(points, other)
+    found = pairs.concatenated(points, other)
     assert found.value == pytest.approx(concatenated_alpha(points, other), abs=1e-6)
     # Criteria of different ranges make unrelated sheets agree.
     assert 0 < found.shuffled < found.value
@@ -196,8 +190,8 @@ def test_unscored_sheets_are_counted_and_no_answer_is_left_out_of_a_plot(points)
     assert row["agreement"]["value"] is row["rank"] is None
     assert found["verdict"]["id-gpt-x"]["total"]["rules"]["unscored"]["result"] == "no"
     drawn = np.random.default_rng(3).integers(0, 101, (2, 5_000)).astype(float)
-    points, _step = _points(drawn.mean(axis=0), drawn[0] - drawn[1])
-    assert len(points) <= MOST_POINTS
+    points, _step = pairs._points(drawn.mean(axis=0), drawn[0] - drawn[1])
+    assert len(points) <= pairs.MOST_POINTS
     assert sum(n for _mean, _difference, n in points) == 5_000
 
 

@@ -4,11 +4,7 @@ import json
 
 import pytest
 
-from benchmark.imports.methods.individual_sheets import (
-    is_own_sheets,
-    read_own_sheets,
-    shared_sheets,
-)
+from benchmark.imports.methods import individual_sheets
 from benchmark.imports.methods.score_files import read_judged_file
 from benchmark.judges.methods.judgements import JudgementState
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
@@ -110,17 +106,17 @@ def test_rows_meet_by_file_pair_and_letters_and_a_cell_that_is_no_number_is_name
         ["text a", "cam", *["0.5"] * 15],
         ["Text A.", "yahoo", *ONES],
     )
-    first, second = (read_own_sheets(path, COMPQA) for path in (one, two))
+    first, second = (individual_sheets.read_own_sheets(path, COMPQA) for path in (one, two))
     assert (first.name, len(first.places), len(second.places)) == ("one", 3, 5)
-    points, others, is_whole = shared_sheets(first, second)
+    points, others, is_whole = individual_sheets.shared_sheets(first, second)
     assert others["C1"].tolist() == [0.5, 1.0, 1.0]
     assert points["C15"].isna().tolist() == [False, True, False]
     # Text C lacks a point, and C1 of text D is worth one.
     assert is_whole.tolist() == [True, False, False]
     path = write(tmp_path / "one.tsv", ["A", "cam", *ONES], ["B", "cam", "good", *ONES[1:]])
     with pytest.raises(UnreadableFile, match=r"one\.tsv.*row 3, C1: 'good' is not a number"):
-        read_own_sheets(path, COMPQA)
-    assert is_own_sheets(path)
+        individual_sheets.read_own_sheets(path, COMPQA)
+    assert individual_sheets.is_own_sheets(path)
     path.write_text("object1\tscore_dict.1\ntea\t1\n")
     with pytest.raises(UnreadableFile, match=r"no column object2.*score_dict\.15"):
-        read_own_sheets(path, COMPQA)
+        individual_sheets.read_own_sheets(path, COMPQA)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmark.leaderboard.methods import ranks
 from benchmark.leaderboard.methods.board import (
     NO_DRAW,
     NO_PEOPLE,
@@ -20,13 +21,6 @@ from benchmark.leaderboard.methods.changes import board_changes
 from benchmark.leaderboard.methods.data import NO_SPREAD, read_scores
 from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.methods.options import BoardOptions
-from benchmark.leaderboard.methods.ranks import (
-    LOW_COVERAGE,
-    NOTHING_SHARED,
-    OTHER_QUESTIONS,
-    OTHER_SCENARIOS,
-    TOO_THIN,
-)
 from cqa_site.stats.calibrated_mean import calibrated_mean
 from cqa_site.stats.ranking import rank_systems
 from tests.benchmark.leaderboard.made_boards import scores, sheets
@@ -101,7 +95,7 @@ def test_unscored_answers_are_counted_and_bounded_and_another_column_has_its_own
     assert (found.mean, found.coverage, found.unscored, found.asked) == (10, 0.75, 1, 4)
     assert (found.worst, found.best) == (30 / 4, 49 / 4)
     assert found.is_low
-    assert made.rankings[0].unranked == {0: LOW_COVERAGE}
+    assert made.rankings[0].unranked == {0: ranks.LOW_COVERAGE}
     assert made.counts.unscored == 1
     rows = [*scores("A", FOUR, C1=NAN), *scores("B", FOUR, C1=1.0)]
     found = make_board(sheets(*rows), BoardOptions(column="C1", maximum=1.0))
@@ -187,7 +181,7 @@ def test_one_answer_of_another_scenario_moves_no_mean_interval_or_rank():
     # No mean stands without its interval or the reason.
     made = three_systems(*scores("D", {"q1": 4.0, "q2": 5.0}))
     bare = [each for each in made.rows if each.low is None]
-    assert [(each.system, each.mean, each.reason) for each in bare] == [(3, None, TOO_THIN)]
+    assert [(each.system, each.mean, each.reason) for each in bare] == [(3, None, ranks.TOO_THIN)]
     flat = board(*scores("A", dict.fromkeys(TEN, 7.0))).rows[0]
     assert (flat.mean, flat.low, flat.reason) == (7.0, None, NO_SPREAD)
 
@@ -243,21 +237,21 @@ def test_systems_without_a_shared_scenario_or_enough_common_questions_are_not_ra
     made = board(*rows)
     ranking = made.rankings[0]
     assert ranking.scenarios == (1, 2)
-    assert ranking.unranked == {2: OTHER_SCENARIOS}
+    assert ranking.unranked == {2: ranks.OTHER_SCENARIOS}
     assert {each.system for each in ranking.standings} == {"0", "1", "3"}
     other = {"x1": 1.0, "x2": 2.0, "x3": 3.0}
     made = board(*scores("A", FOUR), *scores("B", FOUR), *scores("C", other))
-    assert made.rankings[0].unranked == {2: OTHER_QUESTIONS}
+    assert made.rankings[0].unranked == {2: ranks.OTHER_QUESTIONS}
     assert made.rankings[0].n_common == 4
     # Without a rank there is a mean over the own questions.
     assert [each.is_common for each in made.rows] == [True, True, False]
     assert (made.rows[2].mean, made.rows[2].n_used) == (2.0, 3)
     for first, second, reason in (
-        (FOUR, {f"x{at}": value for at, value in enumerate(FOUR.values())}, OTHER_QUESTIONS),
-        ({"q1": 1.0}, {"q1": 2.0}, TOO_THIN),
+        (FOUR, {f"x{at}": value for at, value in enumerate(FOUR.values())}, ranks.OTHER_QUESTIONS),
+        ({"q1": 1.0}, {"q1": 2.0}, ranks.TOO_THIN),
     ):
         ranking = board(*scores("A", first), *scores("B", second)).rankings[0]
-        assert (ranking.reason, ranking.standing(0)) == (NOTHING_SHARED, None)
+        assert (ranking.reason, ranking.standing(0)) == (ranks.NOTHING_SHARED, None)
         assert ranking.unranked == {0: reason, 1: reason}
 
 

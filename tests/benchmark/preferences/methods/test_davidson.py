@@ -130,7 +130,7 @@ def test_two_systems_have_a_closed_form_and_a_weight_counts_as_that_many_verdict
     assert found.n_verdicts == 2
 
 
-def test_both_bad_counts_as_a_tie_and_is_counted_apart():
+def test_both_bad_counts_as_a_tie_and_a_circle_bounds_everything():
     table = drawn_table(seed=1)
     ties = table["outcome"] == "tie"
     bad = table.assign(outcome=table["outcome"].mask(ties & (table.index % 2 == 0), "both_bad"))
@@ -139,6 +139,14 @@ def test_both_bad_counts_as_a_tie_and_is_counted_apart():
     assert found.nu == plain.nu
     assert found.n_both_bad == int((bad["outcome"] == "both_bad").sum()) > 0
     assert found.n_ties + found.n_both_bad == plain.n_ties
+    circle = verdicts(("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"))
+    assert fit_strengths(circle).log_strengths == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+    rows = [("a", "b", "first"), ("b", "c", "first"), ("c", "a", "tie")]
+    found = fit_strengths(verdicts(*rows))
+    assert found.systems == ("a", "b", "c")
+    values, nu, _ = likeliest(verdicts(*rows).frame)
+    assert found.by_system() == pytest.approx(values, abs=1e-4)
+    assert found.nu == pytest.approx(nu, abs=1e-4)
 
 
 @pytest.mark.long
@@ -204,17 +212,6 @@ def test_without_finite_strengths_they_are_penalized():
     assert fit_strengths(verdicts()).reason == davidson.NO_VERDICTS
 
 
-def test_a_circle_bounds_everything_where_wins_outnumber_its_ties():
-    circle = verdicts(("a", "b", "first"), ("b", "c", "first"), ("c", "a", "first"))
-    assert fit_strengths(circle).log_strengths == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
-    rows = [("a", "b", "first"), ("b", "c", "first"), ("c", "a", "tie")]
-    found = fit_strengths(verdicts(*rows))
-    assert found.systems == ("a", "b", "c")
-    values, nu, _ = likeliest(verdicts(*rows).frame)
-    assert found.by_system() == pytest.approx(values, abs=1e-4)
-    assert found.nu == pytest.approx(nu, abs=1e-4)
-
-
 @pytest.mark.parametrize(
     "seed", [*range(8), *(pytest.param(each, marks=pytest.mark.long) for each in range(8, 30))]
 )
@@ -233,18 +230,12 @@ def test_strengths_are_penalized_exactly_where_the_search_would_run_away(seed):
         assert fit_strengths(found).is_penalized == (not is_finite)
 
 
-def test_a_search_that_does_not_arrive_says_so(monkeypatch):
-    monkeypatch.setattr("benchmark.preferences.methods.davidson._MOST_STEPS", 1)
-    with pytest.raises(NotConvergedError, match="of 5 systems did not settle in 1 steps"):
-        fit_strengths(drawn())
-
-
 @pytest.fixture(scope="module")
 def ranking():
     return rank_by_preference(drawn(n=1200, n_questions=60))
 
 
-def test_without_a_question_strengths_are_those_of_the_other_verdicts_or_of_blocks(monkeypatch):
+def test_without_a_question_strengths_are_of_the_others_and_a_search_may_not_arrive(monkeypatch):
     found = drawn(n=300, n_questions=12)
     counts = found.count()
     fits = leave_out_questions(counts)
@@ -259,6 +250,9 @@ def test_without_a_question_strengths_are_those_of_the_other_verdicts_or_of_bloc
     monkeypatch.setattr("benchmark.preferences.methods.davidson.MOST_LEFT_OUT", 15)
     found = rank_by_preference(drawn(n=600, n_questions=60))
     assert all(each.low < each.value < each.high for each in found.standings)
+    monkeypatch.setattr("benchmark.preferences.methods.davidson._MOST_STEPS", 1)
+    with pytest.raises(NotConvergedError, match="of 5 systems did not settle in 1 steps"):
+        fit_strengths(drawn())
 
 
 def test_a_system_that_was_never_beaten_leads_by_a_penalized_strength_and_its_win_rate():
@@ -317,16 +311,13 @@ def test_standings_and_differences_follow_from_the_verdicts_behind_them(ranking)
     assert ranking.standings[0].tie_group == 1 < ranking.standings[4].tie_group
 
 
-def test_more_verdicts_on_the_same_questions_do_not_pretend_to_be_more_questions():
+def test_repeated_verdicts_are_no_further_questions_and_a_loser_keeps_its_interval():
     """Repeating every verdict four times doubles no evidence: the intervals stay."""
     table = drawn_table(n=300, n_questions=30)
     once = rank_by_preference(Verdicts.from_frame(table))
     often = rank_by_preference(Verdicts.from_frame(table.loc[table.index.repeat(4)]))
     for one, other in zip(once.standings, often.standings, strict=True):
         assert one.high - one.low == pytest.approx(other.high - other.low, rel=0.2)
-
-
-def test_a_system_that_nearly_always_loses_keeps_its_interval_and_is_told_apart():
     table = drawn_table(n=400, n_systems=4, spread=0.3)
     last = drawn_table(n=120, n_systems=2, seed=9).assign(first="s0", second="s9", outcome="first")
     last.loc[0, "outcome"] = "second"

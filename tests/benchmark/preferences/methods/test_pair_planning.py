@@ -74,7 +74,7 @@ def test_the_first_pairs_link_all_systems_by_the_least():
         plan_pairs([lonely], 5, seed=1)
 
 
-def test_no_pair_comes_twice_and_when_nothing_is_left_the_plan_says_so():
+def test_no_pair_comes_twice_and_systems_questions_and_answers_take_turns():
     candidates = answers(4, per_cell=2)
     asked = {each.key for each in plan_pairs(candidates, 100, seed=1).pairs}
     assert len(asked) == 100
@@ -86,9 +86,6 @@ def test_no_pair_comes_twice_and_when_nothing_is_left_the_plan_says_so():
     assert (len(plan.pairs), plan.reason) == (6, FEWER)
     asked = {each.key for each in plan.pairs}
     assert plan_pairs(few, 100, seed=1, asked=asked).pairs == ()
-
-
-def test_without_knowledge_pairs_of_systems_questions_and_answers_take_turns():
     pairs = plan_pairs(answers(5, n_questions=30), 100, seed=1).pairs
     assert set(Counter(map(systems_of, pairs)).values()) == {10}
     pairs = plan_pairs(answers(4, n_questions=10, per_cell=2), 60, seed=1).pairs

@@ -108,7 +108,7 @@ def test_two_orders_become_one_verdict():
     assert found.verdicts.frame["outcome"].tolist() == ["first"]
 
 
-def test_raters_are_kept_apart_and_one_order_stands():
+def test_raters_are_kept_apart_and_the_same_order_twice_is_refused():
     found = merge_orders(
         verdicts(
             ("a", "b", "first"),
@@ -124,9 +124,6 @@ def test_raters_are_kept_apart_and_one_order_stands():
     rows = found.verdicts.frame[["rater", "outcome", "side", "weight"]].to_numpy().tolist()
     assert rows == [["judge", "first", "both", 2.0], ["person", "second", "right", 1.0]]
     assert (found.n_both, found.n_one_order) == (1, 1)
-
-
-def test_the_same_order_twice_is_refused():
     rows = ("a", "b", "first"), ("a", "b", "first")
     for side in (["left", "left"], ["both", "left"], ["right", "both"]):
         table = verdicts(*rows, question="q", pair="p", side=side)
@@ -223,7 +220,7 @@ def test_systems_that_only_one_side_knows_or_without_a_strength_are_named(people
         compare_rankings(people, scores(range(6), systems=["s0", "s0", *SYSTEMS[2:]]))
 
 
-def test_means_are_over_questions_that_all_systems_share(people):
+def test_means_are_over_shared_questions_which_are_compared_by_what_verdicts_add_up_to(people):
     points = scores([5, 6, 3, 4, 1, 2])
     points.loc["s0", 0] = np.nan
     found = compare_rankings(people, points)
@@ -232,9 +229,6 @@ def test_means_are_over_questions_that_all_systems_share(people):
     points.loc["s0", 2:] = np.nan
     few = compare_rankings(people, points)
     assert few.spearman.reason == few.by_systems.share.reason == FEW_QUESTIONS
-
-
-def test_questions_are_compared_by_what_verdicts_add_up_to():
     found = verdicts(
         ("a", "b", "first"),
         ("a", "b", "first"),
