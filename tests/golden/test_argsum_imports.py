@@ -107,10 +107,9 @@ def test_clusterings_of_other_parts_of_the_data_are_refused(tmp_path):
     bring_debate("Dev", recipe="published", half="dev")
     assert "cluster ids, but the dataset keeps" in cluster(MCARGSUM, "Dev", order="rows")
     bring_argkp(tmp_path, "dev")
-    assert "does not have this topic and stance" in cluster(
-        "ArgKP21_USKPM", "ArgKP", order="key_points"
-    )
-    assert "does not have this topic and stance" in cluster(MCARGSUM, "ArgKP", order="rows")
+    for name, order in (("ArgKP21_USKPM", "key_points"), (MCARGSUM, "rows")):
+        said = cluster(name, "ArgKP", order=order)
+        assert "does not have this topic and stance" in said
     assert not SummarySet.objects.exists()
 
 

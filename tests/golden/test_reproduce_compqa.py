@@ -5,12 +5,11 @@ test has none of them.
 """
 
 import csv
-import io
 import json
 import re
 import shutil
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 
 import pytest
@@ -26,6 +25,7 @@ JUDGED = {judge: FOLDER / f"judged_{judge}" for judge in ("gpt4", "gpt3-5")}
 NUMBERS = [str(number) for number in range(1, 16)]
 # Criteria 1 to 7, 8 to 10 and 11 to 15.
 GROUPS = {"structure": slice(0, 7), "relevance": slice(7, 10), "quality": slice(10, 15)}
+GROUPS["total"] = slice(0, 15)
 PEOPLE = "people"
 
 
@@ -37,9 +37,7 @@ reproduced = cache(compqa_reproduction)
 
 def run(*args) -> str:
     """No test here is given a database, so the command cannot use one."""
-    out = io.StringIO()
-    call_command("reproduce", "compqa", *map(str, args), stdout=out)
-    return out.getvalue()
+    call_command("reproduce", "compqa", "--data", *map(str, args))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -92,50 +90,25 @@ def mean_and_sd(rows):
     return statistics.mean(totals), statistics.stdev(totals)
 
 
-def name_of(rater):
-    return NAMES.get(rater, rater)
-
-
-def numbers(by_key, table, cell):
-    return by_key[table, cell].found.released.numbers
-
-
-def statuses(figures, table, by=""):
-    return Counter(
-        each.status for each in figures if each.table == table and each.cell.endswith(by)
-    )
-
-
 # -- the release ------------------------------------------------------------------------------
 
 
 @on_release
 def test_statuses_of_what_is_printed(figures):
     printed = Counter((each.table, each.status) for each in figures if each.published)
+    # Match, differs, cannot be computed.
+    expected = {"counts": (4, 1), "table 1": (5, 1), "section 3": (2, 1), "table 2": (0, 8, 16)}
+    expected |= {"table 3": (22, 5, 36), "table 4": (2, 0, 2), "table 5": (78, 3, 108)}
+    expected |= {"section 4": (0, 0, 2)}
+    statuses = ("match", "differs", "cannot be computed")
     assert printed == {
-        ("counts", "match"): 4,
-        ("counts", "differs"): 1,
-        ("table 1", "match"): 5,
-        ("table 1", "differs"): 1,
-        ("section 3", "match"): 2,
-        ("section 3", "differs"): 1,
-        ("table 2", "differs"): 8,
-        ("table 2", "cannot be computed"): 16,
-        ("table 3", "match"): 22,
-        ("table 3", "differs"): 5,
-        ("table 3", "cannot be computed"): 36,
-        ("table 4", "match"): 2,
-        ("table 4", "cannot be computed"): 2,
-        ("table 5", "match"): 78,
-        ("table 5", "differs"): 3,
-        ("table 5", "cannot be computed"): 108,
-        ("section 4", "cannot be computed"): 2,
+        (table, status): number
+        for table, numbers in expected.items()
+        for status, number in zip(statuses, numbers, strict=False)
+        if number
     }
     assert {each.status for each in figures if not each.published} == {"no published value"}
-
-
-@on_release
-def test_whatever_differs_or_is_absent_has_a_reason(figures):
+    # Whatever differs or is absent has a reason.
     off = [each for each in figures if each.status in ("differs", "cannot be computed")]
     near = [each for each in off if not each.why]
     assert all(each.status == "differs" and max(map(abs, each.off)) <= 0.01 for each in near)
@@ -147,66 +120,52 @@ def test_two_people_agree_over_103_answers_or_over_95(by_key):
     overlap = by_key["section 3", "answers scored by both"]
     assert (overlap.printed, overlap.status) == ("123", "differs")
     assert (overlap.found.released.numbers, overlap.found.ours.numbers) == ((103,), (95,))
-    expected = {"total": (0.7550, 0.7549), "all scores": (0.7137, 0.7168)}
-    for cell, (released, ours) in expected.items():
+    for cell, both in {"total": (0.7550, 0.7549), "all scores": (0.7137, 0.7168)}.items():
         each = by_key["section 3", f"two annotators, {cell}: alpha"]
-        assert each.status == "match"
-        assert each.found.released.numbers == pytest.approx((released,), abs=5e-5)
-        assert each.found.ours.numbers == pytest.approx((ours,), abs=5e-5)
-        assert (each.found.released.n, each.found.ours.n) == (103, 95)
+        found = (each.found.released, each.found.ours)
+        assert [value for side in found for value in side.numbers] == pytest.approx(both, abs=5e-5)
+        assert (each.status, [side.n for side in found]) == ("match", [103, 95])
         assert each.found.recipe
     # “All scores on average” is not the average of the criteria.
-    (mean,) = numbers(by_key, "section 3", "two annotators, mean of the alphas of the criteria")
-    assert mean == pytest.approx(0.4432, abs=5e-5)
+    mean = by_key["section 3", "two annotators, mean of the alphas of the criteria"]
+    assert mean.found.released.numbers == pytest.approx((0.4432,), abs=5e-5)
 
 
 @on_release
-@pytest.mark.parametrize(
-    ("judge", "n", "expected"),
-    [
-        ("GPT-4o", 367, (0.645, 0.666, 0.664, 0.54, 0.394, 0.432, 0.549, 1.93)),
-        ("GPT-3.5", 359, (0.581, 0.588, 0.587, 0.49, 0.472, 0.390, 0.529, 1.12)),
-    ],
-)
-def test_table_2_over_all_answers_that_people_scored(by_key, judge, n, expected):
+def test_table_2_over_all_answers_that_people_scored(by_key):
     three = ("alpha", "Spearman", "Pearson")
     names = [f"separately: {each}" for each in (*three, "alpha with the answers shuffled")]
     names += [f"final score: {each}" for each in (*three, "mean of judge − people, points")]
-    found = [by_key["table 2", f"{judge}, {name}"].found.released for name in names]
-    assert [each.numbers[0] for each in found] == pytest.approx(list(expected), abs=6e-3)
-    assert {each.n for each in found} == {n}
-    printed = [by_key["table 2", f"{judge}, {name}"] for name in (names[0], names[1], names[4])]
-    assert {each.status for each in printed} == {"differs"}
+    for judge, n, expected in (
+        ("GPT-4o", 367, (0.645, 0.666, 0.664, 0.54, 0.394, 0.432, 0.549, 1.93)),
+        ("GPT-3.5", 359, (0.581, 0.588, 0.587, 0.49, 0.472, 0.390, 0.529, 1.12)),
+    ):
+        rows = [by_key["table 2", f"{judge}, {name}"] for name in names]
+        found = [row.found.released for row in rows]
+        assert [each.numbers[0] for each in found] == pytest.approx(list(expected), abs=6e-3)
+        assert {each.n for each in found} == {n}
+        assert {rows[at].status for at in (0, 1, 4)} == {"differs"}
 
 
 # -- the released values against the files ------------------------------------------------------
 
 
 @on_release
-def test_the_cells_are_those_of_the_files(by_key, plain):
+def test_cells_scenarios_and_groups_have_the_means_of_the_files(by_key, plain):
     assert len(plain) == 3 * 27
+    by_scenario = defaultdict(list)
     for (rater, system, scenario), rows in plain.items():
+        by_scenario[rater, scenario] += rows
         under = f", scenario {scenario}" if scenario else ""
-        each = by_key["table 5", f"{NAMES[system]}{under}, by {name_of(rater)}"].found.released
+        cell = f"{NAMES[system]}{under}, by {NAMES.get(rater, rater)}"
+        each = by_key["table 5", cell].found.released
         assert each.n == len(rows)
         assert each.numbers == pytest.approx(mean_and_sd(rows), abs=1e-9)
-
-
-@on_release
-@pytest.mark.parametrize("rater", [*JUDGED, PEOPLE])
-def test_scenario_and_group_means_are_those_of_the_files(by_key, plain, rater):
-    for scenario in range(1, 5):
-        rows = [
-            row
-            for (who, _, of), found in plain.items()
-            if (who, of) == (rater, scenario)
-            for row in found
-        ]
-        for name, part in {"total": slice(0, 15), **GROUPS}.items():
-            figure = f"figure {6 if name == 'total' else 7}"
-            each = by_key[figure, f"scenario {scenario}, {name}, by {name_of(rater)}"]
+    for (rater, scenario), rows in by_scenario.items():
+        for name, part in GROUPS.items() if scenario else ():
+            table, by = f"figure {6 if name == 'total' else 7}", NAMES.get(rater, rater)
+            value = by_key[table, f"scenario {scenario}, {name}, by {by}"].found.released
             expected = statistics.mean(sum(row[part]) for row in rows)
-            value = each.found.released
             assert (value.numbers[0], value.n) == (pytest.approx(expected, abs=1e-9), len(rows))
 
 
@@ -238,18 +197,22 @@ def test_one_changed_score_is_found_and_exits_with_1(release_copy):
     records[0]["score_dict"]["9"] += 1
     path.write_text(json.dumps(records), encoding="utf-8")
     with pytest.raises(CommandError, match="figures differ") as refusal:
-        run("--data", release_copy)
+        run(release_copy)
     assert refusal.value.returncode == 1
     # One point more in one of 50 answers is 0.02 more on average.
-    assert "table 3: CAM, by GPT-4o" in str(refusal.value)
-    assert "table 5: CAM, by GPT-4o" in str(refusal.value)
+    for table in (3, 5):
+        assert f"table {table}: CAM, by GPT-4o" in str(refusal.value)
 
 
 @on_release
-def test_another_judges_folder_is_read_and_missing_files_are_named(release_copy):
+def test_another_judges_folder_is_read_and_missing_files_are_named(release_copy, capsys):
     shutil.copytree(release_copy / "judged_gpt4", release_copy / "judged_newcomer")
     (release_copy / "judged_gpt4").rename(release_copy / "judged_mixtral")
-    rows = {(each["table"], each["cell"]): each for each in json.loads(_json_of(release_copy))}
+    # Whatever differs, the figures are printed before the command exits with 1.
+    with pytest.raises(CommandError):
+        run(release_copy, "--json")
+    figures = json.loads(capsys.readouterr().out)
+    rows = {(each["table"], each["cell"]): each for each in figures}
     assert rows["table 5", "CAM, by newcomer"]["released"]["n"] == 50
     # Known by its folder, and held against what the paper prints for it.
     assert rows["table 5", "CAM, by Mixtral"]["status"] == "differs"
@@ -263,21 +226,10 @@ def test_another_judges_folder_is_read_and_missing_files_are_named(release_copy)
         assert why in rows[cell]["why"]
 
 
-def _json_of(folder):
-    """Whatever differs, the figures are printed before the command exits with 1."""
-    out = io.StringIO()
-    with pytest.raises(CommandError):
-        call_command("reproduce", "compqa", "--data", str(folder), "--json", stdout=out)
-    return out.getvalue()
-
-
-def test_it_says_where_the_judgements_are_missing(tmp_path):
+def test_it_says_where_the_judgements_are_missing_or_damaged(tmp_path):
     with pytest.raises(CommandError, match=r"judged_\* is missing, or has no JSON files"):
-        run("--data", tmp_path)
-
-
-def test_it_says_that_a_file_is_damaged(tmp_path):
+        run(tmp_path)
     (tmp_path / "compqa" / "judged_gpt4").mkdir(parents=True)
     (tmp_path / "compqa" / "judged_gpt4" / "cam.json").write_text("[{")
     with pytest.raises(CommandError, match=r"cam\.json"):
-        run("--data", tmp_path)
+        run(tmp_path)

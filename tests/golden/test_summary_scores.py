@@ -46,8 +46,8 @@ def _call(name, *files, **options):
     return out.getvalue()
 
 
-def metric(rows, name):
-    return next(row.found for row in rows if row.source.metric == name)
+def _reproduce(**options):
+    return _call("reproduce", "argsum", **options)
 
 
 def test_stored_scores_correlate_with_people_as_published(judged):
@@ -55,38 +55,17 @@ def test_stored_scores_correlate_with_people_as_published(judged):
     rows = metric_rows(judged, dataset)
     # 20 functions in three parts; two counts of a language model at two temperatures.
     assert len(rows) == 60 + 4
-    bert = metric(rows, "bert_score_f:recall")
-    assert (round(bert.across, 3), bert.n) == (0.254, 126)
-    assert (round(bert.within_mean, 3), round(bert.within_sd, 3)) == (0.402, 0.175)
-    menli = metric(rows, "menli:recall")
-    assert round(menli.across, 3) == 0.265
-    assert (round(menli.within_mean, 3), round(menli.within_sd, 3)) == (0.372, 0.26)
-    rouge = [metric(rows, f"rouge_1:{part}") for part in ("precision", "recall", "f1")]
-    assert [round(each.across, 3) for each in rouge] == [-0.118, 0.164, 0.027]
-    assert [round(each.within_mean, 3) for each in rouge] == [-0.072, 0.315, 0.127]
-
-
-@pytest.mark.long
-def test_people_agree_as_published(judged):
-    found = people_agreement(judged)
-    # All 144 sets are judged; three systems are left out in print.
-    assert (found.sets, [each.name for each in found.raters]) == (144, ["A1", "A2", "A3", "A4"])
-    printed = people_agreement(judged, without="summetix")
-    means = {each.dimension: round(each.pairs.mean, 3) for each in printed.dimensions}
-    assert (printed.sets, means) == (126, {"coverage": 0.697, "redundancy": 0.722})
-    assert [pair.n for pair in printed.dimensions[0].pairs.pairs] == [84, 84, 84, 126, 126, 126]
-
-
-DEBATE_FILES = sorted((FOLDER / "clusterings").glob("Debate_*.json"))
-
-
-@pytest.fixture(scope="module")
-def debate(study):
-    """The released half of Debate, whose pairs have no labels."""
-    half = FOLDER / "debate" / "dataset_scores_processed_test.csv"
-    said = _call("import_arguments", half, dataset="Debate")
-    assert "Every row counts as a match" in said
-    return study.argument_datasets.get(name="Debate")
+    found = {row.source.metric: row.found for row in rows}
+    for metric, *expected in (
+        ("bert_score_f:recall", 0.254, 0.402, 0.175),
+        ("menli:recall", 0.265, 0.372, 0.26),
+        ("rouge_1:precision", -0.118, -0.072, 0.194),
+        ("rouge_1:recall", 0.164, 0.315, 0.17),
+        ("rouge_1:f1", 0.027, 0.127, 0.184),
+    ):
+        each = found[metric]
+        numbers = (each.across, each.within_mean, each.within_sd)
+        assert ([round(number, 3) for number in numbers], each.n) == (expected, 126)
 
 
 PEOPLE_AND_SCORES = {
@@ -128,37 +107,38 @@ CLUSTERS = {
 
 def _tables():
     """(table, cell) → numbers of the study to three digits."""
-    found = json.loads(_reproduce(json=True))
     return {
         (row["table"], row["cell"]): tuple(round(each, 3) for each in row["ours"]["numbers"])
-        for row in found
+        for row in json.loads(_reproduce(json=True))
     }
-
-
-def _reproduce(**options):
-    out = StringIO()
-    call_command("reproduce", "argsum", study="Released", stdout=out, **options)
-    return out.getvalue()
 
 
 @pytest.mark.long
 def test_the_tables_of_the_paper_from_the_study(judged):
     found = _tables()
     assert {key: found.get(key) for key in PEOPLE_AND_SCORES} == PEOPLE_AND_SCORES
-    with pytest.raises(CommandError, match="no study 'Nowhere'"):
-        call_command("reproduce", "argsum", study="Nowhere")
-
-
-@pytest.mark.long
-def test_the_tables_with_clusters_from_the_study(study, debate):
-    _call("import_summary_scores", *DEBATE_FILES, dataset="Debate", order="rows")
-    # Imports order sets as they come, so that all of this is computed from rows of the study.
-    expected, found = PEOPLE_AND_SCORES | CLUSTERS, _tables()
-    assert {key: found.get(key) for key in expected} == expected
-
-
-@pytest.mark.long
-def test_the_tables_of_the_study_are_for_print(judged):
     text = _reproduce(tables="latex")
     assert r"\toprule" in text
     assert text.count("MENLI") == 1
+    with pytest.raises(CommandError, match="no study 'Nowhere'"):
+        call_command("reproduce", "argsum", study="Nowhere")
+    people = people_agreement(judged)
+    # All 144 sets are judged; three systems are left out in print.
+    assert (people.sets, [each.name for each in people.raters]) == (144, ["A1", "A2", "A3", "A4"])
+    people = people_agreement(judged, without="summetix")
+    means = {each.dimension: round(each.pairs.mean, 3) for each in people.dimensions}
+    assert (people.sets, means) == (126, {"coverage": 0.697, "redundancy": 0.722})
+    assert [pair.n for pair in people.dimensions[0].pairs.pairs] == [84, 84, 84, 126, 126, 126]
+
+
+@pytest.mark.long
+def test_the_tables_with_clusters_from_the_study(study):
+    # The released half of Debate, whose pairs have no labels.
+    half = FOLDER / "debate" / "dataset_scores_processed_test.csv"
+    said = _call("import_arguments", half, dataset="Debate")
+    assert "Every row counts as a match" in said
+    files = sorted((FOLDER / "clusterings").glob("Debate_*.json"))
+    _call("import_summary_scores", *files, dataset="Debate", order="rows")
+    # Imports order sets as they come, so that all of this is computed from rows of the study.
+    expected, found = PEOPLE_AND_SCORES | CLUSTERS, _tables()
+    assert {key: found.get(key) for key in expected} == expected
