@@ -42,14 +42,10 @@ def by_key(printed):
     return {(each["table"], each["cell"]): each for each in printed}
 
 
-# -- verdicts ---------------------------------------------------------------------------------
-
-
 @on_release
 def test_verdicts_in_all(printed):
     """Those of figures that the paper prints, and of those that only the authors' files state."""
-    named = Counter((_source(each), each["status"]) for each in printed)
-    assert named == {
+    assert Counter((_source(each), each["status"]) for each in printed) == {
         ("paper", "match"): 93,
         ("paper", "differs"): 4,
         ("paper", "cannot be computed"): 80,
@@ -110,8 +106,6 @@ def test_clusterings_are_read_when_their_files_are_there(copied):
     # Compared with what the paper prints for its scorer, as soon as it is there.
     assert figures[DEBATE, "MCArgSum (SMatchToPr), Excl. noise: ARI"].status == "differs"
 
-
-# -- the figures, as the data README gives them --------------------------------------------------
 
 ARGKP, DEBATE = "clusters of ArgKP, oracle", "clusters of Debate, oracle"
 GPT35, GPT4O = "weighted, GPT-3.5, oracle", "weighted, GPT-4o, oracle"
@@ -188,8 +182,7 @@ def test_every_figure_to_its_printed_digits(by_key):
 @on_release
 def test_the_model_without_training_is_within_a_hundredth():
     rows = minilm(KeyPointRelease(DATA), lambda *told: None)
-    found = {cell: figure.ours.numbers[0] for (_table, cell), figure in rows}
-    assert found == {
+    assert {cell: figure.ours.numbers[0] for (_table, cell), figure in rows} == {
         "ArgKP21: ARI excluding noise, oracle": pytest.approx(0.144, abs=0.01),
         "ArgKP21: ARI including noise, oracle": pytest.approx(0.154, abs=0.01),
         "ArgKP21: argument → key point accuracy, mean over cells": pytest.approx(0.591, abs=0.01),
@@ -197,9 +190,6 @@ def test_the_model_without_training_is_within_a_hundredth():
         "Debate: ARI including noise, oracle": pytest.approx(0.191, abs=0.01),
         "Debate: argument → key point accuracy, mean over cells": pytest.approx(0.538, abs=0.01),
     }
-
-
-# -- the command ------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -47,8 +47,6 @@ def bring_argkp(tmp_path, split="test"):
     bring("import_argkp", folder, dataset="ArgKP")
 
 
-# -- Debate ---------------------------------------------------------------------------------------
-
 FUNNEL = "3,228 read → 3,180 unique → {} → {} of one sentence"
 USUAL = FUNNEL.format("3,168 with exactly one key point", "2,366")
 PUBLISHED_FUNNEL = FUNNEL.format("3,139 with a match in exactly one row", "2,321")
@@ -80,8 +78,7 @@ def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     bring_debate("Other", recipe="published", half="test", seed="2")
     bring_debate("All", recipe="published")
     test, dev, other, whole = map(kept, ("Test", "Dev", "Other", "All"))
-    assert (len(test), len(dev), len(whole)) == (1165, 1156, 2321)
-    assert test | dev == whole
+    assert (len(test), len(dev), len(whole), test | dev) == (1165, 1156, 2321, whole)
     assert not test & dev
     assert len(other) == 1165
     assert 400 < len(test & other) < 800
@@ -89,8 +86,6 @@ def test_halves_of_one_seed_share_nothing_and_are_the_whole_together():
     points = CellArgument.objects.filter(cell__dataset__name="Test", left_out="")
     assert len(set(points.values_list("matches__key_point", flat=True))) == 48
 
-
-# -- clusterings of other data --------------------------------------------------------------------
 
 MCARGSUM = "Debate_test_MCArgSum_SBERT_all_mpnet_base"
 
@@ -108,12 +103,8 @@ def test_clusterings_of_other_parts_of_the_data_are_refused(tmp_path):
     assert "cluster ids, but the dataset keeps" in cluster(MCARGSUM, "Dev", order="rows")
     bring_argkp(tmp_path, "dev")
     for name, order in (("ArgKP21_USKPM", "key_points"), (MCARGSUM, "rows")):
-        said = cluster(name, "ArgKP", order=order)
-        assert "does not have this topic and stance" in said
+        assert "does not have this topic and stance" in cluster(name, "ArgKP", order=order)
     assert not SummarySet.objects.exists()
-
-
-# -- key points of other systems ------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -141,9 +132,6 @@ def test_ids_of_released_summaries_are_recognised_and_clustered(study, tmp_path)
     assert fmean(each.share for each in row.chosen.values()) > 0.5
 
 
-# -- counts beside key points that are worded otherwise -------------------------------------------
-
-
 def count(name):
     return bring("import_counts", FOLDER / "human" / f"{name}.csv", dataset="ArgKP")
 
@@ -161,8 +149,7 @@ def test_references_are_found_without_case_or_marks_but_not_those_of_another_top
     texts = list(ReferenceKeyPoint.objects.order_by("pk").values_list("text", flat=True))
     reword(lambda text: re.sub(r"[,.’']", "", text).upper() + " !")
     assert "is matched with" in count("A3")
-    assert CountSheet.objects.count() == 288
-    assert Dataset.objects.get().cells.count() == 6
+    assert (CountSheet.objects.count(), Dataset.objects.get().cells.count()) == (288, 6)
     others = iter(texts[7:] + texts[:7])
     reword(lambda _text: f"{next(others)} or so")
     assert "rejected" in count("A4")

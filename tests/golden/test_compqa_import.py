@@ -108,8 +108,7 @@ def released(folder):
         if not each.judgement.is_scored
     }
     places = zip(sheets["system"], sheets["scenario"], sheets["choice"], strict=True)
-    is_kept = [place not in unscored for place in places]
-    return sheets[is_kept]
+    return sheets[[place not in unscored for place in places]]
 
 
 UNSCORED = "unscored sheets, kept but left out of all figures"
@@ -133,8 +132,7 @@ def test_the_counts_are_those_of_the_release(imported, sizes):
     assert f"sheets of gpt4: submitted: {sheets}" in said
     assert "sheets of gpt4: unscored, out_of_range: 1" in said
     assert study.answers.count() == sizes[0]
-    found = Counter(study.score_sheets.values_list("rater__kind", "state", "reason"))
-    assert found == {
+    assert Counter(study.score_sheets.values_list("rater__kind", "state", "reason")) == {
         ("model", "submitted", ""): sizes[0] - 1,
         ("model", "unscored", "out_of_range"): 1,
         ("reference", "submitted", ""): sizes[1],

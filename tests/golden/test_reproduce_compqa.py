@@ -90,9 +90,6 @@ def mean_and_sd(rows):
     return statistics.mean(totals), statistics.stdev(totals)
 
 
-# -- the release ------------------------------------------------------------------------------
-
-
 @on_release
 def test_statuses_of_what_is_printed(figures):
     printed = Counter((each.table, each.status) for each in figures if each.published)
@@ -147,9 +144,6 @@ def test_table_2_over_all_answers_that_people_scored(by_key):
         assert {rows[at].status for at in (0, 1, 4)} == {"differs"}
 
 
-# -- the released values against the files ------------------------------------------------------
-
-
 @on_release
 def test_cells_scenarios_and_groups_have_the_means_of_the_files(by_key, plain):
     assert len(plain) == 3 * 27
@@ -167,9 +161,6 @@ def test_cells_scenarios_and_groups_have_the_means_of_the_files(by_key, plain):
             value = by_key[table, f"scenario {scenario}, {name}, by {by}"].found.released
             expected = statistics.mean(sum(row[part]) for row in rows)
             assert (value.numbers[0], value.n) == (pytest.approx(expected, abs=1e-9), len(rows))
-
-
-# -- the command ------------------------------------------------------------------------------
 
 
 @on_release
@@ -211,8 +202,7 @@ def test_another_judges_folder_is_read_and_missing_files_are_named(release_copy,
     # Whatever differs, the figures are printed before the command exits with 1.
     with pytest.raises(CommandError):
         run(release_copy, "--json")
-    figures = json.loads(capsys.readouterr().out)
-    rows = {(each["table"], each["cell"]): each for each in figures}
+    rows = {(each["table"], each["cell"]): each for each in json.loads(capsys.readouterr().out)}
     assert rows["table 5", "CAM, by newcomer"]["released"]["n"] == 50
     # Known by its folder, and held against what the paper prints for it.
     assert rows["table 5", "CAM, by Mixtral"]["status"] == "differs"

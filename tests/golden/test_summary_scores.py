@@ -51,8 +51,7 @@ def _reproduce(**options):
 
 
 def test_stored_scores_correlate_with_people_as_published(judged):
-    dataset = str(judged.argument_datasets.get(name="Judged").public_id)
-    rows = metric_rows(judged, dataset)
+    rows = metric_rows(judged, str(judged.argument_datasets.get(name="Judged").public_id))
     # 20 functions in three parts; two counts of a language model at two temperatures.
     assert len(rows) == 60 + 4
     found = {row.source.metric: row.found for row in rows}
@@ -135,8 +134,7 @@ def test_the_tables_of_the_paper_from_the_study(judged):
 def test_the_tables_with_clusters_from_the_study(study):
     # The released half of Debate, whose pairs have no labels.
     half = FOLDER / "debate" / "dataset_scores_processed_test.csv"
-    said = _call("import_arguments", half, dataset="Debate")
-    assert "Every row counts as a match" in said
+    assert "Every row counts as a match" in _call("import_arguments", half, dataset="Debate")
     files = sorted((FOLDER / "clusterings").glob("Debate_*.json"))
     _call("import_summary_scores", *files, dataset="Debate", order="rows")
     # Imports order sets as they come, so that all of this is computed from rows of the study.

@@ -37,8 +37,7 @@ def run(tmp_path, command):
 
 def test_a_file_makes_dataset_cells_sets_and_sheets(study, run):
     said = run(row(), row(system="beta.csv", summaries=3, counts="1.5,2", shares="0.75,0.5"))
-    dataset = Dataset.objects.get()
-    cell = dataset.cells.get()
+    cell = Dataset.objects.get().cells.get()
     assert (cell.topic, cell.stance, cell.arguments.count()) == (TOPIC, 1, 0)
     assert list(cell.key_points.values_list("text", flat=True)) == REFERENCES[0]
     sets = set(SummarySet.objects.values_list("system", "source", "state"))
@@ -86,8 +85,7 @@ def test_cells_of_a_dataset_are_found_by_topic_and_stance_but_with_their_referen
     assert Dataset.objects.get() == dataset
     assert SummarySet.objects.get().cell == dataset.cells.get(stance=1)
     assert ReferenceKeyPoint.objects.count() == 4
-    said = run(row().replace(TOPIC, f"{TOPIC.upper()}."))
-    assert f"is matched with “{TOPIC}”." in said
+    assert f"is matched with “{TOPIC}”." in run(row().replace(TOPIC, f"{TOPIC.upper()}."))
     assert dataset.cells.count() == 2
 
 

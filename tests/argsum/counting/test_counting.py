@@ -125,8 +125,7 @@ def test_a_count_that_is_none_keeps_nothing_else_from_being_stored(annotator, sh
     stored = content_of(sheet)
     assert (stored.comment, stored.covered, stored.unique) == ("Close call.", None, 1.5)
     assert stored.marks["references"]["0"] == {"level": "full", "by": [0, 2]}
-    page = annotator.get(address("count_form", sheet)).text
-    assert 'value="2 of 5"' in page
+    assert 'value="2 of 5"' in annotator.get(address("count_form", sheet)).text
     assert submit(annotator, sheet, covered="2 of 5").status_code == 422
     assert submit(annotator, sheet, covered="2").status_code == 200
     assert not CountSheet.objects.filter(draft__isnull=False).exists()
@@ -155,8 +154,7 @@ def test_every_reference_and_summary_has_to_be_decided(annotator, sheet):
 
 
 def test_drafts_come_back_with_their_running_counts(annotator, sheet):
-    reply = save(annotator, sheet, {"level-0": "full", "group-1": "B", "comment": "Hm."})
-    said = reply.json()
+    said = save(annotator, sheet, {"level-0": "full", "group-1": "B", "comment": "Hm."}).json()
     assert (said["version"], said["covered"], said["unique"]) == (1, 1.0, 1.0)
     sheet.refresh_from_db()
     assert (sheet.state, sheet.marks, sheet.covered) == ("open", {}, None)

@@ -47,8 +47,7 @@ def says(*replies):
 
 def test_means_over_replies_that_are_clipped_to_the_references(lab):
     run = lab.count(says("First, then second.\nCount: 1.5", "Count: 7", "Count: 1"))
-    assert run.state == "done"
-    assert CountReply.objects.filter(run=run).count() == 6
+    assert (run.state, CountReply.objects.filter(run=run).count()) == ("done", 6)
     scores = list(MetricScore.objects.filter(run=run))
     # 1.5, 7 (clipped to 2) and 1 of two references, in some order: (.75 + 1 + .5) / 3.
     assert [each.metric for each in scores] == ["llm_coverage"] * 2
@@ -107,8 +106,7 @@ def test_a_request_shows_texts_and_nothing_about_the_system(lab):
 def test_which_sets_are_counted(lab):
     make_set(lab.dataset.cells.first(), texts=("A", "B"), system="Other")
     assert lab.count(says("Count: 1"), replicates=1).planned == 3
-    chosen = lab.count(says("Count: 1"), replicates=1, target={"systems": ["Other"]})
-    assert chosen.planned == 1
+    assert lab.count(says("Count: 1"), replicates=1, target={"systems": ["Other"]}).planned == 1
     sample = lab.count(says("Count: 1"), replicates=1, target={"choice": "sample", "sample": 2})
     assert sample.planned == 2
     judged = {"choice": "judged"}

@@ -69,9 +69,6 @@ def stored():
     ]
 
 
-# -- one column ---------------------------------------------------------------------------------
-
-
 def test_one_column_is_enough(bring):
     done = bring(column(*COMMENTS))
     assert done.counts["comments"]["new"] == 4
@@ -138,8 +135,6 @@ def test_plain_text_has_a_comment_a_line_and_commas_make_no_columns(bring, alone
             assert list(Comment.objects.values_list("text", flat=True)) == texts
 
 
-# -- further columns ------------------------------------------------------------------------------
-
 ROWS = [
     ("r1", "Too late.", "31/1/2024", "North", 5),
     ("r2", "Too loud.", "1/2/2024", "South", None),
@@ -163,8 +158,7 @@ def test_further_columns_stay_beside_the_comments(bring, alone):
 
 
 def assert_columns_are_beside(found):
-    rows = Comment.objects.values_list("name", "text", "attributes")
-    assert list(rows) == [
+    assert list(Comment.objects.values_list("name", "text", "attributes")) == [
         ("r1", "Too late.", {"Group": "North", "Stars": "5"}),
         ("r2", "Too loud.", {"Group": "South"}),
         ("r3", "Too dear.", {"Stars": "2.5"}),
@@ -192,8 +186,7 @@ def test_what_does_not_fit_beside_a_comment_is_counted(bring):
 
 def test_dates_that_nothing_tells_apart_are_said(bring):
     content = csv_of(("comment", "date"), [("Late.", "3/4/2024"), ("Loud.", "5/6/2024")])
-    found = bring(content, write=False)
-    assert "2 dates are ambiguous" in " ".join(found.notes)
+    assert "2 dates are ambiguous" in " ".join(bring(content, write=False).notes)
     bring(content, date_order="day")
     assert Comment.objects.first().written_on.isoformat() == "2024-04-03"
     with pytest.raises(ImportRefused, match="not a date order"):
@@ -208,9 +201,6 @@ def test_a_column_of_topics_makes_a_cell_each(bring):
     bring(content, reject=False)
     assert list(Cell.objects.values_list("topic", "position")) == [("Bus", 1), ("Tram", 2)]
     assert Cell.objects.first().comments.count() == 2
-
-
-# -- again, by id ---------------------------------------------------------------------------------
 
 
 def with_ids(*rows):
@@ -248,13 +238,9 @@ def test_equal_rows_of_another_file_are_the_same_unless_said_otherwise(bring):
     assert "1 row is identical to a comment from another file" in " ".join(looked.notes)
     for _time in range(2):
         bring(second, "two.csv", repeats="new")
-    assert Comment.objects.count() == 4
-    assert CellArgument.objects.count() == 3
+    assert (Comment.objects.count(), CellArgument.objects.count()) == (4, 3)
     with pytest.raises(ImportRefused, match="Use new or same"):
         bring(second, repeats="perhaps")
-
-
-# -- once something was made of it ----------------------------------------------------------------
 
 
 def test_a_summarized_dataset_grows_and_keeps_what_it_has(bring):
@@ -276,9 +262,6 @@ def test_a_summarized_dataset_grows_and_keeps_what_it_has(bring):
     with pytest.raises(ImportRefused, match="but not replaced"):
         bring(with_ids(("1", "Early it is.", "")), update=True)
     assert Comment.objects.get(name="1").text == "Late it is."
-
-
-# -- what is refused ------------------------------------------------------------------------------
 
 
 def test_bad_input_is_refused_with_the_reason(bring, study, tmp_path):
@@ -316,9 +299,6 @@ def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):
         bring(content)
 
 
-# -- what it is taken for, and what is asked ------------------------------------------------------
-
-
 def test_what_a_file_is_taken_for(tmp_path):
     path = tmp_path / "file"
     for name, content, kinds in (
@@ -339,6 +319,5 @@ def test_the_upload_proposes_the_topic_and_asks_for_one(study, client):
     form = client.get(page).context["form"]
     assert form["topic"].value() == "What do you think?"
     given = {name: form[name].value() or "" for name in form.fields}
-    refused = client.post(page, given | {"topic": ""})
-    assert list(refused.context["form"].errors) == ["topic"]
+    assert list(client.post(page, given | {"topic": ""}).context["form"].errors) == ["topic"]
     assert client.post(page, given | {"map_id": "Where", "map_group": "Where"}).status_code == 422

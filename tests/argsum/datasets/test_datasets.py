@@ -89,8 +89,7 @@ def test_a_used_dataset_keeps_recipe_and_rows(client, dataset):
     shown = page(client, "dataset", dataset).text
     assert "1 system run" in shown
     assert "Change recipe" not in shown
-    answer = post(client, "dataset_recipe", dataset, steps=[])
-    assert "can no longer be changed" in answer.text
+    assert "can no longer be changed" in post(client, "dataset_recipe", dataset, steps=[]).text
     post(client, "dataset_delete", dataset)
     assert Dataset.objects.filter(pk=dataset.pk).exists()
     for act in (delete_dataset, lambda **row: change_recipe(steps=[], **row)):
@@ -108,8 +107,7 @@ def test_an_exported_dataset_comes_back_as_it_was(client, study, dataset, tmp_pa
     rows = list(csv.DictReader(io.StringIO(file_of(client, dataset).decode("utf-8-sig"))))
     reasons = ["", "", "key_points", "key_points", "no_key_point", "sentences"]
     assert [row["left_out"] for row in rows] == reasons
-    lines = file_of(client, dataset, format="jsonl").splitlines()
-    assert json.loads(lines[0])["label"] == 1
+    assert json.loads(file_of(client, dataset, format="jsonl").splitlines()[0])["label"] == 1
     assert page(client, "dataset_export", dataset, format="xlsx").status_code == 404
 
 
@@ -126,7 +124,5 @@ def assert_it_comes_back(study, body, path):
         set(KeyPointMatch.objects.filter(key_point__cell__dataset__name=name).values_list(*fields))
         for name in ("lifts", "Again")
     )
-    assert one == two
-    assert len(one) == 5
-    again = CellArgument.objects.get(cell__dataset__name="Again", name="a1")
-    assert again.quality == 0.25
+    assert (one, len(one)) == (two, 5)
+    assert CellArgument.objects.get(cell__dataset__name="Again", name="a1").quality == 0.25

@@ -61,8 +61,7 @@ def test_the_other_quality_is_read_if_it_is_named(bring):
     assert "has no column 'MACE' of qualities" in bring(content, quality="MACE")
     bring(content, quality="MACE-P")
     assert qualities() == {BUS: 0.5}
-    said = bring(content)
-    assert "Differs; the stored value was kept: 0.5" in said
+    assert "Differs; the stored value was kept: 0.5" in bring(content)
     bring(content, update_changed=True)
     assert qualities() == {BUS: 0.75}
 
@@ -88,8 +87,7 @@ def test_the_same_file_is_a_list_of_arguments_or_what_a_scorer_learns_from(tmp_p
     path.write_bytes(rated((BUS, "dev", 0.75, 0.5)))
     (cell,) = read_argument_list(path, name="rated.csv").cells
     assert (cell.split, cell.stance, cell.arguments[0].quality) == ("dev", 1, 0.75)
-    doubled = csv_of(("topic", "argument", "quality", "WA"), [("T", "A", 0.5, 0.5)])
-    path.write_bytes(doubled)
+    path.write_bytes(csv_of(("topic", "argument", "quality", "WA"), [("T", "A", 0.5, 0.5)]))
     with pytest.raises(UnreadableFile, match="two columns have the same meaning"):
         read_argument_list(path, name="rated.csv")
     path = path.rename(tmp_path / "arg_quality_rank.csv")

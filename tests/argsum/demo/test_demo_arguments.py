@@ -49,6 +49,5 @@ def test_sets_and_counts_fit_each_other():
 
 def test_a_round_waits_for_members():
     waiting = CountingRound.objects.get()
-    assert waiting.state == "open"
-    assert waiting.slots.filter(state="open").count() == 12
+    assert (waiting.state, waiting.slots.filter(state="open").count()) == ("open", 12)
     assert waiting.items.values("summary_set__system").distinct().count() == 2

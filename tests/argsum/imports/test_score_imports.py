@@ -105,8 +105,7 @@ def test_ids_in_the_order_of_the_rows_are_not_matched_to_another(cluster, rows):
 
 def test_ids_that_show_no_order_are_refused_until_one_is_named(cluster, rows):
     ids = [at % 2 for at in range(60)]
-    said = cluster(ids)
-    assert "the order cannot be detected" in said
+    assert "the order cannot be detected" in cluster(ids)
     assert not SummarySet.objects.exists()
     assert "Check that the order of the arguments is right." in cluster(ids, order="rows")
     assert placed() == dict(zip(texts_of(rows), ids, strict=True))

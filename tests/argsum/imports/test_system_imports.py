@@ -57,23 +57,18 @@ class Scores:
         return np.array([[len(own & each) / 10 for each in words] for own in given])
 
 
-# -- tables ---------------------------------------------------------------------------------------
-
-
 def test_a_table_with_arguments_makes_a_set_of_clusters(bring, study):
     rows = [
         (TOPIC, 1, WORK, "Theirs", "t=0.5", "", "arg_4;arg_5"),
         (TOPIC, 1, SAFE, "Theirs", "t=0.5", "", "arg_1; arg_2 ;arg_3"),
     ]
-    said = bring(table(*rows))
-    assert "sets of key points           1" in said
+    assert "sets of key points           1" in bring(table(*rows))
     assert told() == [(SAFE, 3), (WORK, 2)]
     made = SummarySet.objects.get()
     assert (made.source, made.setting, made.state) == (SOURCE, "t=0.5", "done")
     assert made.assigned == made.clusters == [0, 0, 0, 1, 1, -1]
     assert not Job.objects.filter(kind=JOB).exists()
-    choice = board_choice(study, {})
-    (row,) = summary_board(choice).rows
+    (row,) = summary_board(board_choice(study, {})).rows
     assert row.system == "Theirs"
     assert row.figures["including"].value > 0.5
     assert scorable_sets(study, SetSelection()).count() == 1
@@ -112,9 +107,6 @@ def test_a_bare_list_needs_topic_and_stance(bring):
     assert "2 topics and stances" in bring(content, name="Mine.txt")
     bring(content, name="Mine.txt", topic=TOPIC, stance="pro")
     assert told("Mine") == [(SAFE, None), (WORK, None)]
-
-
-# -- one object -----------------------------------------------------------------------------------
 
 
 def test_a_json_object_by_topic_and_stance(bring):
@@ -184,9 +176,6 @@ def test_other_objects_are_refused_with_their_place(tmp_path, study, command):
         assert "has key points by topic and stance" in said
 
 
-# -- arguments in the background ------------------------------------------------------------------
-
-
 def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
     monkeypatch.setattr(sets, "match_scorer_of", lambda scorer: Scores())
     content = table((TOPIC, 1, "a car"), (TOPIC, 1, "a bus at night is safer"))
@@ -211,9 +200,6 @@ def test_arguments_are_matched_in_the_background(bring, study, monkeypatch):
     request_assignment(dataset=made.cell.dataset, scorer="", actor=None)
     drain()
     assert SummarySet.objects.get(pk=made.pk).assigned == made.assigned
-
-
-# -- page and API ---------------------------------------------------------------------------------
 
 
 def test_an_import_takes_few_queries(bring, django_assert_max_num_queries):

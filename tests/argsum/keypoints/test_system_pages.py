@@ -94,8 +94,7 @@ def test_the_setting_that_dev_chose_is_one_choice(lab):
     scorer.figures = {"chosen": {"beyond_threshold": 0.6, "profile": 0.5, "refines": True}}
     scorer.save()
     assert lab.post("system_run_new", given).status_code == 302
-    run = work(lab.study.system_runs.get())
-    assert set(run.sets.values_list("setting", "state")) == {
+    assert set(work(lab.study.system_runs.get()).sets.values_list("setting", "state")) == {
         ("threshold=0.6 min_size=3 profile=0.5 refines=on", "done")
     }
 
@@ -103,12 +102,11 @@ def test_the_setting_that_dev_chose_is_one_choice(lab):
 def test_what_cannot_be_run_is_said_beside_the_field(lab):
     usual = initial_of(lab.get("system_run_new"))
     usual |= {"dataset": lab.dataset.pk, "settings": "typed"}
-    uskpm = {"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}
     for changed, said in (
         ({"mcargsum-threshold": "0.5-0.1 step 0.1"}, "A range must go upwards"),
         ({"variant": "candidates"}, "This system has only"),
         ({"variant": "seq2seq"}, "Enter the name of a model"),
-        (uskpm, "between 2 and 100"),
+        ({"system": "uskpm", "variant": "plain", "uskpm-neighbours": "1"}, "between 2 and 100"),
         ({"dataset": 0}, "Select a valid choice"),
     ):
         response = lab.post("system_run_new", usual | changed)
@@ -121,8 +119,7 @@ def test_the_best_setting_of_a_cell_is_marked_as_an_oracle_unless_too_many_compa
     ran, monkeypatch
 ):
     run = ran.done
-    lines = cell_lines(run, list(ran.dataset.cells.all()))
-    for line in lines:
+    for line in cell_lines(run, list(ran.dataset.cells.all())):
         assert (line.done, line.none) == (1, 2)
         assert line.excluding.row.setting == "threshold=0.5 min_size=3"
         assert line.excluding.figure.excluding == 1.0
@@ -233,8 +230,7 @@ def test_the_slider_moves_weak_matches_out(ran):
     here = {"set_id": made.public_id}
     [side, _other] = sides_of(made, 0.95)
     # Only the central argument of each cluster scores 1 with its key point; others score .9.
-    assert [point.count for point in side.points] == [1, 1]
-    assert len(side.unassigned) == 4
+    assert ([point.count for point in side.points], len(side.unassigned)) == ([1, 1], 4)
     text = ran.text("summary_set", {"least": "0.95"}, **here)
     assert "4 arguments belong to no key point" in text
     assert 'Minimum match score: <output id="least-shown">0.95' in text

@@ -208,8 +208,7 @@ def test_a_worker_that_dies_loses_nothing_and_doubles_nothing(lab, monkeypatch):
     kept = dict(run.sets.values_list("pk", "done_at"))
     Job.objects.filter(pk=run.job_id).update(lease_until="2020-01-01T00:00Z")
     work(run)
-    assert run.state == State.DONE
-    assert contents(run) == whole
+    assert (run.state, contents(run)) == (State.DONE, whole)
     assert kept.items() <= dict(run.sets.values_list("pk", "done_at")).items()
 
 

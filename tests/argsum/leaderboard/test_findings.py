@@ -41,8 +41,7 @@ def test_a_pair_that_differs_in_every_cell_is_told_apart_though_intervals_overla
 
 
 def test_without_a_test_the_highest_mean_is_highest_in_these_data():
-    noise = np.tile([0.1, -0.08, 0.03], 4)
-    found = said_of(Alpha=HARD + noise, Beta=HARD)
+    found = said_of(Alpha=HARD + np.tile([0.1, -0.08, 0.03], 4), Beta=HARD)
     assert found.says.startswith("Alpha has the highest mean in these data: coverage 0.47 [")
     assert "It is not shown to be better than Beta." in found.sure
     assert re.search(r"About \d\d\d topics would be needed to show", found.sure)

@@ -48,8 +48,7 @@ def test_people_count_with_every_rater_once(study, raters):
 
 
 def test_unsure_repeats_models_and_extra_sheets_are_left_out(study, raters):
-    dataset = make_dataset(study)
-    each = make_system_run(dataset).sets.first()
+    each = make_system_run(make_dataset(study)).sets.first()
     model = Rater.objects.create(study=study, kind="model", name="LM")
     make_count(each, raters[0], covered=2, unique=3)
     make_count(each, raters[1], coverage=None, covered_is_unsure=True, unique=3)
@@ -57,8 +56,7 @@ def test_unsure_repeats_models_and_extra_sheets_are_left_out(study, raters):
     make_count(each, raters[1], covered=0, unique=0, is_extra=True, source="other.csv")
     make_count(each, raters[1], covered=0, unique=0, replicate=1, source="third.csv")
     row = board_of(study).rows[0]
-    assert row.figures["coverage"].value == 1
-    assert row.figures["redundancy"].value == 0
+    assert (row.figures["coverage"].value, row.figures["redundancy"].value) == (1, 0)
 
 
 def test_clusters_are_compared_with_the_only_key_point(study):
@@ -67,8 +65,7 @@ def test_clusters_are_compared_with_the_only_key_point(study):
     make_set(cells[0], clusters=[0, 0, 0, 1, 1, 1])
     make_set(cells[1], clusters=[0, 0, 0, -1, -1, -1])
     figures = board_of(study, share="0.5").rows[0].figures
-    found = [figures[name].value for name in ("excluding", "including", "share")]
-    assert found == [1, 1, 0.75]
+    assert [figures[name].value for name in ("excluding", "including", "share")] == [1, 1, 0.75]
     assert board_of(study, share="0.75").rows[0].figures["excluding"].n_values == 1
     # Arguments that match both key points or none are in no index, nor in its share.
     SummarySet.objects.all().delete()
@@ -167,8 +164,7 @@ def test_files_for_print_hold_what_has_values_and_fit_a_page(study, client, rate
 
 
 def test_figures_without_an_interval_say_why(study, client):
-    dataset = make_dataset(study)
-    for cell in dataset.cells.all():
+    for cell in make_dataset(study).cells.all():
         for system in ("Alpha", "Beta"):
             scores(make_set(cell, system=system), coverage=0.5, redundancy=0.0)
     page = client.get(reverse("key_points", args=[study.public_id]), {"dataset": ""})

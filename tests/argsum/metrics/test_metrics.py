@@ -74,8 +74,7 @@ def test_coverage_score_by_a_scorer_and_a_threshold(study, monkeypatch):
 
 def test_a_model_that_is_not_there_gives_a_reason(study, monkeypatch):
     monkeypatch.setitem(sys.modules, "bert_score", SimpleNamespace(BERTScorer=None))
-    utils = SimpleNamespace(model2layers={})
-    monkeypatch.setitem(sys.modules, "bert_score.utils", utils)
+    monkeypatch.setitem(sys.modules, "bert_score.utils", SimpleNamespace(model2layers={}))
     make_set(make_dataset(study).cells.first())
     job = compute(study, "rouge_1", "bert_score_f", model="no-such-model")
     row = MetricScore.objects.get(metric="bert_score_f:recall")
@@ -121,11 +120,9 @@ def test_correlation_with_people_across_and_within_cells(study):
             make_count(each, rater, covered=covered)
             MetricScore.objects.create(summary_set=each, metric="menli:recall", value=value)
     row = metric_rows(study)[0]
-    assert (row.found.n, row.cells) == (6, 1)
-    assert row.found.within_mean == pytest.approx(1)
+    assert (row.found.n, row.cells, row.found.within_mean) == (6, 1, pytest.approx(1))
     assert row.found.within_sd == 0
-    second = str(dataset.cells.get(position=2))
-    assert row.found.constant_cells == (second,)
+    assert row.found.constant_cells == (str(dataset.cells.get(position=2)),)
     # By hand: x = .1 .2 .3 .5 .5 .5, y = 0 .5 1 1 .5 0; covariance .1 / 6… = 1/60.
     assert row.found.across == pytest.approx(0.1 / (0.155**0.5 * 1.0), abs=0.2)
 

@@ -165,8 +165,7 @@ def test_weights_are_read_once_until_a_file_of_them_changes(tmp_path):
 
 @pytest.mark.django_db
 def test_a_new_scorer_names_a_model_and_no_folder_of_the_server(place):
-    study = make_study()
-    usual = {"study": study, "actor": None, "task": "match", "kind": "bi_encoder"}
+    usual = {"study": make_study(), "actor": None, "task": "match", "kind": "bi_encoder"}
     for model in ("/etc", "../x", "a/../b", "", ".hidden", "argsum", "a\x00b", "a/b/c"):
         with pytest.raises(ScorerRefused):
             scorers.add_scorer(name=f"Bad {model!r}", base_model=model, **usual)

@@ -39,19 +39,16 @@ def cell(topic, stance, arguments, key_points, labels, judged=()):
 def test_stances_of_a_topic_become_one_cell_in_which_sides_do_not_match():
     pro = cell("trams", 1, ["quiet", "on time"], ["calm", "punctual"], [[1, 0], [-1, 1]], (1,))
     con = cell("trams", -1, ["dear"], ["cost"], [[1]], (0,))
-    other = cell("pools", 1, ["warm"], ["heat"], [[1]], (0,))
-    joined, alone = both_stances([pro, con, other])
+    joined, alone = both_stances([pro, con, cell("pools", 1, ["warm"], ["heat"], [[1]], (0,))])
     assert joined.arguments == ("quiet", "on time", "dear")
     assert joined.key_points == ("calm", "punctual", "cost")
     assert joined.labels.tolist() == [[1, 0, 0], [-1, 1, 0], [0, 0, 1]]
-    assert (joined.judged, joined.stance) == ((1, 2), 0)
-    assert alone.labels.tolist() == [[1]]
+    assert (joined.judged, joined.stance, alone.labels.tolist()) == ((1, 2), 0, [[1]])
     # The first wording of a point stands for it.
     texts = {"noise for": ["hush", "quiet"], "noise against": ["a", "b", "c"]}
     made = statement_cell("kettle", texts)
     assert (made.key_points, made.arguments) == (("hush", "a"), ("quiet", "b", "c"))
-    assert made.labels.tolist() == [[1, 0], [0, 1], [0, 1]]
-    assert made.judged == (0, 1, 2)
+    assert (made.labels.tolist(), made.judged) == ([[1, 0], [0, 1], [0, 1]], (0, 1, 2))
 
 
 def line(topic, aspect, side, *texts):
@@ -209,8 +206,7 @@ def test_sides_are_learned_from_statements_that_take_one(small):
         Statements("pump", "sound", "", ("it is a pump",)),
     ]
     side, right = training.side_of(small, points)
-    assert right == 1
-    assert side.weight.shape == (384,)
+    assert (right, side.weight.shape) == (1, (384,))
     # Opposite sides are apart, and no side is between.
     side = SideClassifier(np.array([1.0, 0.0], np.float32), 0.0, 0.25)
     found = side.added(np.array([[20, 0], [20, 0], [-20, 0], [0, 1]], np.float32))[:, 2:]

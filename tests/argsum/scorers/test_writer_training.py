@@ -187,8 +187,7 @@ def test_the_page_trains_a_writer(data, study, dataset, client):
     page = client.get(made["Location"]).text
     assert "Loss before" in page
     assert "Try it" not in page
-    listed = client.get(reverse("scorers", args=[study.public_id])).text
-    assert "4 key points" in listed
+    assert "4 key points" in client.get(reverse("scorers", args=[study.public_id])).text
     new_run = client.get(reverse("system_run_new", args=[study.public_id])).text
     assert '<option value="Scribe">' in new_run
     assert writer.recipe["epochs"] == 2

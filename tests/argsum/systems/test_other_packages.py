@@ -2,12 +2,7 @@
 
 import pytest
 
-from argsum.keypoints.actions.system_runs import (
-    SystemRunRefused,
-    cancel_system,
-    resume_system,
-    start_system,
-)
+from argsum.keypoints.actions import system_runs
 from argsum.keypoints.models import SystemRun
 from argsum.systems.contract import Parameter, SummarizationSystem, SystemNotValid
 from argsum.systems.registry import OWN, systems
@@ -175,8 +170,7 @@ def test_clusters_alone_are_put_into_words_here(lab):
     made = run.sets.get(cell__stance=1)
     assert made.clusters == [0, 0, 0, 1, 1, 1]
     assert [each.cluster for each in made.summaries.all()] == [0, 1]
-    written = lab.run(clusters, variants="CLUSTERING", variant="global")
-    assert written.state == State.WRITING
+    assert lab.run(clusters, variants="CLUSTERING", variant="global").state == State.WRITING
     refused = lab.run("Summary([KeyPoint('x')])", variants="CLUSTERING", variant="local")
     assert "a writer should have written" in refused.error
     # What a system gets holds no row.
@@ -189,12 +183,12 @@ def test_clusters_alone_are_put_into_words_here(lab):
 def test_a_run_goes_on_only_with_the_version_that_began_it(lab):
     done = lab.run("Summary([KeyPoint('x')])")
     plan = plan_of(lab.dataset, system="odd", grid={}, seed=2)
-    run = start_system(study=lab.study, actor=lab.researcher, plan=plan)
-    cancel_system(run=run, actor=lab.researcher)
+    run = system_runs.start_system(study=lab.study, actor=lab.researcher, plan=plan)
+    system_runs.cancel_system(run=run, actor=lab.researcher)
     code = (lab.packages.folder / "odd_one.py").read_text()
     lab.packages.add("odd-one", "odd = odd_one:SYSTEM", code, version="2.0")
     run.refresh_from_db()
-    resume_system(run=run, actor=lab.researcher)
+    system_runs.resume_system(run=run, actor=lab.researcher)
     assert work(run).error == (
         "The run was started with odd-one 1.0, but now odd-one 2.0 is installed. Start a new run."
     )
@@ -214,7 +208,7 @@ def test_runs_of_a_package_that_is_gone_are_still_shown(lab, api):
     assert api("system-runs/?system=odd").json()["count"] == 1
     SystemRun.objects.filter(pk=run.pk).update(state=State.FAILED)
     run.refresh_from_db()
-    resume_system(run=run, actor=lab.researcher)
+    system_runs.resume_system(run=run, actor=lab.researcher)
     assert work(run).error == "There is no system named “odd”."
 
 
@@ -225,11 +219,11 @@ def test_a_broken_system_beside_a_good_one_is_named_and_of_two_with_one_name_non
     # A setting that cannot be stored is refused.
     grid = {each.name: [1] for each in systems()[-1].parameters}
     plan = plan_of(lab.dataset, system="odd", grid=grid)
-    with pytest.raises(SystemRunRefused, match="too long to be stored"):
-        start_system(study=lab.study, actor=lab.researcher, plan=plan)
+    with pytest.raises(system_runs.SystemRunRefused, match="too long to be stored"):
+        system_runs.start_system(study=lab.study, actor=lab.researcher, plan=plan)
     lab.packages.add("odd-one", f"bad = odd_one:NOTHING\n{OWN_POINT}", good)
     assert [each.name for each in systems()[len(OWN) :]] == ["odd"]
-    with pytest.raises(SystemRunRefused, match="“bad” of the package odd-one"):
+    with pytest.raises(system_runs.SystemRunRefused, match="“bad” of the package odd-one"):
         plan_of(lab.dataset, system="bad", grid={})
     lab.packages.add("odd-two", "odd = odd_two:SYSTEM", good)
     assert systems() == OWN

@@ -5,14 +5,8 @@ import json
 import pytest
 
 from argsum.datasets.models import CellArgument
-from argsum.keypoints.actions import solver
+from argsum.keypoints.actions import solver, system_runs
 from argsum.keypoints.actions.solver import NO_ARGUMENTS
-from argsum.keypoints.actions.system_runs import (
-    SystemRunRefused,
-    cancel_system,
-    name_writer,
-    resume_system,
-)
 from argsum.keypoints.models import SummarySet, SystemRun, WrittenPart
 from argsum.writing.actions.prompts import PROMPTS
 from argsum.writing.methods import code_of
@@ -184,10 +178,8 @@ def test_candidates_are_picked_from_by_the_system(lab):
     run = lab.run(system="barh", variant="candidates", grid={"threshold": [0.4, 0.6]})
     assert (run.state, run.sets.count(), run.job) == (State.WRITING, 0, None)
     texts = ["Night buses keep people safe", "Night buses help shift workers", "Nobody"]
-    done = lab.write(run, lambda request: json.dumps({"key_points": texts}))
-    assert done.calls.count() == 2
-    assert run.state == State.DONE
-    assert run.sets.count() == 4
+    assert lab.write(run, lambda request: json.dumps({"key_points": texts})).calls.count() == 2
+    assert (run.state, run.sets.count()) == (State.DONE, 4)
     made = run.sets.get(cell__stance=1, setting="threshold=0.6")
     # The third text matches everything with .5 only, so no argument is its own.
     assert sorted(made.summaries.values_list("text", flat=True)) == sorted(texts[:2])
@@ -215,7 +207,7 @@ def test_written_key_points_are_the_result_and_a_cell_without_arguments_holds_no
     said = (State.DONE, "The language model gave no usable reply (refused).")
     assert (run.state, run.sets.get(cell__stance=1).reason) == said
     CellArgument.objects.update(left_out="sentences")
-    with pytest.raises(SystemRunRefused, match="no arguments"):
+    with pytest.raises(system_runs.SystemRunRefused, match="no arguments"):
         lab.run(**written, seed=3)
 
 
@@ -235,7 +227,7 @@ def test_only_chosen_settings_are_written_and_the_model_stands_in_the_name(lab):
     SystemRun.objects.filter(pk=run.pk).update(label="N" * 120)
     run.refresh_from_db()
     for _twice in range(2):
-        name_writer(run, "a-model v2")
+        system_runs.name_writer(run, "a-model v2")
         assert run.label == f"{'N' * 107} (a-model v2)"
 
 
@@ -259,10 +251,9 @@ def test_what_a_cancelled_writing_run_left_is_used_on_request(lab):
     made.summaries.all().delete()
     SummarySet.objects.filter(pk=made.pk).update(state="waiting", assigned=None, scores=None)
     run.refresh_from_db()
-    resume_system(run=run, actor=lab.researcher)
+    system_runs.resume_system(run=run, actor=lab.researcher)
     work(run)
-    assert run.state == State.DONE
-    assert set(said_of_clusters(made)) == {0, 1}
+    assert (run.state, set(said_of_clusters(made))) == (State.DONE, {0, 1})
 
 
 def test_what_arguments_say_stays_inside_the_fence_and_the_best_comes_first(lab):
@@ -284,8 +275,7 @@ def test_what_arguments_say_stays_inside_the_fence_and_the_best_comes_first(lab)
         assert all(set(each) == {"cluster", "arguments"} for each in records)
         assert list(request.schema["properties"]) == [each["cluster"] for each in records]
         assert all(len(each["arguments"]) == 2 for each in records)
-    other = lab.dataset.cells.get(stance=-1).arguments
-    qualities = dict(other.values_list("text", "quality"))
+    qualities = dict(lab.dataset.cells.get(stance=-1).arguments.values_list("text", "quality"))
     [asked] = [each for each in map(shown, requests) if each[0]["arguments"][0] in qualities]
     for each in asked:
         values = [qualities[text] for text in each["arguments"]]
@@ -366,10 +356,10 @@ def test_a_run_that_is_stopped_has_nothing_more_written(lab):
     Run.objects.filter(pk=writing.pk).update(state=Run.State.RUNNING, ended_at=None)
     SystemRun.objects.filter(pk=run.pk).update(state=State.WRITING)
     run = SystemRun.objects.get(pk=run.pk)
-    cancel_system(run=run, actor=lab.researcher)
+    system_runs.cancel_system(run=run, actor=lab.researcher)
     writing.refresh_from_db()
     assert writing.state == Run.State.PAUSED
     run = SystemRun.objects.get(pk=run.pk)
-    resume_system(run=run, actor=lab.researcher)
+    system_runs.resume_system(run=run, actor=lab.researcher)
     writing.refresh_from_db()
     assert writing.state == Run.State.RUNNING

@@ -4,12 +4,7 @@
 import pytest
 
 from annotation.imports.methods.releases import read_raw_answers
-from benchmark.imports.methods.human_scores import (
-    LETTERS,
-    OPENING,
-    link_by_letters,
-    read_human_scores,
-)
+from benchmark.imports.methods import human_scores
 from benchmark.imports.methods.score_files import judge_of, read_judged_file
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from tests.golden.places import COMPQA as FOLDER
@@ -38,7 +33,7 @@ def test_the_judged_answers_are_the_raw_ones(judged):
 
 
 def test_every_row_of_the_human_table_is_linked(judged):
-    people = list(read_human_scores(HUMAN, COMPQA))
+    people = list(human_scores.read_human_scores(HUMAN, COMPQA))
     assert (len(people), any(each.blanks for each in people)) == (367, False)
     assert sum(each.stated_score == 0 for each in people) == 145
     assert [each.swallowed for each in people if each.swallowed] == [3]
@@ -50,10 +45,10 @@ def test_every_row_of_the_human_table_is_linked(judged):
     answers = {}
     for file in judged:
         answers[file.system, file.scenario] = [each.answer for each in file.answers]
-    links = link_by_letters(people, answers)
+    links = human_scores.link_by_letters(people, answers)
     assert (len(links.links), links.unlinked, len(links.repeats)) == (367, (), 6)
     # Before its text is cut at the tab, the row that swallowed others has only its opening, too.
-    assert (links.made_by(LETTERS), links.made_by(OPENING)) == (366, 1)
+    assert (links.made_by(human_scores.LETTERS), links.made_by(human_scores.OPENING)) == (366, 1)
     assert [each.rivals for each in links.ambiguous] == [(71,)]
     places = {(own.score.system, own.score.scenario, own.answer.position) for own in links.links}
     assert len(places) == 361

@@ -5,14 +5,7 @@ import json
 import pytest
 
 from argsum.counting.methods.released_counts import numbered_texts, read_counts, sets_of
-from argsum.imports.methods.released_scores import (
-    StoredRun,
-    iter_cells,
-    read_clusterings,
-    read_evaluations,
-    read_llm_scores,
-    read_soft_scores,
-)
+from argsum.imports.methods import released_scores
 from cqa_site.tabular import UnreadableFile
 
 HEADER = "topic,stance,reference,prediction,n_covered,n_unique,coverage,redundancy,file_name\n"
@@ -52,8 +45,7 @@ def test_judgements_of_which_some_are_not_done_or_unsure(tmp_path):
 
 def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_path):
     others = [row(system=f"{name}.csv") for name in ("sep_summetix_it_0", "b", "a")]
-    rows = [row(stance="1"), *others, row(topic="Arts")]
-    first = read_counts(counts(tmp_path, *rows))
+    first = read_counts(counts(tmp_path, *[row(stance="1"), *others, row(topic="Arts")]))
     second = read_counts(counts(tmp_path, row(system="c.csv"), name="A2.csv"))
     systems = ("a", "b", "c", "sep_summetix_it_0")
     expected = [("Arts", "-1", "one"), *(("Buses", "-1", name) for name in systems)]
@@ -103,13 +95,13 @@ def stored(tmp_path, content, name="stored.json"):
 
 def test_counts_of_a_language_model(tmp_path):
     content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
-    assert read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
+    assert released_scores.read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
         "0.2": {"llm_coverage": [0.5, 1.0]},
         "1.0": {"llm_coverage": [1.0, 0.0], "llm_redundancy": [0.0, 0.0]},
     }
 
 
-SOFT, COUNTS = read_soft_scores, read_llm_scores
+SOFT, COUNTS = released_scores.read_soft_scores, released_scores.read_llm_scores
 TWO = {"sP": [1], "sR": [1]}
 
 
@@ -147,21 +139,21 @@ EVALUATION = {
 
 
 def test_evaluations(tmp_path):
-    runs = read_evaluations(stored(tmp_path, EVALUATION))
+    runs = released_scores.read_evaluations(stored(tmp_path, EVALUATION))
     first = {"share": 0.1, "threshold": 0.75}
     assert runs == (
-        StoredRun("Buses", 1, first, scores={"llm_coverage": 0.5}, seconds=2.0),
-        StoredRun("Buses", 1, {"share": 0.1, "threshold": 0.8}),
-        StoredRun("Buses", -1, first, scores={"llm_coverage": 1.0}),
+        released_scores.StoredRun("Buses", 1, first, scores={"llm_coverage": 0.5}, seconds=2.0),
+        released_scores.StoredRun("Buses", 1, {"share": 0.1, "threshold": 0.8}),
+        released_scores.StoredRun("Buses", -1, first, scores={"llm_coverage": 1.0}),
     )
     assert runs[0].setting == "share=0.1, threshold=0.75"
-    sizes = [(cell, len(of)) for cell, of in iter_cells(runs)]
+    sizes = [(cell, len(of)) for cell, of in released_scores.iter_cells(runs)]
     assert sizes == [("Buses (1)", 2), ("Buses (-1)", 1)]
     text = json.dumps(EVALUATION).replace('"llm_coverage": 1}', '"llm_coverage": "1"}')
     with pytest.raises(UnreadableFile, match=r"Buses \(-1\), \(0\.1, 0\.75\).*llm_coverage"):
-        read_evaluations(stored(tmp_path, text))
+        released_scores.read_evaluations(stored(tmp_path, text))
     with pytest.raises(UnreadableFile, match="cannot be opened"):
-        read_evaluations(tmp_path / "nowhere.json")
+        released_scores.read_evaluations(tmp_path / "nowhere.json")
 
 
 CLUSTERING = {
@@ -172,17 +164,17 @@ CLUSTERING = {
 
 def test_clusterings_may_name_their_arguments(tmp_path):
     path = stored(tmp_path, CLUSTERING)
-    (run,) = read_clusterings(path)
+    (run,) = released_scores.read_clusterings(path)
     assert (run.cell, run.setting, run.seconds) == ("Buses (1)", "threshold=0.5", 0.5)
     assert run.cluster_ids == (0, -1, 0)
-    assert read_clusterings(path, part="iterative_clustering") == ()
+    assert released_scores.read_clusterings(path, part="iterative_clustering") == ()
     named = CLUSTERING | {"arguments": {"Buses": {"1": ["a", "b", "c"]}}}
-    (run,) = read_clusterings(stored(tmp_path, named))
+    (run,) = released_scores.read_clusterings(stored(tmp_path, named))
     assert run.texts == ("a", "b", "c")
     for texts, reason in ((["a", "a"], "names an argument twice"), ([1], "not a list of texts")):
         broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
         with pytest.raises(UnreadableFile, match=reason):
-            read_clusterings(stored(tmp_path, broken))
+            released_scores.read_clusterings(stored(tmp_path, broken))
 
 
 @pytest.mark.parametrize(
@@ -201,4 +193,4 @@ def test_clusterings_that_are_none(tmp_path, old, new, reason):
     text = json.dumps(CLUSTERING)
     assert old in text
     with pytest.raises(UnreadableFile, match=reason):
-        read_clusterings(stored(tmp_path, text.replace(old, new)))
+        released_scores.read_clusterings(stored(tmp_path, text.replace(old, new)))

@@ -46,8 +46,7 @@ def test_the_kept_arguments_of_debate_one_by_one():
         table = named_table(DEBATE / name, name=name, needed=("topic", "argument", "key_point"))
         return [as_text(row.values, "argument") for row in table.rows]
 
-    times = Counter(texts("dataset_scores.csv"))
-    once = {text for text, n in times.items() if n == 1}
+    once = {text for text, n in Counter(texts("dataset_scores.csv")).items() if n == 1}
     assert len(once) == 3139
     kept = {text for text in once if is_one_published_sentence(text)}
     assert kept == set(texts("dataset_scores_processed.csv"))

@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argsum.datasets.methods.comment_columns import (
-    Order,
-    as_date,
-    is_comment,
-    is_parted,
-    order_of,
-    proposed,
-    wrong_columns,
-)
+from argsum.datasets.methods import comment_columns
 from argsum.datasets.methods.preprocessing import (
     ALL_STEPS,
     ONE_KEY_POINT,
@@ -120,26 +112,29 @@ def test_a_language_shows_in_the_words_that_hold_sentences_together():
     ],
 )
 def test_days_in_the_forms_of_files(text, order, found):
-    assert as_date(text, Order(order)) == found
+    assert comment_columns.as_date(text, comment_columns.Order(order)) == found
 
 
 def test_what_a_column_shows():
-    assert order_of(["", "1/2/2024", "1/31/2024", "31/1/2024"]) == Order.MONTH
-    assert order_of(["1/2/2024"]) == Order.UNKNOWN
+    assert (
+        comment_columns.order_of(["", "1/2/2024", "1/31/2024", "31/1/2024"])
+        == comment_columns.Order.MONTH
+    )
+    assert comment_columns.order_of(["1/2/2024"]) == comment_columns.Order.UNKNOWN
     days = ["1/2/2024", "2/2/2024", "2024-02-01"]
-    assert [is_parted(day) for day in days] == [True, False, False]
+    assert [comment_columns.is_parted(day) for day in days] == [True, False, False]
     # The longest texts are proposed where no name says it.
     rows = [TableRow(2, {"A": "short", "B": "a longer text that somebody wrote", "Date": "x"})]
-    assert proposed(["A", "B", "Date"], rows) == {"comment": "B", "date": "Date"}
-    assert proposed(["Id", "Review", "text"], rows)["comment"] == "text"
+    assert comment_columns.proposed(["A", "B", "Date"], rows) == {"comment": "B", "date": "Date"}
+    assert comment_columns.proposed(["Id", "Review", "text"], rows)["comment"] == "text"
     twice = "'A' is chosen twice: comment and date"
-    assert wrong_columns({"comment": "A", "date": "A"}) == [twice]
-    assert wrong_columns({"date": "A"}) == ["no column is chosen for the comments"]
+    assert comment_columns.wrong_columns({"comment": "A", "date": "A"}) == [twice]
+    assert comment_columns.wrong_columns({"date": "A"}) == ["no column is chosen for the comments"]
     # A first row that is a comment, and heads.
     for text in ("The bus is late.", "it would be nice if the bus came more often"):
-        assert is_comment(text)
+        assert comment_columns.is_comment(text)
     for text in ("What do you think of the bus?", "Your comment", "comments"):
-        assert not is_comment(text)
+        assert not comment_columns.is_comment(text)
 
 
 ONE = (

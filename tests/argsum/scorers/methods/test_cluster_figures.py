@@ -6,22 +6,15 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from argsum.leaderboard.methods import SetFigures, Terms, board
-from argsum.scorers.methods.figures import (
-    ClusterFigure,
-    Clusterings,
-    OverCells,
-    adjusted_rand,
-    best_per_cell,
-    cluster_figure,
-)
+from argsum.scorers.methods import figures
 from argsum.systems.methods.clusters import THRESHOLDS
 
 
 def test_the_worked_example():
     # Pairs that share a key point: aa, bb. Pairs that share a cluster: aa, and the two
     # unclustered. Together 1; by chance 2 · 2 / 10 = .4; (1 - .4) / (2 - .4) = .375.
-    figure = cluster_figure("m=0.5", "aabbc", [0, 0, 1, -1, -1])
-    assert figure == ClusterFigure("m=0.5", excluding=1.0, including=0.375, share=0.6)
+    figure = figures.cluster_figure("m=0.5", "aabbc", [0, 0, 1, -1, -1])
+    assert figure == figures.ClusterFigure("m=0.5", excluding=1.0, including=0.375, share=0.6)
 
 
 @pytest.mark.parametrize(
@@ -39,63 +32,64 @@ def test_the_worked_example():
     ],
 )
 def test_index(reference, ids, excluding, including):
-    assert adjusted_rand(reference, ids, noise="exclude") == excluding
-    assert adjusted_rand(reference, ids, noise="include") == including
+    assert figures.adjusted_rand(reference, ids, noise="exclude") == excluding
+    assert figures.adjusted_rand(reference, ids, noise="include") == including
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(-1, 3)), min_size=2, max_size=30))
 def test_it_is_the_index_of_scikit_learn(pairs):
     reference, ids = [a for a, _ in pairs], [b for _, b in pairs]
-    found = adjusted_rand(reference, ids, noise="include")
+    found = figures.adjusted_rand(reference, ids, noise="include")
     assert found == pytest.approx(adjusted_rand_score(reference, ids), abs=1e-12)
     kept = [(a, b) for a, b in pairs if b != -1]
     if len(kept) > 1:
         expected = adjusted_rand_score(*zip(*kept, strict=True))
-        found = adjusted_rand(reference, ids, noise="exclude")
+        found = figures.adjusted_rand(reference, ids, noise="exclude")
         assert found == pytest.approx(expected, abs=1e-12)
 
 
 CELLS = {
     "one": [
-        ClusterFigure("a", excluding=0.9, including=0.1, share=0.74),
-        ClusterFigure("b", excluding=0.6, including=0.3, share=0.75),
-        ClusterFigure("c", excluding=0.6, including=0.2, share=1.0),
+        figures.ClusterFigure("a", excluding=0.9, including=0.1, share=0.74),
+        figures.ClusterFigure("b", excluding=0.6, including=0.3, share=0.75),
+        figures.ClusterFigure("c", excluding=0.6, including=0.2, share=1.0),
     ],
     "two": [
-        ClusterFigure("a", excluding=0.2, including=None, share=1.0),
-        ClusterFigure("b", excluding=None, including=-0.1, share=1.0),
+        figures.ClusterFigure("a", excluding=0.2, including=None, share=1.0),
+        figures.ClusterFigure("b", excluding=None, including=-0.1, share=1.0),
     ],
-    "three": [ClusterFigure("a", excluding=0.9, including=None, share=0.5)],
+    "three": [figures.ClusterFigure("a", excluding=0.9, including=None, share=0.5)],
 }
 
 
 def test_best_per_cell_excluding_noise_needs_enough_clustered():
-    best = best_per_cell(CELLS, noise="exclude")
+    best = figures.best_per_cell(CELLS, noise="exclude")
     assert {cell: each.setting for cell, each in best.chosen.items()} == {"one": "b", "two": "a"}
-    assert best.mean == pytest.approx(0.4)
-    assert best.without == ("three",)
-    assert best_per_cell(CELLS, noise="exclude", least_share=0.5).mean == pytest.approx(2 / 3)
+    assert (best.mean, best.without) == (pytest.approx(0.4), ("three",))
+    assert figures.best_per_cell(CELLS, noise="exclude", least_share=0.5).mean == pytest.approx(
+        2 / 3
+    )
     # Including noise, any share will do.
-    best = best_per_cell(CELLS, noise="include")
+    best = figures.best_per_cell(CELLS, noise="include")
     assert {cell: each.setting for cell, each in best.chosen.items()} == {"one": "b", "two": "b"}
     assert best.mean == pytest.approx(0.1)
-    nothing = best_per_cell({"one": []}, noise="include")
+    nothing = figures.best_per_cell({"one": []}, noise="include")
     assert (nothing.mean, nothing.chosen, nothing.without) == (None, {}, ("one",))
-    assert best_per_cell({}, noise="include").mean is None
+    assert figures.best_per_cell({}, noise="include").mean is None
 
 
 def same(reference, ids):
     """One clustering at every threshold."""
-    return [cluster_figure(f"{each:g}", reference, ids) for each in THRESHOLDS]
+    return [figures.cluster_figure(f"{each:g}", reference, ids) for each in THRESHOLDS]
 
 
 def test_a_cell_with_too_little_clustered_has_no_index_and_counts_as_nothing():
-    right, whole = same("aabb", [0, 0, 1, 1]), OverCells(1, 1, 1, 1)
+    right, whole = same("aabb", [0, 0, 1, 1]), figures.OverCells(1, 1, 1, 1)
     cells = {"right": right, "little": same("aabb", [0, 0, -1, -1])}
-    excluding, including = Clusterings(cells).at(THRESHOLDS[0])
-    assert excluding == OverCells(mean=1.0, with_zeros=0.5, n=1, cells=2)
+    excluding, including = figures.Clusterings(cells).at(THRESHOLDS[0])
+    assert excluding == figures.OverCells(mean=1.0, with_zeros=0.5, n=1, cells=2)
     assert (including.n, including.cells) == (2, 2)
-    assert Clusterings(cells).oracle()[0] == excluding
+    assert figures.Clusterings(cells).oracle()[0] == excluding
     # The board and the card of a scorer count the same cells.
     names = ("excluding", "including", "share")
     sets = [
@@ -108,14 +102,14 @@ def test_a_cell_with_too_little_clustered_has_no_index_and_counts_as_nothing():
     assert (figure.value, figure.n_values) == (excluding.mean, excluding.n)
     # Cells without judged arguments are left out.
     unjudged = {"nothing judged": same("", []), "one judged": same("a", [0])}
-    clusterings = Clusterings({"right": right} | unjudged)
+    clusterings = figures.Clusterings({"right": right} | unjudged)
     assert clusterings.at(THRESHOLDS[0]) == clusterings.oracle() == (whole, whole)
 
 
 def test_a_threshold_does_not_win_by_leaving_cells_out():
-    low = cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0])
-    high = cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3])
-    little = cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1])
-    clusterings = Clusterings({"one": [low, high], "two": [low, little]})
+    low = figures.cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0])
+    high = figures.cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3])
+    little = figures.cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1])
+    clusterings = figures.Clusterings({"one": [low, high], "two": [low, little]})
     assert clusterings.at(0.075)[0].mean > clusterings.at(0.05)[0].mean
     assert clusterings.worth(0.05) > clusterings.worth(0.075)

@@ -55,8 +55,7 @@ def test_a_near_duplicate_of_a_higher_one_goes_and_its_arguments_are_matched_aga
     match[5, 1] = 0.89
     match[5, 2] = 0.9
     match[4, 0] = 0.0
-    found = barh(match, between, own=OWN, threshold=0.856)
-    assert found == [0, 1]
+    assert barh(match, between, own=OWN, threshold=0.856) == [0, 1]
 
 
 def test_a_removed_candidate_still_removes_the_next_and_changes_the_order():
