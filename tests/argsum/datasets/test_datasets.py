@@ -1,4 +1,4 @@
-"""Pages and API of datasets: funnel, recipe, cells, filters, files, deletion."""
+"""Pages, files and API of datasets: funnel, recipe, cells, comments, filters, deletion."""
 
 import csv
 import io
@@ -8,12 +8,12 @@ import pytest
 from django.urls import reverse
 
 from argsum.datasets.actions import DatasetInUse, change_recipe, delete_dataset
-from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
+from argsum.datasets.models import CellArgument, Comment, Dataset, KeyPointMatch
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent
 
 from ..argument_files import triple, zip_of
-from ..made_cells import make_dataset, make_system_run
+from ..made_cells import make_comments, make_dataset, make_system_run
 from ..signed_in import page_of as page
 from ..signed_in import page_text as flat
 
@@ -126,3 +126,61 @@ def assert_it_comes_back(study, body, path):
     )
     assert (one, len(one)) == (two, 5)
     assert CellArgument.objects.get(cell__dataset__name="Again", name="a1").quality == 0.25
+
+
+@pytest.fixture
+def cell(study):
+    return make_comments(study)
+
+
+def test_the_dataset_shows_comments_and_statements(client, cell, django_assert_max_num_queries):
+    with django_assert_max_num_queries(19):
+        shown = flat(page(client, "dataset", cell.dataset))
+    assert "3 comments · 2 different statements kept, out of 4 · 1 topic" in shown
+    assert "That say something" in shown
+    assert "Keep a statement if it" in shown
+    assert "is exactly one sentence" not in shown
+    make_system_run(cell.dataset)
+    shown = flat(page(client, "dataset", cell.dataset))
+    assert "can still add comments" in shown
+
+
+def test_comments_are_listed_searched_and_filtered_in_few_queries(
+    client, cell, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(15):
+        rows = page(client, "cell_comments", cell).context["comments"]
+    assert [[each.text for each in row.statements] for row in rows] == [
+        ["The queue is too long.", "The food is good."],
+        ["The food is good."],
+        ["n/a"],
+    ]
+    for query, names in (
+        ({"q": "QUEUE"}, ["c1"]),
+        ({"show": "nothing"}, ["c3"]),
+        ({"attribute": "site", "value": "North"}, ["c1", "c2", "c3"]),
+        ({"attribute": "site", "value": "South"}, []),
+        ({"attribute": "other", "value": "North"}, ["c1", "c2", "c3"]),
+    ):
+        rows = page(client, "cell_comments", cell, **query).context["comments"]
+        assert [row.comment.name for row in rows] == names
+
+
+def test_comments_go_out_and_come_in_again(client, study, cell, tmp_path):
+    body = b"".join(page(client, "comments_export", cell.dataset).streaming_content)
+    rows = list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"))))
+    beside = {"topic": cell.topic, "id": "c1", "date": "2024-03-01", "site": "North"}
+    assert rows[0] == beside | {
+        "comment": "The queue is too long. The food is good.",
+        "statements": "The queue is too long.\nThe food is good.",
+        "left_out": "",
+        "near_duplicates": "",
+    }
+    assert (rows[2]["statements"], rows[2]["left_out"]) == ("", "n/a")
+    path = tmp_path / "again.csv"
+    path.write_bytes(body)
+    import_path(study=study, kind="comments", path=path, name="again.csv", write=True)
+    fields = ("name", "text", "attributes", "written_on")
+    again = Comment.objects.filter(cell__dataset__name="again").values_list(*fields)
+    assert list(again) == list(cell.comments.values_list(*fields))
+    assert page(client, "comments_export", cell.dataset, format="xlsx").status_code == 404

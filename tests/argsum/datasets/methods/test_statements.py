@@ -1,5 +1,6 @@
 """Statements and sentences, the language they are in, dates beside them, steps of the recipe."""
 
+from collections import Counter
 from datetime import date
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argsum.datasets.methods import comment_columns
+from argsum.datasets.methods.argument_cells import as_text, named_table
 from argsum.datasets.methods.preprocessing import (
     ALL_STEPS,
     ONE_KEY_POINT,
@@ -14,6 +16,7 @@ from argsum.datasets.methods.preprocessing import (
     PAPER_STEPS,
     UNIQUE,
     checked_steps,
+    is_one_published_sentence,
     prepare,
 )
 from argsum.datasets.methods.statements import (
@@ -24,6 +27,7 @@ from argsum.datasets.methods.statements import (
     statements,
 )
 from cqa_site.tabular import TableRow
+from tests.golden.places import ARGSUM, reads
 
 
 @pytest.mark.parametrize(
@@ -210,3 +214,43 @@ def test_counts_fall_and_end_at_what_is_kept(rows, steps):
     counts = list(found.counts.values())
     assert counts == sorted(counts, reverse=True)
     assert counts[-1] == len(found.kept)
+
+
+DEBATE = ARGSUM / "debate"
+PUBLISHED_ONE = (
+    "Buses are cheap.",
+    "Buses cost less... Nobody pays more.",
+    "It is parking vs. walking, and nothing else.",
+    "The U.S. has few of them.",
+    'He said "stop now."',
+)
+PUBLISHED_SEVERAL = (
+    "Who pays??",
+    "Buses are cheap!!! ",
+    ". Buses are cheap.",
+    "It is the driver's. Nobody else has one.",
+    "They pay (fares, taxes, etc.).",
+    "They pay.(Nobody else does.)",
+    "We waited ... Nobody came.",
+    "The bus is run by the U.S. It is late.",
+    "",
+    "?!",
+)
+
+
+def test_what_the_paper_took_for_one_sentence():
+    assert [text for text in PUBLISHED_ONE if not is_one_published_sentence(text)] == []
+    assert [text for text in PUBLISHED_SEVERAL if is_one_published_sentence(text)] == []
+
+
+@reads(DEBATE)
+def test_the_kept_arguments_of_debate_one_by_one():
+    def texts(name):
+        table = named_table(DEBATE / name, name=name, needed=("topic", "argument", "key_point"))
+        return [as_text(row.values, "argument") for row in table.rows]
+
+    once = {text for text, n in Counter(texts("dataset_scores.csv")).items() if n == 1}
+    assert len(once) == 3139
+    kept = {text for text in once if is_one_published_sentence(text)}
+    assert kept == set(texts("dataset_scores_processed.csv"))
+    assert kept >= set(texts("dataset_scores_processed_test.csv"))
