@@ -167,9 +167,7 @@ def test_the_status_of_every_figure_is_what_its_numbers_say(figures):
         "no published value": {each.key for each in PUBLISHED} - published,
     }
     assert all(figures[PLACES[key]].why for key in DIFFERING | ABSENT_FROM_DATA)
-
-
-def test_table_3_is_set_as_printed(figures):
+    # Table 3 is set as printed.
     table = fill(table_3(), figures.values())
     rows = {line[:15].strip(): line[15:].split() for line in table.to_text().splitlines()}
     assert rows["Silver (subset)"][:4] == ["150", "50", "0.24", "0.21"]

@@ -51,9 +51,7 @@ def test_the_pages_show_it_in_few_queries(client, study, dataset, django_assert_
         shown = client.get(reverse("datasets", args=[study.public_id])).text
     assert "Set 4" in shown
     assert "Exactly one key point" in shown
-
-
-def test_a_cell_shows_the_arguments_asked_for(client, dataset):
+    # A cell shows the arguments asked for.
     for query, names in (
         ({}, ["a1", "a2", "a3", "a4"]),
         ({"show": "kept"}, ["a1"]),

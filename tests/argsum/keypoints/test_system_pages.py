@@ -237,9 +237,7 @@ def test_the_slider_moves_weak_matches_out(ran):
     assert 'aria-describedby="least-words"' in text
     for wrong in ("2", "much", "nan"):
         assert ran.get("summary_set", {"least": wrong}, **here).status_code == 400
-
-
-def test_files_hold_every_argument_of_both_stances(ran):
+    # Files hold every argument of both stances.
     made = ran.done.sets.get(cell__stance=1, state="done")
     ids = {"set_id": made.public_id}
     rows = ran.get("summary_set_file", format="csv", **ids).content.decode("utf-8-sig")

@@ -38,9 +38,7 @@ def test_a_pair_that_differs_in_every_cell_is_told_apart_though_intervals_overla
     assert found.says.startswith("Alpha leads: coverage 0.55 [")
     assert found.says.endswith("over 12 cells.")
     assert "show that it is better than each of the others, p < 0.001 after Holm." in found.sure
-
-
-def test_without_a_test_the_highest_mean_is_highest_in_these_data():
+    # Without a test the highest mean is highest in these data.
     found = said_of(Alpha=HARD + np.tile([0.1, -0.08, 0.03], 4), Beta=HARD)
     assert found.says.startswith("Alpha has the highest mean in these data: coverage 0.47 [")
     assert "It is not shown to be better than Beta." in found.sure
@@ -90,10 +88,7 @@ def test_the_best_of_several_metrics_is_not_said_to_come_closest():
     assert "over 4 sets" in found.says
     assert "not tested against each other" in found.sure
     assert "the only metric" in metrics_finding(rows[:1]).says
-
-
-def test_nothing_is_said_of_what_metrics_could_reach():
-    """A metric may agree with the mean of people better than people do with each other."""
+    # A metric may agree with the mean of people better than people do with each other.
     about = {"statistic": "alpha", "recipe": "", "confidence": 0.95, "n_items": 60}
     about |= {"n_pairable_items": 60, "n_raters": 3, "n_values": 180, "reason": "too few"}
     alphas = {"coverage": (0.9, 0.85, 0.95), "redundancy": (0.82, None, None)}

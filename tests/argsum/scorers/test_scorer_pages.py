@@ -52,9 +52,7 @@ def test_the_list_says_what_was_measured(client, study, tuned, django_assert_max
         make_scorer(study, name=f"Scorer {number}")
     with django_assert_max_num_queries(12):
         client.get(url("scorers", study))
-
-
-def test_one_scorer_with_figures_curve_and_card(client, study, tuned):
+    # One scorer with figures curve and card.
     page = flat(client.get(url("scorer", study, tuned.public_id)).text)
     for said in ("0.500 / 0.250", "not defined / 0.500", "24 pairs", "chosen", "8 batches in 3.5"):
         assert said in page, said

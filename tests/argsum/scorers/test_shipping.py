@@ -67,9 +67,7 @@ def test_statements_of_a_topic_may_lie_in_several_files_and_what_is_none_is_name
         (tmp_path / "a.jsonl").write_text(f"{first}\n{text}")
         with pytest.raises(ScorerRefused, match=r"a\.jsonl, line 2: "):
             statements_in(tmp_path)
-
-
-def test_the_statements_that_come_with_the_site():
+    # The statements that come with the site.
     points = statements_in(training.STATEMENTS)
     assert {each.side for each in points} <= {*training.SIDES, ""}
     texts = [text for each in points for text in each.texts]

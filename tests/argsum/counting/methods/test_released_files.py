@@ -41,9 +41,7 @@ def test_judgements_of_which_some_are_not_done_or_unsure(tmp_path):
     assert file.not_done == 1
     assert [(each.coverage, each.redundancy) for each in file.sets] == [(None, 0.25), (0.5, None)]
     assert [(each.covered, each.unique) for each in file.sets] == [(None, 2), (None, None)]
-
-
-def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_path):
+    # Sets are sorted by topic stance and system and some are left out.
     others = [row(system=f"{name}.csv") for name in ("sep_summetix_it_0", "b", "a")]
     first = read_counts(counts(tmp_path, *[row(stance="1"), *others, row(topic="Arts")]))
     second = read_counts(counts(tmp_path, row(system="c.csv"), name="A2.csv"))
@@ -51,6 +49,10 @@ def test_sets_are_sorted_by_topic_stance_and_system_and_some_are_left_out(tmp_pa
     expected = [("Arts", "-1", "one"), *(("Buses", "-1", name) for name in systems)]
     assert list(sets_of([first, second])) == [*expected, ("Buses", "1", "one")]
     assert [each.is_left_out for each in first.sets] == [False, True, False, False, False]
+    # Numbered texts.
+    assert numbered_texts("1: a\n2: b") == ("a", "b")
+    assert numbered_texts("1: a\nstill a\n2: b") == ("a\nstill a", "b")
+    assert numbered_texts("1: a\n7: of ten\n2. b\n3) c") == ("a\n7: of ten", "b", "c")
 
 
 @pytest.mark.parametrize(
@@ -81,24 +83,10 @@ def test_a_row_that_cannot_be_read_is_a_problem_and_nothing_else(tmp_path, bad, 
         read_counts(path)
 
 
-def test_numbered_texts():
-    assert numbered_texts("1: a\n2: b") == ("a", "b")
-    assert numbered_texts("1: a\nstill a\n2: b") == ("a\nstill a", "b")
-    assert numbered_texts("1: a\n7: of ten\n2. b\n3) c") == ("a\n7: of ten", "b", "c")
-
-
 def stored(tmp_path, content, name="stored.json"):
     path = tmp_path / name
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     return path
-
-
-def test_counts_of_a_language_model(tmp_path):
-    content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
-    assert released_scores.read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
-        "0.2": {"llm_coverage": [0.5, 1.0]},
-        "1.0": {"llm_coverage": [1.0, 0.0], "llm_redundancy": [0.0, 0.0]},
-    }
 
 
 SOFT, COUNTS = released_scores.read_soft_scores, released_scores.read_llm_scores
@@ -154,15 +142,7 @@ def test_evaluations(tmp_path):
         released_scores.read_evaluations(stored(tmp_path, text))
     with pytest.raises(UnreadableFile, match="cannot be opened"):
         released_scores.read_evaluations(tmp_path / "nowhere.json")
-
-
-CLUSTERING = {
-    "parameter_names": ["threshold"],
-    "clustering": {"(0.5,)": {"Buses": {"1": {"runtime": 0.5, "cluster_ids": [0, -1, 0]}}}},
-}
-
-
-def test_clusterings_may_name_their_arguments(tmp_path):
+    # Clusterings may name their arguments.
     path = stored(tmp_path, CLUSTERING)
     (run,) = released_scores.read_clusterings(path)
     assert (run.cell, run.setting, run.seconds) == ("Buses (1)", "threshold=0.5", 0.5)
@@ -175,6 +155,18 @@ def test_clusterings_may_name_their_arguments(tmp_path):
         broken = CLUSTERING | {"arguments": {"Buses": {"1": texts}}}
         with pytest.raises(UnreadableFile, match=reason):
             released_scores.read_clusterings(stored(tmp_path, broken))
+    # Counts of a language model.
+    content = {"llm_coverage": {"0.2": [0.5, 1], "1.0": [1, 0]}, "llm_redundancy": {"1.0": [0, 0]}}
+    assert released_scores.read_llm_scores(stored(tmp_path, content | {"source": "invented"})) == {
+        "0.2": {"llm_coverage": [0.5, 1.0]},
+        "1.0": {"llm_coverage": [1.0, 0.0], "llm_redundancy": [0.0, 0.0]},
+    }
+
+
+CLUSTERING = {
+    "parameter_names": ["threshold"],
+    "clustering": {"(0.5,)": {"Buses": {"1": {"runtime": 0.5, "cluster_ids": [0, -1, 0]}}}},
+}
 
 
 @pytest.mark.parametrize(

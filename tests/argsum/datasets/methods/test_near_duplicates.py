@@ -57,24 +57,6 @@ def test_every_member_shares_enough_with_the_centre():
     assert find_near_duplicates([LETTER, LETTER, f"{LETTER[:90]} {own}"])[0].members == (0, 1)
 
 
-def test_short_comments_are_different_voices():
-    assert find_near_duplicates(["Very good."] * 50 + ["very good!"] * 50) == []
-    assert not is_long_enough(plain_text("The staff were very friendly and helpful. " * 2))
-    assert is_long_enough(plain_text(LETTER))
-    # Thirty-four characters say in Japanese what takes a hundred letters.
-    assert is_long_enough("公" * 34)
-    assert not is_long_enough("公" * 33)
-
-
-def test_a_chain_of_likenesses_is_no_group():
-    words = [f"word{number}more" for number in range(60)]
-    chain = [" ".join(words[start : start + 20]) for start in range(0, 41, 8)]
-    for group in find_near_duplicates(chain):
-        centre = shingles_of(chain[group.centre])
-        assert all(shared_of(centre, shingles_of(chain[at])) >= 0.5 for at in group.members)
-        assert len(group.members) < len(chain)
-
-
 def test_later_letters_join_the_group_that_is_there():
     draw = Random(3)
     first = [vary(letters()["en"], draw) for _copy in range(20)]
@@ -85,6 +67,20 @@ def test_later_letters_join_the_group_that_is_there():
     assert (joined.centre, joined.members) == (group.centre, tuple(range(20, 30)))
     everything = settled | set(joined.members)
     assert not find_near_duplicates(later, known=[group.centre], settled=frozenset(everything))
+    # A chain of likenesses is no group.
+    words = [f"word{number}more" for number in range(60)]
+    chain = [" ".join(words[start : start + 20]) for start in range(0, 41, 8)]
+    for group in find_near_duplicates(chain):
+        centre = shingles_of(chain[group.centre])
+        assert all(shared_of(centre, shingles_of(chain[at])) >= 0.5 for at in group.members)
+        assert len(group.members) < len(chain)
+    # Short comments are different voices.
+    assert find_near_duplicates(["Very good."] * 50 + ["very good!"] * 50) == []
+    assert not is_long_enough(plain_text("The staff were very friendly and helpful. " * 2))
+    assert is_long_enough(plain_text(LETTER))
+    # Thirty-four characters say in Japanese what takes a hundred letters.
+    assert is_long_enough("公" * 34)
+    assert not is_long_enough("公" * 33)
 
 
 def test_progress_is_told_in_pieces():

@@ -55,9 +55,7 @@ def test_the_dev_split_chooses_one_setting_for_all_cells():
     # Of the same setting and cell the last counts.
     sets = [scored(1, "", "1", 0.1), scored(2, "", "1", 0.7)]
     assert only(board(sets, [], ["1"], Terms())).chosen["1"].key == 2
-
-
-def test_one_dev_cell_of_many_chooses_nothing():
+    # One dev cell of many chooses nothing.
     cells = [str(n) for n in range(5)]
     judged = [scored(10, "a", "0", 0.9), scored(11, "b", "0", 0.1)]
     clustered = [
@@ -71,9 +69,7 @@ def test_one_dev_cell_of_many_chooses_nothing():
     unclustered = [scored(30 + n, "a", cell, None, None) for n, cell in enumerate(cells)]
     row = only(board(GRID, [*judged[1:], *unclustered], CELLS, Terms()))
     assert (row.selection, row.setting) == ("fixed", "a")
-
-
-def test_a_setting_that_was_judged_stands_before_one_that_was_not():
+    # A setting that was judged stands before one that was not.
     sets = [
         scored(1, "a", "1", None, None, including=0.9, share=1.0),
         scored(2, "a", "2", None, None, including=0.9, share=1.0),
@@ -115,27 +111,7 @@ def test_indexes_of_an_oracle_have_a_clustering_of_their_own():
     assert found == ["", "b"]
     loose = only(board(sets, [], ["1"], Terms(selection="oracle", least_share=0.5)))
     assert loose.by_cell["1"]["excluding"] == 0.9
-
-
-def test_missing_values_are_counted_and_never_nothing():
-    sets = [scored(1, "", "1", 0.5, None), scored(2, "", "2", None, 0.5)]
-    figures = only(board(sets, [], CELLS, Terms())).figures
-    assert (figures["weighted"].value, figures["including"].value) == (None, None)
-    assert (figures["coverage"].value, figures["coverage"].n_values) == (0.5, 1)
-
-
-def test_intervals_are_over_ten_cells_or_more_and_end_where_shares_do():
-    def coverage_of(n):
-        sets = [scored(k, "", str(k), 0.5 if k == 3 else 1.0) for k in range(n)]
-        return only(board(sets, [], [str(k) for k in range(n)], Terms())).figures["coverage"]
-
-    many, few = coverage_of(10), coverage_of(9)
-    assert (many.value, many.n_values, many.high) == (pytest.approx(0.95), 10, 1.0)
-    assert many.low < 0.95
-    assert (few.value, few.low, few.n_values) == (pytest.approx(8.5 / 9), None, 9)
-
-
-def test_an_oracle_has_indexes_where_a_score_is_missing():
+    # An oracle has indexes where a score is missing.
     sets = [
         scored(1, "a", "1", 0.9, including=0.6),
         scored(2, "b", "1", 0.5, including=0.1),
@@ -148,3 +124,20 @@ def test_an_oracle_has_indexes_where_a_score_is_missing():
     # Other figures are those of the best set by the score, which cell 2 has not.
     assert row.by_cell["2"]["coverage"] is None
     assert row.figures["weighted"].n_values == 1
+
+
+def test_missing_values_are_counted_and_never_nothing():
+    sets = [scored(1, "", "1", 0.5, None), scored(2, "", "2", None, 0.5)]
+    figures = only(board(sets, [], CELLS, Terms())).figures
+    assert (figures["weighted"].value, figures["including"].value) == (None, None)
+    assert (figures["coverage"].value, figures["coverage"].n_values) == (0.5, 1)
+
+    # Intervals are over ten cells or more and end where shares do.
+    def coverage_of(n):
+        sets = [scored(k, "", str(k), 0.5 if k == 3 else 1.0) for k in range(n)]
+        return only(board(sets, [], [str(k) for k in range(n)], Terms())).figures["coverage"]
+
+    many, few = coverage_of(10), coverage_of(9)
+    assert (many.value, many.n_values, many.high) == (pytest.approx(0.95), 10, 1.0)
+    assert many.low < 0.95
+    assert (few.value, few.low, few.n_values) == (pytest.approx(8.5 / 9), None, 9)

@@ -37,9 +37,7 @@ def test_soft_scores_of_the_worked_example():
     assert soft_scores(np.array([[-2.0], [-4.0]])).f1 == pytest.approx(2 * -2 * -3 / -5)
     mixed = soft_scores(np.array([[0.5], [-2.0]]))
     assert (mixed.precision, mixed.recall, mixed.f1) == (0.5, -0.75, None)
-
-
-def test_coverage_score_needs_more_than_the_threshold_and_a_set_something():
+    # Coverage score needs more than the threshold and a set something.
     assert [coverage_score(SIMILARITY, least) for least in (0.8, 0.79, 0.9)] == [0.5, 1.0, 0.0]
     for shape in ((0, 3), (3, 0), (3,)):
         for score in (soft_scores, lambda found: coverage_score(found, 0.5)):
@@ -63,9 +61,7 @@ def test_counts_of_the_worked_examples():
     for score in (mean_coverage, mean_redundancy):
         with pytest.raises(ValueError, match="nothing to count"):
             score([1], 0)
-
-
-def test_weighted_score():
+    # Weighted score.
     found = [weighted_score(0.9, 0.3, **weight) for weight in ({}, {"weight": 1}, {"weight": 0})]
     assert found == pytest.approx([(2 * 0.9 + 0.7) / 3, 0.9, 0.7])
     with pytest.raises(ValueError, match="between 0 and 1"):
@@ -88,9 +84,7 @@ def test_across_and_within():
     assert found.per_cell == {"a": pytest.approx(1)}
     assert (found.constant_cells, found.small_cells) == (("b",), ("c", "d"))
     assert (found.n, found.within_mean, found.within_sd) == (9, pytest.approx(1), 0)
-
-
-def test_pairs_of_raters_over_what_both_judged():
+    # Pairs of raters over what both judged.
     judged = {"A": [1, 2, 3, None], "B": [2, 4, 6, 9], "C": [3, 2, 1, 0], "D": [1, 1, 1, 1]}
     found = pairwise_pearson(judged)
     values = {(each.first, each.second): (each.n, each.value) for each in found.pairs}
@@ -129,8 +123,7 @@ def test_a_local_folder_has_the_layer_of_its_model(tmp_path, monkeypatch):
         _load(name, str(tmp_path))
         assert (asked["model_type"], asked["num_layers"]) == (str(tmp_path), layers)
 
-
-def test_a_score_stands_in_the_row_of_its_reference(monkeypatch):
+    # A score stands in the row of its reference.
     def score(summaries, references, *, batch_size):
         lengths = [10 * len(summary) for summary in summaries]
         return None, None, np.array(lengths) + [len(reference) for reference in references]

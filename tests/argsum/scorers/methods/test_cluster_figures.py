@@ -107,9 +107,7 @@ def test_a_cell_with_too_little_clustered_has_no_index_and_counts_as_nothing():
     unjudged = {"nothing judged": same("", []), "one judged": same("a", [0])}
     clusterings = figures.Clusterings({"right": right} | unjudged)
     assert clusterings.at(THRESHOLDS[0]) == clusterings.oracle() == (whole, whole)
-
-
-def test_a_threshold_does_not_win_by_leaving_cells_out():
+    # A threshold does not win by leaving cells out.
     low = figures.cluster_figure("0.05", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 0])
     high = figures.cluster_figure("0.075", "aabbccdd", [0, 0, 1, 1, 2, 2, 3, 3])
     little = figures.cluster_figure("0.075", "aabbccdd", [0, -1, -1, 1, -1, -1, -1, -1])

@@ -91,13 +91,6 @@ def test_it_is_the_merge_that_one_would_write_down(seed, n, threshold):
     assert {frozenset(each) for each in members(ids).values()} == naive(match, threshold)
 
 
-def test_when_a_cell_is_summarised():
-    assert is_summarizable([0, 0, 0, 1, 1, 1])
-    # Exactly half is too little, and so is one cluster.
-    assert [is_summarizable([0, 0, 0, 1, 1, 1] + [-1] * n) for n in (5, 6)] == [True, False]
-    assert not any(map(is_summarizable, ([0, 0, 0, 0], [-1, -1], [])))
-
-
 def test_it_is_pearson_mixed_with_the_scores(monkeypatch):
     monkeypatch.setattr(profiles, "ROWS_AT_ONCE", 3)
     scores = np.random.default_rng(3).uniform(-0.2, 1, (7, 7)).astype(np.float32)
@@ -133,6 +126,11 @@ def test_the_best_key_point_above_the_threshold():
     assert (accuracy([0, 1, 2, -1], [0, 1, 1, 1]), accuracy([], [])) == (0.5, None)
     with pytest.raises(ValueError, match="zip"):
         accuracy([0, 1], [0])
+    # When a cell is summarised.
+    assert is_summarizable([0, 0, 0, 1, 1, 1])
+    # Exactly half is too little, and so is one cluster.
+    assert [is_summarizable([0, 0, 0, 1, 1, 1] + [-1] * n) for n in (5, 6)] == [True, False]
+    assert not any(map(is_summarizable, ([0, 0, 0, 0], [-1, -1], [])))
 
 
 def test_the_central_argument_is_matched_best_by_the_others():

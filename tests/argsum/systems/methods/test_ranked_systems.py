@@ -39,9 +39,7 @@ def test_candidates_are_ranked_by_matches_above_the_threshold():
     assert barh(MATCH, np.eye(3), own=OWN, threshold=0.856) == [2, 0, 1]
     # Candidate 2 keeps .91 and .92, candidate 0 has .95, candidate 1 has nothing left.
     assert barh(MATCH, np.eye(3), own=OWN, threshold=0.9) == [2, 0]
-
-
-def test_a_near_duplicate_of_a_higher_one_goes_and_its_arguments_are_matched_again():
+    # A near duplicate of a higher one goes and its arguments are matched again.
     match = MATCH.copy()
     # What candidate 2 leaves behind matches candidate 1: three votes more.
     match[5:8, 1] = 0.89
@@ -89,7 +87,7 @@ def test_barh_without_any_match_or_candidate():
         barh(np.ones((2, 2)), np.eye(3), own=[0, 1], threshold=0.5)
 
 
-def test_page_rank_of_two_linked_candidates_by_hand():
+def test_page_rank_of_two_linked_candidates_by_hand_and_of_many():
     # Rows (1, .5) / 1.5 and (.5, 1) / 1.5; restart 3:1; x = .2 (2/3 x + 1/3 (1 - x)) + .8 · .75,
     # so x = .6 + .2 / 3 + x / 15, x = (2/3) / (14/15) = 5/7.
     found = page_rank(np.array([[1.0, 0.5], [0.5, 1.0]]), np.array([0.9, 0.3]))
@@ -97,9 +95,7 @@ def test_page_rank_of_two_linked_candidates_by_hand():
     # Below the edge there are only self-links: importance is the quality.
     found = page_rank(np.array([[1.0, 0.39], [0.39, 1.0]]), np.array([0.9, 0.3]))
     assert found == pytest.approx([0.75, 0.25])
-
-
-def test_many_candidates_get_the_same_importance_without_a_graph():
+    # Many candidates get the same importance without a graph.
     generator = np.random.default_rng(4)
     vectors = generator.normal(size=(30, 3))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -181,9 +177,7 @@ def test_quality_alone_fills_up_first_then_form_and_several_sentences_never():
     for n in range(1, 7):
         assert pick(arguments, quality, fill_up=n / 7) == order[:n]
     assert pick(arguments, quality, fill_up=1.0) == order
-
-
-def test_what_qualifies_stays_in_the_order_given_and_a_share_fills_up():
+    # What qualifies stays in the order given and a share fills up.
     # What qualifies is never cut.
     assert pick([GOOD, GOOD + " x", GOOD + " y"], [0.85, 0.99, 0.9], fill_up=0.1) == [0, 1, 2]
     # Halves are rounded to the even number.

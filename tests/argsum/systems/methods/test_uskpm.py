@@ -142,9 +142,7 @@ def test_small_cells_get_principal_components_instead_of_umap():
         found = reduce_vectors(vectors, neighbours=4, components=4, min_distance=0.1, seed=1)
         assert found.shape == (n, 4)
         assert np.isfinite(found).all()
-
-
-def test_principal_components_by_hand():
+    # Principal components by hand.
     # Of length 1 and centred these are ±(.5, -.5): one direction, √.5 on either side.
     found = principal_components(np.array([[2.0, 0.0], [0.0, 5.0]]), 3)
     assert np.abs(found).round(6).tolist() == [[0.707107, 0.0, 0.0], [0.707107, 0.0, 0.0]]
