@@ -6,6 +6,7 @@ from typing import Any
 from argsum.analysis.actions import edits
 from argsum.analysis.actions.analyses import delete_analysis
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
+from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Role
 from cqa_site.runs.actions.runs import RunPlan, cancel_run, retry_unscored, start_run
 from cqa_site.runs.models import Run
@@ -14,7 +15,7 @@ from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint
 
 from .made_comments import analyse, fill, make_cell, reading_words, say, write_analysis
-from .made_writing import WORDS, carry
+from .made_writing import WORDS, carry, noting, scoring_words
 
 
 class AnalysisLab(SignedIn):
@@ -127,3 +128,22 @@ class WordLab(AnalysisLab):
 
     def cancel(self, run: Run) -> None:
         cancel_run(run=run, actor=self.boss)
+
+    def texts(self) -> list[str]:
+        return list(self.analysis.points.order_by("position").values_list("text", flat=True))
+
+    def places(self) -> list[tuple]:
+        """Everything about every placement but its score."""
+        rows = self.analysis.placements.order_by("argument", "point")
+        return list(rows.values_list("argument", "point", "is_by_hand", "is_sure"))
+
+
+class Answered:
+    """Before a lab's class: the same after a model replied as usual."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts_before, self.places_before = self.texts(), self.places()
+        self.asked: list[ChatRequest] = []
+        with scoring_words():
+            self.run = self.ask(noting(self.asked, self.usually))

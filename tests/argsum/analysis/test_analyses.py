@@ -57,9 +57,7 @@ def test_every_statement_is_placed_and_comments_are_counted_once(lab):
     assert (made.facets["first"], made.facets["last"]) == ("2026-01-01", "2026-02-02")
     assert made.language in ("", "en")
     assert AuditEvent.objects.filter(study=lab.study, verb="analysis_started").count() == 1
-
-
-def test_without_comments_each_argument_counts_as_one_unless_it_is_left_out(lab):
+    # Without comments each argument counts as one unless it is left out.
     cell = make_cell(lab.study, name="Plain")
     for text in ("The hall is quiet.", "My corner was quiet.", "Nobody finds parking.", "No."):
         add_statement(cell, text)
@@ -135,7 +133,18 @@ def test_a_killed_worker_leaves_nothing_and_the_next_one_gives_the_same(
         assert (made.state, made.job.losses) == (State.DONE, 1)
 
 
-def test_a_cancelled_analysis_stops_where_it_stands_and_begins_again(lab, monkeypatch):
+def test_what_failed_or_was_cancelled_can_begin_again(lab, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "language_of", lambda texts: 1 / 0)
+        made = analyse(lab.cell, lab.boss)
+    assert made.state == State.FAILED
+    assert "server log" in made.error
+    resume_analysis(analysis=made, actor=lab.boss)
+    assert work(made).state == State.DONE
+    delete_analysis(analysis=made, actor=lab.boss)
+    assert not Placement.objects.exists()
+    assert not FoundPoint.objects.exists()
+    # A cancelled analysis stops where it stands and begins again.
     asked = making.language_of
 
     def cancelled(texts):
@@ -154,19 +163,6 @@ def test_a_cancelled_analysis_stops_where_it_stands_and_begins_again(lab, monkey
     assert work(made).state == State.DONE
     with pytest.raises(AnalysisRefused, match="in the state “done”"):
         resume_analysis(analysis=made, actor=lab.boss)
-
-
-def test_an_unexpected_error_is_told_and_an_analysis_can_be_forgotten(lab, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(making, "language_of", lambda texts: 1 / 0)
-        made = analyse(lab.cell, lab.boss)
-    assert made.state == State.FAILED
-    assert "server log" in made.error
-    resume_analysis(analysis=made, actor=lab.boss)
-    assert work(made).state == State.DONE
-    delete_analysis(analysis=made, actor=lab.boss)
-    assert not Placement.objects.exists()
-    assert not FoundPoint.objects.exists()
 
 
 def test_new_comments_are_placed_and_what_fits_none_is_proposed(lab):

@@ -115,7 +115,17 @@ def test_filtered_counts_follow_edits_and_leave_out_later_comments(lab):
     assert narrowed_counts(lab.analysis, both).points[lab.first.pk].comments == 1
 
 
-def test_statements_are_paged_and_the_page_stays_light(lab):
+def test_a_statement_shows_its_comment_and_further_ones(lab):
+    hall = Placement.objects.get(analysis=lab.analysis, argument__text="The hall is quiet.")
+    one = {"point_id": hall.point.public_id} if hall.point else {}
+    assert "The comment and 2 more" in lab.text("found_point" if one else "analysis_rest", **one)
+    ids = {"statement_id": hall.argument.public_id}
+    assert "The hall is quiet. Nobody finds parking." in lab.text("analysis_said", **ids)
+    town = lab.get("analysis_said", {"group": ALTDORF}, **ids).context["comments"]
+    assert {each.attributes["town"] for each in town} == {"Altdorf"}
+    other = make_dataset(lab.study).cells.first().arguments.first()
+    assert lab.get("analysis_said", statement_id=other.public_id).status_code == 404
+    # Statements are paged and the page stays light.
     words = "A long statement that goes on and on so that its page has something to carry. " * 3
     made = CellArgument.objects.bulk_create(
         CellArgument(cell=lab.cell, position=100 + n, text=f"{words} {n}", sha256=f"{n:064d}")
@@ -132,18 +142,6 @@ def test_statements_are_paged_and_the_page_stays_light(lab):
     assert len(first.content) < 200_000
     scores = [row.score for row in first.context["rows"]]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_a_statement_shows_its_comment_and_further_ones(lab):
-    hall = Placement.objects.get(analysis=lab.analysis, argument__text="The hall is quiet.")
-    one = {"point_id": hall.point.public_id} if hall.point else {}
-    assert "The comment and 2 more" in lab.text("found_point" if one else "analysis_rest", **one)
-    ids = {"statement_id": hall.argument.public_id}
-    assert "The hall is quiet. Nobody finds parking." in lab.text("analysis_said", **ids)
-    town = lab.get("analysis_said", {"group": ALTDORF}, **ids).context["comments"]
-    assert {each.attributes["town"] for each in town} == {"Altdorf"}
-    other = make_dataset(lab.study).cells.first().arguments.first()
-    assert lab.get("analysis_said", statement_id=other.public_id).status_code == 404
 
 
 def test_an_edit_is_undone_where_it_was_made(lab):

@@ -26,7 +26,7 @@ from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.worlds import built_once
 
-from .labs import WordLab
+from .labs import Answered, WordLab
 from .made_comments import analyse, say
 from .made_writing import (
     blocks,
@@ -38,7 +38,6 @@ from .made_writing import (
     plan_for,
     require_fenced,
     says,
-    scoring_words,
     theme_of,
 )
 
@@ -52,18 +51,9 @@ class Lab(WordLab):
     usually = staticmethod(on_theme)
     write = WordLab.ask
 
-    def texts(self):
-        return list(self.analysis.points.order_by("position").values_list("text", flat=True))
 
-
-class Written(Lab):
-    """The same after a model wrote every key point."""
-
-    def __init__(self):
-        super().__init__()
-        self.before, self.asked = self.texts(), []
-        with scoring_words():
-            self.run = self.write(noting(self.asked, on_theme))
+class Written(Answered, Lab):
+    """Key points that a model wrote."""
 
 
 lab = built_once(Lab)
@@ -100,10 +90,10 @@ def test_each_key_point_is_written_from_its_own_statements_in_an_edit_that_can_b
     assert written.seen == 3
     written.quiet.refresh_from_db()
     about = (written.quiet.writer, written.quiet.written, written.quiet.origin)
-    assert about == (written.run, written.before[0], "found")
+    assert about == (written.run, written.texts_before[0], "found")
     for change in changes:
         written.undo(change)
-    assert written.texts() == written.before
+    assert written.texts() == written.texts_before
     assert set(written.analysis.points.values_list("writer", flat=True)) == {None}
 
 

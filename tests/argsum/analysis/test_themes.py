@@ -194,19 +194,7 @@ def test_what_is_no_edit_of_themes_is_refused(lab):
     with pytest.raises(EditRefused, match="already there"):
         lab.do(move_to_theme, points=[lab.first, lab.second], theme="Inside")
     assert lab.analysis.changes.count() == 0
-
-
-def test_names_that_differ_in_case_only_are_one_theme(lab):
-    lab.do(move_to_theme, points=[lab.third], theme="inside")
-    assert set(lab.names().values()) == {"Inside"}
-    lab.do(move_to_theme, points=[lab.third], theme="Ämter")
-    with pytest.raises(EditRefused, match="already exists"):
-        lab.do(rename_theme, theme="Inside", name="ämter")
-    lab.do(rename_theme, theme="Ämter", name="ämter")
-    assert lab.names()["Third point."] == "ämter"
-
-
-def test_a_theme_with_a_key_point_that_changed_meanwhile_stays(lab):
+    # A theme with a key point that changed meanwhile stays.
     seen = lab.seen
     lab.rename(lab.second, "Said otherwise.")
     for action, given in (
@@ -217,6 +205,16 @@ def test_a_theme_with_a_key_point_that_changed_meanwhile_stays(lab):
         with pytest.raises(EditConflict, match="changed in the meantime"):
             lab.do(action, **given, seen=seen)
     assert set(lab.names().values()) == {"Inside", "Outside"}
+
+
+def test_names_that_differ_in_case_only_are_one_theme(lab):
+    lab.do(move_to_theme, points=[lab.third], theme="inside")
+    assert set(lab.names().values()) == {"Inside"}
+    lab.do(move_to_theme, points=[lab.third], theme="Ämter")
+    with pytest.raises(EditRefused, match="already exists"):
+        lab.do(rename_theme, theme="Inside", name="ämter")
+    lab.do(rename_theme, theme="Ämter", name="ämter")
+    assert lab.names()["Third point."] == "ämter"
 
 
 def test_parts_and_merged_key_points_have_the_theme_of_where_they_come_from(lab):
@@ -307,13 +305,12 @@ def test_the_report_groups_key_points_by_theme_and_lists_what_few_say_apart(lab)
     assert "Said by few" in lab.text("analysis_report")
 
 
-def test_tables_have_a_column_of_themes(lab):
+def test_tables_have_a_column_of_themes_and_programs_edit_them(lab):
     for name, text in (("key-points.csv", "text"), ("statements.csv", "key_point_text")):
         themes = {row[text]: row["theme"] for row in rows_of(sent(lab, name))}
         assert (themes["First point."], themes["Third point."]) == ("Inside", "Outside")
 
-
-def test_programs_list_move_rename_and_merge_themes(lab):
+    # Programs list move rename and merge themes.
     def send(name, /, **given):
         given |= {"seen": lab.seen}
         return lab.api.post(lab.url(f"api_{name}"), given, format="json")

@@ -70,7 +70,7 @@ def send_letter(cell, number):
 # -- groups --
 
 
-def test_copies_are_one_voice_and_short_comments_are_not(lab):
+def test_copies_are_one_voice_and_later_ones_join_them(lab, monkeypatch):
     for _copy in range(5):
         say(lab.cell, "Very good.")
     group = lab.find()
@@ -80,10 +80,7 @@ def test_copies_are_one_voice_and_short_comments_are_not(lab):
     assert group.members.count() == 6
     assert (lab.analysis.comments, lab.analysis.voices) == (86, 81)
     assert voices_of(lab.cell, lab.cell.comments.count()) == 86
-
-
-def test_looking_again_changes_nothing_and_later_copies_join(lab, monkeypatch):
-    group = lab.find()
+    # Looking again changes nothing and later copies join.
     before = list(NearDuplicate.objects.order_by("pk").values())
     with pytest.raises(GroupRefused, match="All comments have been compared"):
         ask_to_group(cell=lab.cell, actor=lab.researcher)

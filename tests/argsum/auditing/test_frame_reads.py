@@ -5,14 +5,15 @@ from contextlib import contextmanager
 import pytest
 from django.db.models.sql import compiler
 
-from argsum.analysis.actions.analyses import count_analysis, count_points
+from argsum.analysis.actions.analyses import count_points
 from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.models import AuditPair
 from argsum.auditing.reports.figures import audit_of, corrections
 from argsum.auditing.reports.frame import bands_of, frame_of, sizes_of
 from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
-from argsum.datasets.models import CellArgument, Comment, CommentStatement
+from tests.argsum.analysis.made_comments import say
+from tests.argsum.analysis.made_comparing import finish, place
 from tests.worlds import built_once
 
 from .test_auditing import Lab
@@ -40,29 +41,12 @@ def rows_read():
 
 def grow(lab, number):
     """Add comments of one new statement each, at the key points in turn or at none."""
-    cell, first = lab.analysis.cell, lab.analysis.cell.comments.count() + 1
-    texts = [f"Statement {first + at} of many." for at in range(number)]
-    arguments = CellArgument.objects.bulk_create(
-        CellArgument(cell=cell, position=first + at, text=text, sha256=f"{first + at:064}")
-        for at, text in enumerate(texts, start=1_000)
-    )
-    comments = Comment.objects.bulk_create(
-        Comment(cell=cell, position=first + at, key=f"{first + at}", text=text,
-                attributes={"town": "Altdorf" if at % 2 else "Neudorf"})
-        for at, text in enumerate(texts)
-    )  # fmt: skip
-    CommentStatement.objects.bulk_create(
-        CommentStatement(comment=comment, argument=argument, position=1)
-        for comment, argument in zip(comments, arguments, strict=True)
-    )
-    places = [*lab.points, None]
-    Placement.objects.bulk_create(
-        Placement(analysis=lab.analysis, argument=argument, point=places[at % 4], score=0.5)
-        for at, argument in enumerate(arguments)
-    )
-    count_analysis(lab.analysis)
-    count_points(lab.analysis)
-    lab.analysis.save()
+    cell, places = lab.analysis.cell, [*lab.points, None]
+    for at in range(number):
+        text = f"Statement {cell.comments.count()} of many."
+        place(lab.analysis, places[at % 4], text, score=0.5)
+        say(cell, text, town="Altdorf" if at % 2 else "Neudorf")
+    finish(lab.analysis)
 
 
 def cost(read):
@@ -89,7 +73,7 @@ def test_pages_files_and_programs_read_no_more_of_a_large_analysis(lab, is_moved
     made = lab.open(size=20)
     lab.answer(made, lab.makes)
     small = {}
-    for number in (40, 200):
+    for number in (20, 100):
         grow(lab, number)
         if not is_moved:
             made.frame = sizes_of(lab.analysis).stored(lab.analysis, made.frame["own"])

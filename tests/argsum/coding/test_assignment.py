@@ -19,7 +19,7 @@ from cqa_site.runs.actions.runs import RunRefused, start_run
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Attempt, Call, Job, Run
-from tests.argsum.analysis.labs import WordLab
+from tests.argsum.analysis.labs import Answered, WordLab
 from tests.argsum.analysis.made_comments import add_statement, analyse, reading_words, say
 from tests.argsum.analysis.made_writing import (
     blocks,
@@ -27,7 +27,6 @@ from tests.argsum.analysis.made_writing import (
     go_on,
     noting,
     require_fenced,
-    scoring_words,
 )
 from tests.worlds import built_once
 
@@ -66,11 +65,6 @@ class Lab(WordLab):
         rows.update(point=self.parking)
         sign(self.analysis, self.boss)
 
-    def places(self):
-        """Everything about every placement but its score."""
-        rows = self.analysis.placements.order_by("argument", "point")
-        return list(rows.values_list("argument", "point", "is_by_hand", "is_sure"))
-
     def statement(self, text):
         return self.cell.arguments.get(text=text)
 
@@ -82,14 +76,8 @@ class Lab(WordLab):
         return self.analysis.changes.filter(verb="coded")
 
 
-class Assigned(Lab):
-    """The same after a model assigned every statement."""
-
-    def __init__(self):
-        super().__init__()
-        self.before, self.asked = self.places(), []
-        with scoring_words():
-            self.run = self.assign(noting(self.asked, assigns))
+class Assigned(Answered, Lab):
+    """Statements that a model assigned."""
 
 
 lab = built_once(Lab)
@@ -128,7 +116,7 @@ def test_statements_go_to_the_key_points_that_they_make_in_one_edit(assigned):
     assert lab.catalogue.statements == len(lab.moved)
     assert list(find_violations()) == []
     # The edit can be undone and done again.
-    lab, before, after = assigned, assigned.before, assigned.places()
+    lab, before, after = assigned, assigned.places_before, assigned.places()
     assert after != before
     assert lab.fresh().is_coded
     change = lab.analysis.changes.get(verb="coded")

@@ -9,6 +9,7 @@ from argsum.coding.models import CodedStatement
 from argsum.coding.reports.keys import CodingKey
 from argsum.coding.reports.proposals import proposal_of
 from cqa_site.runs.integrity import find_violations
+from tests.argsum.analysis.labs import Answered
 from tests.argsum.analysis.made_writing import carry, go_on
 from tests.argsum.signed_in import page_text
 from tests.runs.made_runs import scripted
@@ -36,8 +37,8 @@ class Lab(test_assignment.Lab):
         return given | usual | {"prompt": prompt.pk} | fields
 
 
-class Assigned(test_assignment.Assigned, Lab):
-    """The same after a model assigned every statement."""
+class Assigned(Answered, Lab):
+    """Statements that a model assigned."""
 
 
 lab = built_once(Lab)

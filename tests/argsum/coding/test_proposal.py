@@ -13,7 +13,7 @@ from argsum.coding.reports.keys import ListKey
 from argsum.coding.reports.proposals import proposal_of
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
-from tests.argsum.analysis.labs import WordLab
+from tests.argsum.analysis.labs import Answered, WordLab
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
 from tests.argsum.analysis.made_writing import blocks, go_on, noting, require_fenced
 from tests.worlds import built_once
@@ -30,21 +30,12 @@ class Lab(WordLab):
     usually = staticmethod(proposes)
     propose = WordLab.ask
 
-    def __init__(self):
-        super().__init__()
-        self.shown = list(self.analysis.points.values_list("text", "state"))
-
     def proposed(self):
         return list(self.analysis.points.filter(state="proposed").order_by("position"))
 
 
-class Proposed(Lab):
-    """The same after a model proposed key points."""
-
-    def __init__(self):
-        super().__init__()
-        self.asked = []
-        self.run = self.propose(noting(self.asked, proposes))
+class Proposed(Answered, Lab):
+    """Key points that a model proposed."""
 
 
 lab = built_once(Lab)
@@ -63,8 +54,9 @@ def test_samples_are_read_and_their_lists_merged_into_proposed_key_points(propos
     for point in points:
         about = (point.origin, point.writer, point.written, point.statements)
         assert about == ("model", run, point.text, 0)
-    others = lab.analysis.points.exclude(state="proposed")
-    assert list(others.values_list("text", "state")) == lab.shown
+    others = lab.analysis.points.exclude(state="proposed").order_by("position")
+    assert list(others.values_list("text", flat=True)) == lab.texts_before
+    assert set(others.values_list("state", flat=True)) == {"shown"}
     # Statements stand behind each proposal through all merges.
     for entry in proposal_of(run).entries:
         assert 1 <= len(entry.examples) <= 3

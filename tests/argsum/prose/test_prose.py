@@ -17,14 +17,13 @@ from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
-from tests.argsum.analysis.labs import WordLab
+from tests.argsum.analysis.labs import Answered, WordLab
 from tests.argsum.analysis.made_comments import analyse, say
 from tests.argsum.analysis.made_writing import (
     dies_at,
     go_on,
     noting,
     require_fenced,
-    scoring_words,
 )
 from tests.worlds import built_once
 
@@ -56,14 +55,8 @@ class Lab(WordLab):
         cache.clear()
 
 
-class Summarized(Lab):
-    """The same after a model wrote a summary."""
-
-    def __init__(self):
-        super().__init__()
-        self.asked = []
-        with scoring_words():
-            self.run = self.summarize(noting(self.asked, on_theme))
+class Summarized(Answered, Lab):
+    """A summary that a model wrote."""
 
 
 lab = built_once(Lab)

@@ -118,18 +118,7 @@ def test_it_says_what_was_left_out(bring):
         bring(limesurvey(), unfinished="maybe")
 
 
-def test_a_person_decides_over_the_proposal(bring):
-    roles = {CHANGE: "left_out", "Email Address": "respondent", "Timestamp": "date"}
-    bring(form(), mapping=roles)
-    assert datasets() == {GOOD: 5}
-    comment = Comment.objects.get(name="R1@example.org")
-    assert comment.written_on.isoformat() == "2026-03-01"
-    # The next export starts from what was decided for the last one.
-    bring(form(LATER), name="later.csv")
-    assert datasets() == {GOOD: 6}
-
-
-def test_roles_that_do_not_fit_are_refused(bring):
+def test_a_person_decides_over_the_proposal_by_roles_that_fit(bring):
     for roles, reason in (
         ({"Wrong": "open"}, "The file has no column 'Wrong'"),
         ({GOOD: "essay"}, "'essay' is not a role"),
@@ -139,6 +128,15 @@ def test_roles_that_do_not_fit_are_refused(bring):
         with pytest.raises(ImportRefused, match=reason):
             bring(form(), mapping=roles)
     assert not Survey.objects.exists()
+    # A person decides over the proposal.
+    roles = {CHANGE: "left_out", "Email Address": "respondent", "Timestamp": "date"}
+    bring(form(), mapping=roles)
+    assert datasets() == {GOOD: 5}
+    comment = Comment.objects.get(name="R1@example.org")
+    assert comment.written_on.isoformat() == "2026-03-01"
+    # The next export starts from what was decided for the last one.
+    bring(form(LATER), name="later.csv")
+    assert datasets() == {GOOD: 6}
 
 
 def test_a_respondent_comes_once(bring):

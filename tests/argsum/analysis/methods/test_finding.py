@@ -160,20 +160,6 @@ def test_a_placement_is_sure_from_a_score_on_if_the_side_is_the_same():
     assert not any(key_points.find_points(texts, opposed).sure)
 
 
-def test_only_a_central_statement_stands_for_a_group():
-    class Outlying(Made):
-        def vectors(self, texts):
-            far = np.array([[text == "0.7"] for text in texts])
-            found = super().vectors(texts) + far * np.full(48, 0.12, np.float32)
-            return found / np.linalg.norm(found, axis=1, keepdims=True)
-
-        def quality(self, texts):
-            return np.array([100.0 * (text == "0.7") for text in texts], np.float32)
-
-    found = key_points.find_points(texts_of(2, 12), Outlying(2))
-    assert "0.7." not in found.points
-
-
 BETTER = {
     "The ticket machines are often broken.": "It is often broken.",
     "The food was cold when it came.": "Was the food cold when it came?",
@@ -213,6 +199,19 @@ def test_the_best_put_of_central_statements_stands_for_a_group():
     assert best_put(texts, [0.9, 0.88, 0.87, 0.86], [np.nan] * 4) == 1
     alike = ["The food was cold.", "The meals were cold."]
     assert best_put(alike, [0.5, 0.5], [0.2, 0.8]) == 1
+
+    # Only a central statement stands for a group.
+    class Outlying(Made):
+        def vectors(self, texts):
+            far = np.array([[text == "0.7"] for text in texts])
+            found = super().vectors(texts) + far * np.full(48, 0.12, np.float32)
+            return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+        def quality(self, texts):
+            return np.array([100.0 * (text == "0.7") for text in texts], np.float32)
+
+    found = key_points.find_points(texts_of(2, 12), Outlying(2))
+    assert "0.7." not in found.points
 
 
 SENTENCES = {

@@ -4,25 +4,13 @@ import json
 
 import pytest
 
-from argsum.prose.methods.replies import (
-    EMPTY,
-    LONGEST_SENTENCE,
-    REPEATED,
-    TOO_LONG,
-    TOO_MANY,
-    UNCITED,
-    UNKNOWN,
-    has_new_number,
-    numbers_in,
-    read_sentences,
-    sentences_schema,
-)
+from argsum.prose.methods import replies
 from cqa_site.judging.extraction import ReplyNotUsable
 
 
 def read(reply, *, statements=8, most=3, words=10, finish="stop", refusal=""):
     text = reply if isinstance(reply, str) else json.dumps(reply)
-    return read_sentences(
+    return replies.read_sentences(
         text, finish, statements=statements, most=most, words=words, refusal=refusal
     )
 
@@ -43,15 +31,15 @@ def test_sentences_are_read_with_what_they_cite():
 @pytest.mark.parametrize(
     ("text", "cites", "fault"),
     [
-        ("", [1], EMPTY),
-        ("word " * 21, [1], TOO_LONG),
-        ("w" * (LONGEST_SENTENCE + 1), [1], TOO_LONG),
-        ("So it is.", [], UNCITED),
-        ("So it is.", [9], UNKNOWN),
-        ("So it is.", [-1], UNKNOWN),
-        ("So it is.", [10**15, 2], UNKNOWN),
-        ("So it is.", [1, 2, 3, 4, 5, 6, 7], TOO_MANY),
-        ("FINE.", [2], REPEATED),
+        ("", [1], replies.EMPTY),
+        ("word " * 21, [1], replies.TOO_LONG),
+        ("w" * (replies.LONGEST_SENTENCE + 1), [1], replies.TOO_LONG),
+        ("So it is.", [], replies.UNCITED),
+        ("So it is.", [9], replies.UNKNOWN),
+        ("So it is.", [-1], replies.UNKNOWN),
+        ("So it is.", [10**15, 2], replies.UNKNOWN),
+        ("So it is.", [1, 2, 3, 4, 5, 6, 7], replies.TOO_MANY),
+        ("FINE.", [2], replies.REPEATED),
         # The longest that is allowed.
         (" ".join(["word"] * 20), [1], ""),
         ("So it is.", [1, 2, 3, 4, 5, 6, 6], ""),
@@ -62,7 +50,7 @@ def test_a_sentence_that_breaks_a_rule_says_which_and_leaves_the_others(text, ci
     fine, broken = read(reply)
     assert (fine.fault, broken.fault) == ("", fault)
     assert all(1 <= number <= 8 for number in broken.cites)
-    assert len(broken.text) <= LONGEST_SENTENCE
+    assert len(broken.text) <= replies.LONGEST_SENTENCE
 
 
 WRONG = {
@@ -110,7 +98,7 @@ def test_what_the_endpoint_says_comes_first(finish, refusal, reason):
 
 
 def test_the_schema_allows_the_numbers_that_were_shown():
-    entry = sentences_schema(3, 4)["properties"]["sentences"]
+    entry = replies.sentences_schema(3, 4)["properties"]["sentences"]
     assert entry["maxItems"] == 4
     assert entry["items"]["properties"]["cites"]["items"]["enum"] == [1, 2, 3]
 
@@ -143,8 +131,8 @@ REPEATED_NUMBERS = {
 
 def test_a_number_is_found_that_no_statement_has():
     for sentence, statement in NEW_NUMBERS.items():
-        assert has_new_number(sentence, ["Too dear.", statement]), sentence
+        assert replies.has_new_number(sentence, ["Too dear.", statement]), sentence
     for sentence, statement in REPEATED_NUMBERS.items():
-        assert not has_new_number(sentence, ["Too dear.", statement]), sentence
-    assert numbers_in("It was 10.") == {"10"}
-    assert numbers_in("At 7:30, 1,000 came.") == {"7:30", "1,000"}
+        assert not replies.has_new_number(sentence, ["Too dear.", statement]), sentence
+    assert replies.numbers_in("It was 10.") == {"10"}
+    assert replies.numbers_in("At 7:30, 1,000 came.") == {"7:30", "1,000"}
