@@ -64,11 +64,28 @@ def make_dataset(study: Study, *, name: str = "Night buses", split: str = "test"
     """One topic with two stances, two key points each, three arguments for each of these."""
     dataset = Dataset.objects.create(study=study, name=name, source="invented.csv")
     for place, (stance, key_points) in enumerate(SIDES, start=1):
-        cell = Cell.objects.create(
-            dataset=dataset, topic=TOPIC, stance=stance, split=split, position=place
-        )
-        _fill(cell, key_points)
+        about = {"topic": TOPIC, "stance": stance, "split": split, "position": place}
+        _fill(Cell.objects.create(dataset=dataset, **about), key_points)
     return dataset
+
+
+def _fill(cell: Cell, key_points: dict[str, tuple[str, ...]]) -> None:
+    def about(kind: str, number: int, text: str) -> dict:
+        own = {"position": number, "text": text, "name": f"{kind}_{number}"}
+        return own | {"cell": cell, "sha256": text_key(text)}
+
+    made = [
+        ReferenceKeyPoint.objects.create(**about("kp", number, text))
+        for number, text in enumerate(key_points, start=1)
+    ]
+    own = [(point, text) for point in made for text in key_points[point.text]]
+    for number, (point, text) in enumerate(own, start=1):
+        fields = about("arg", number, text) | {"quality": 0.9 - number / 100}
+        argument = CellArgument.objects.create(**fields)
+        KeyPointMatch.objects.bulk_create(
+            KeyPointMatch(argument=argument, key_point=each, is_match=each == point)
+            for each in made
+        )
 
 
 def make_comments(
@@ -114,31 +131,6 @@ def make_learning_dataset(study: Study, *, name: str = "To learn from") -> Datas
     return dataset
 
 
-def _fill(cell: Cell, key_points: dict[str, tuple[str, ...]]) -> None:
-    made = [
-        ReferenceKeyPoint.objects.create(
-            cell=cell, position=number, text=text, sha256=text_key(text), name=f"kp_{number}"
-        )
-        for number, text in enumerate(key_points, start=1)
-    ]
-    number = 0
-    for own, texts in zip(made, key_points.values(), strict=True):
-        for text in texts:
-            number += 1
-            argument = CellArgument.objects.create(
-                cell=cell,
-                position=number,
-                text=text,
-                sha256=text_key(text),
-                name=f"arg_{number}",
-                quality=0.9 - number / 100,
-            )
-            KeyPointMatch.objects.bulk_create(
-                KeyPointMatch(argument=argument, key_point=each, is_match=each == own)
-                for each in made
-            )
-
-
 def make_scorer(study: Study, *, name: str = "MiniLM", **fields) -> Scorer:
     """The packaged model as a match scorer."""
     usual = {"task": "match", "kind": "bi_encoder", "base_model": "all-MiniLM-L6-v2"}
@@ -171,20 +163,14 @@ def make_set(
         origin |= {"source": f"{system}.csv", "position": cell.position}
     usual = {"state": SummarySet.State.DONE, "seconds": 0.25, "scores": [0.8] * len(keys)}
     usual |= {"setting": "threshold=0.5", "parameters": {"threshold": 0.5}}
-    usual |= {"arguments": keys, "clusters": assigned, "assigned": assigned}
-    made = SummarySet.objects.create(
-        study=cell.dataset.study, cell=cell, **usual | origin | fields
-    )
-    SystemSummary.objects.bulk_create(
-        SystemSummary(
-            summary_set=made,
-            position=place,
-            text=text,
-            cluster=place,
-            prevalence=assigned.count(place),
-        )
-        for place, text in enumerate(texts)
-    )
+    usual |= {"arguments": keys, "clusters": assigned, "assigned": assigned, "cell": cell}
+    usual |= {"study": cell.dataset.study} | origin | fields
+    made = SummarySet.objects.create(**usual)
+    about = [
+        {"position": at, "text": text, "cluster": at, "prevalence": assigned.count(at)}
+        for at, text in enumerate(texts)
+    ]
+    SystemSummary.objects.bulk_create(SystemSummary(summary_set=made, **each) for each in about)
     return made
 
 
@@ -232,8 +218,7 @@ def analyse_directly(study: Study, dataset: Dataset) -> Analysis:
 
 def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> SimpleNamespace:
     """One of everything; ``rater`` has begun a sheet in the open round."""
-    dataset = make_dataset(study)
-    scorer = make_scorer(study)
+    dataset, scorer = make_dataset(study), make_scorer(study)
     run = make_system_run(dataset, match_scorer=scorer)
     sets = list(run.sets.order_by("pk"))
     for each in sets:
@@ -248,7 +233,6 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
     for place, point in enumerate(analysis.points.all()):
         point.theme = "On the other hand" if place else "On the one hand"
         point.save()
-    kept = KeptCount.objects.create(sheet=begun, base_version=0, content={"comment": "kept"})
     return SimpleNamespace(
         dataset=dataset,
         cell=dataset.cells.first(),
@@ -259,7 +243,9 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
         draft_counting=make_counting_round(study, sets, name="Draft counting", state="draft"),
         closed_counting=make_counting_round(study, sets, name="Closed counting", state="closed"),
         count_sheet=begun,
-        kept_count=kept,
+        kept_count=KeptCount.objects.create(
+            sheet=begun, base_version=0, content={"comment": "kept"}
+        ),
         analysis=analysis,
         found_point=analysis.points.first(),
         placed=analysis.placements.select_related("argument").first().argument,
