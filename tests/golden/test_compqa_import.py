@@ -35,30 +35,23 @@ FILES_OF_PART = ("perplexity_scenario_2", "human", "cam")
 @pytest.fixture(scope="module", params=["part", pytest.param("whole", marks=pytest.mark.long)])
 def folder(request, tmp_path_factory):
     """The release, or a part of it, as far as it has one judge and one table of people."""
-    made = tmp_path_factory.mktemp("release") / "compqa"
+    made, release = tmp_path_factory.mktemp("release") / "compqa", FOLDER.resolve()
     (made / "human").mkdir(parents=True)
     if request.param == "whole":
         for part in PARTS:
-            (made / part).symlink_to(FOLDER.resolve() / part)
+            (made / part).symlink_to(release / part)
         return made
     for part in PARTS[:2]:
         (made / part).mkdir()
         for name in FILES_OF_PART:
-            (made / part / f"{name}.json").symlink_to(FOLDER.resolve() / part / f"{name}.json")
+            (made / part / f"{name}.json").symlink_to(release / part / f"{name}.json")
     with HUMAN.open(newline="", encoding="utf-8") as source:
         heading, *rows = csv.reader(source, delimiter="\t")
-    at = heading.index("filename")
+    names = [row[heading.index("filename")].split("_", 1)[1].rpartition("_")[0] for row in rows]
+    own = [row for row, name in zip(rows, names, strict=True) if name in FILES_OF_PART]
     with (made / "human" / HUMAN.name).open("w", newline="", encoding="utf-8") as target:
-        own = [row for row in rows if row[at].split("_", 1)[1].rpartition("_")[0] in FILES_OF_PART]
         csv.writer(target, delimiter="\t").writerows([heading, *own])
     return made
-
-
-@pytest.fixture(scope="module")
-def sizes(folder):
-    """Answers of the judge, and scores by people."""
-    release = read_release(folder)
-    return sum(len(file.answers) for file in release.files), len(release.people)
 
 
 @pytest.fixture(scope="module")
@@ -85,32 +78,6 @@ def imported(database, folder):
     return Study.objects.get(name=name), said
 
 
-@pytest.fixture(scope="module")
-def stored(imported):
-    """Every counted sheet with the names that the files have, one row a sheet."""
-    study, _said = imported
-    rubric = study.rubric_versions.get()
-    table = sheet_table(counted_sheets(rubric), rubric.rubric)
-    raters = table["rater_kind"].map({"model": JUDGE, "reference": PEOPLE})
-    # The paper counts the two human rows about one answer like rows about two.
-    return table.assign(rater=raters, choice=table["sheet"], position=table["answer"])
-
-
-@pytest.fixture(scope="module")
-def released(folder):
-    """The same from the files, without the one judgement that is unscored here."""
-    release = read_release(folder)
-    sheets = paper_sheets(release)
-    unscored = {
-        (file.system, file.scenario, each.answer.position)
-        for file in release.files
-        for each in file.answers
-        if not each.judgement.is_scored
-    }
-    places = zip(sheets["system"], sheets["scenario"], sheets["choice"], strict=True)
-    return sheets[[place not in unscored for place in places]]
-
-
 UNSCORED = "unscored sheets, kept but left out of all figures"
 
 
@@ -119,23 +86,25 @@ def count_of(said: str, kind: str, name: str) -> list[str]:
     return found[1].split()
 
 
-def test_the_counts_are_those_of_the_release(imported, sizes):
-    study, said = imported
-    answers, people = (f"{size:,}" for size in sizes)
-    sheets = f"{sizes[0] - 1:,}"
-    assert count_of(said, "Answers of one system", "answers") == [answers, "0", "0", "0"]
-    assert count_of(said, "Judged answers", "answers") == ["0", answers, "0", "0"]
-    assert count_of(said, "Judged answers", "score sheets") == [sheets, "0", "0", "0"]
-    assert count_of(said, "Judged answers", UNSCORED) == ["1", "0", "0", "0"]
-    assert count_of(said, "Consolidated scores", "score sheets") == [people, "0", "0", "0"]
+def test_the_counts_are_those_of_the_release(imported, folder):
+    (study, said), release = imported, read_release(folder)
+    answers, people = sum(len(file.answers) for file in release.files), len(release.people)
+    for kind, name, new, same in (
+        ("Answers of one system", "answers", answers, 0),
+        ("Judged answers", "answers", 0, answers),
+        ("Judged answers", "score sheets", answers - 1, 0),
+        ("Judged answers", UNSCORED, 1, 0),
+        ("Consolidated scores", "score sheets", people, 0),
+    ):
+        assert count_of(said, kind, name) == [f"{new:,}", f"{same:,}", "0", "0"], (kind, name)
     assert "rejected:" not in said
-    assert f"sheets of gpt4: submitted: {sheets}" in said
+    assert f"sheets of gpt4: submitted: {answers - 1:,}" in said
     assert "sheets of gpt4: unscored, out_of_range: 1" in said
-    assert study.answers.count() == sizes[0]
+    assert study.answers.count() == answers
     assert Counter(study.score_sheets.values_list("rater__kind", "state", "reason")) == {
-        ("model", "submitted", ""): sizes[0] - 1,
+        ("model", "submitted", ""): answers - 1,
         ("model", "unscored", "out_of_range"): 1,
-        ("reference", "submitted", ""): sizes[1],
+        ("reference", "submitted", ""): people,
     }
 
 
@@ -153,18 +122,18 @@ def test_second_rows_about_an_answer_are_sheets_of_another_rater(imported):
 
 
 def test_importing_it_again_changes_nothing(imported, folder):
-    study, _said = imported
-    before = list(study.score_sheets.order_by("pk").values_list("pk", "points", "total"))
-    said = run(folder, study=study.name)
-    for kind, names in (
-        ("Answers of one system", ("answers", "systems", "questions")),
-        ("Judged answers", ("answers", "raters", "score sheets")),
-        ("Consolidated scores", ("raters", "score sheets")),
+    study = imported[0]
+    stored = study.score_sheets.order_by("pk").values_list("pk", "points", "total")
+    before, said = list(stored), run(folder, study=study.name)
+    for kind, *names in (
+        ("Answers of one system", "answers", "systems", "questions"),
+        ("Judged answers", "answers", "raters", "score sheets"),
+        ("Consolidated scores", "raters", "score sheets"),
     ):
         for name in names:
             new, _same, changed, rejected = count_of(said, kind, name)
             assert (new, changed, rejected) == ("0", "0", "0"), (kind, name)
-    assert list(study.score_sheets.order_by("pk").values_list("pk", "points", "total")) == before
+    assert list(stored.all()) == before
 
 
 @pytest.mark.long
@@ -172,39 +141,55 @@ def test_importing_it_again_changes_nothing(imported, folder):
     not (FOLDER / "judged_gpt3-5").exists(), reason="released data absent: compqa/judged_gpt3-5"
 )
 def test_the_whole_folder_comes_in_with_both_judges_and_the_own_sheets_of_people(database):
-    out = io.StringIO()
-    asked = ("--study", "Whole", "--create-study")
-    call_command("import_compqa", str(FOLDER), *asked, stdout=out)
-    said = out.getvalue()
-    assert count_of(said, "Judged answers", "score sheets") == ["4,250", "0", "0", "0"]
-    assert count_of(said, "Judged answers", UNSCORED) == ["66", "0", "0", "0"]
-    assert count_of(said, "Score sheets in any table", "score sheets") == ["364", "0", "0", "13"]
-    assert count_of(said, "Consolidated scores", "score sheets") == ["367", "0", "0", "0"]
+    said = run(FOLDER, "--create-study", study="Whole")
+    for kind, name, new, rejected in (
+        ("Judged answers", "score sheets", "4,250", "0"),
+        ("Judged answers", UNSCORED, "66", "0"),
+        ("Score sheets in any table", "score sheets", "364", "13"),
+        ("Consolidated scores", "score sheets", "367", "0"),
+    ):
+        assert count_of(said, kind, name) == [new, "0", "0", rejected]
     study = Study.objects.get(name="Whole")
-    assert study.answers.count() == 2_158
     people = study.score_sheets.filter(rater__kind=Rater.Kind.PERSON)
-    assert people.values("rater").distinct().count() == 2
+    assert (study.answers.count(), people.values("rater").distinct().count()) == (2_158, 2)
 
 
 def test_people_without_the_answers_find_nothing(database):
     study = Study.objects.create(name="Empty")
-    outcome = import_path(
-        study=study, kind="human_scores", path=HUMAN, name=HUMAN.name, write=False
-    )
+    file = {"kind": "human_scores", "path": HUMAN, "name": HUMAN.name}
+    outcome = import_path(study=study, **file, write=False)
     assert outcome.counts["sheets"] == {"new": 0, "same": 0, "changed": 0, "rejected": 367}
     first = next(flag for flag in outcome.flags if flag.is_rejection)
     assert (first.row, first.column) == (2, "comparison")
     assert "Import the answers first, then this file again." in outcome.notes
 
 
-def test_every_cell_of_the_leaderboards_equals_the_files(stored, released, folder):
+def test_every_cell_of_the_leaderboards_equals_the_files(imported, folder):
+    rubric = imported[0].rubric_versions.get()
+    table = sheet_table(counted_sheets(rubric), rubric.rubric)
+    # One row a sheet, with the names that the files have. The paper counts the two human rows
+    # about one answer like rows about two.
+    raters = table["rater_kind"].map({"model": JUDGE, "reference": PEOPLE})
+    stored = table.assign(rater=raters, choice=table["sheet"], position=table["answer"])
     ours = paper.cell_scores(paper.with_totals(stored, COMPQA)).sort_index()
+    # The same from the files, without the one judgement that is unscored here.
+    release = read_release(folder)
+    sheets = paper_sheets(release)
+    unscored = {
+        (file.system, file.scenario, each.answer.position)
+        for file in release.files
+        for each in file.answers
+        if not each.judgement.is_scored
+    }
+    places = zip(sheets["system"], sheets["scenario"], sheets["choice"], strict=True)
+    released = sheets[[place not in unscored for place in places]]
     theirs = paper.cell_scores(released).sort_index()
     assert len(theirs) == 2 * len(list((folder / f"judged_{JUDGE}").iterdir()))
     assert list(ours.index) == list(theirs.index)
     both = ours.join(theirs.add_suffix("_file"))
-    assert both["mean"].to_numpy() == pytest.approx(both["mean_file"].to_numpy(), abs=1e-12)
-    assert both["sd"].to_numpy() == pytest.approx(both["sd_file"].to_numpy(), abs=1e-12)
+    for name in ("mean", "sd"):
+        expected = pytest.approx(both[f"{name}_file"].to_numpy(), abs=1e-12)
+        assert both[name].to_numpy() == expected
     # The unscored judgement is counted as dropped, not forgotten.
     at = (JUDGE, "perplexity", 2)
     assert (ours.loc[at, "n"], ours.loc[at, "dropped"]) == (49, 1)

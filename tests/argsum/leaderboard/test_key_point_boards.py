@@ -150,8 +150,7 @@ def test_frozen_on_its_page_published_and_withdrawn(lab):
 
 
 @pytest.mark.long
-def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab):
-    # The overview names key points that nobody kept.
+def test_the_overview_names_what_nobody_kept_and_a_live_one_says_that_it_is_behind(lab):
     make_dataset(lab.study, name="No key points yet")
     choice = board_choice(lab.study, {})
     page = f"{url(lab.study, 'key_points')}?dataset={choice.chosen.public_id}"
@@ -166,6 +165,7 @@ def test_a_live_one_says_that_it_is_behind_and_another_weight_is_not_frozen(lab)
     assert "Recompute" not in client.get(page).text
     void_one()
     assert "Recompute" in client.get(page).text
+    # What somebody saw is frozen, and not what another weight made of it since.
     live = snapshots.refresh(KEY_POINTS, board_choice(lab.study, {}))
     other = board_choice(lab.study, {"weight": "0.25"})
     snapshots.store_live(KEY_POINTS, other, KEY_POINTS.compute(other))
