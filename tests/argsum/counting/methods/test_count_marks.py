@@ -128,9 +128,8 @@ def test_counts_are_half_steps_within_the_set_in_any_order(made, seed):
     assert (count_covered(moved), count_unique(moved)) == (covered, unique)
 
 
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [
+def test_a_count_is_read():
+    for text, count in (
         ("Count: 3.5", 3.5),
         ("All are covered.\n\ncount = 4\n", 4),
         ("**Count: 2,5**", 2.5),
@@ -142,10 +141,8 @@ def test_counts_are_half_steps_within_the_set_in_any_order(made, seed):
         ("Count: 12", 12),
         ("Count: 3\n\nI hope this helps.", 3),
         ("Count: 3\nThe count is 3.", 3),
-    ],
-)
-def test_a_count_is_read(text, count):
-    assert read_count(text) == count
+    ):
+        assert read_count(text) == count, text
 
 
 # What takes back the count before it.

@@ -142,20 +142,12 @@ def test_what_a_column_shows():
 
 
 ONE = (
-    "Buses are cheap",
-    "  Buses are cheap. ",
-    'He said "stop now."',
-    "Do they really?!",
-    "Buses are cheap..",
-    "Buses are cheap. .",
-    "Many things matter.. mostly the price.",
-    "Many things matter… mostly the price.",
-    "The U.S. has few of them.",
-    "The u. s has few of them.",
-    "They cost 1.5 million a year.",
-    "Buses are cheap\nand quiet",
+    "Buses are cheap", "  Buses are cheap. ", 'He said "stop now."', "Do they really?!",
+    "Buses are cheap..", "Buses are cheap. .", "Many things matter.. mostly the price.",
+    "Many things matter… mostly the price.", "The U.S. has few of them.",
+    "The u. s has few of them.", "They cost 1.5 million a year.", "Buses are cheap\nand quiet",
     "See www.example.org/bus for more",
-)
+)  # fmt: skip
 SEVERAL = {
     "Buses are cheap. They are quiet.": ("Buses are cheap.", "They are quiet."),
     "Buses are cheap! they are quiet": ("Buses are cheap!", "they are quiet"),
@@ -218,24 +210,14 @@ def test_counts_fall_and_end_at_what_is_kept(rows, steps):
 
 DEBATE = ARGSUM / "debate"
 PUBLISHED_ONE = (
-    "Buses are cheap.",
-    "Buses cost less... Nobody pays more.",
-    "It is parking vs. walking, and nothing else.",
-    "The U.S. has few of them.",
-    'He said "stop now."',
-)
+    "Buses are cheap.", "Buses cost less... Nobody pays more.", "The U.S. has few of them.",
+    "It is parking vs. walking, and nothing else.", 'He said "stop now."',
+)  # fmt: skip
 PUBLISHED_SEVERAL = (
-    "Who pays??",
-    "Buses are cheap!!! ",
-    ". Buses are cheap.",
-    "It is the driver's. Nobody else has one.",
-    "They pay (fares, taxes, etc.).",
-    "They pay.(Nobody else does.)",
-    "We waited ... Nobody came.",
-    "The bus is run by the U.S. It is late.",
-    "",
-    "?!",
-)
+    "Who pays??", "Buses are cheap!!! ", ". Buses are cheap.", "They pay (fares, taxes, etc.).",
+    "It is the driver's. Nobody else has one.", "They pay.(Nobody else does.)",
+    "We waited ... Nobody came.", "The bus is run by the U.S. It is late.", "", "?!",
+)  # fmt: skip
 
 
 def test_what_the_paper_took_for_one_sentence():

@@ -146,9 +146,8 @@ def pick(arguments, quality, fill_up=0.0, rule=barh_system.SMATCHTOPR_RULE):
     return pick_candidates(arguments, np.array(quality, dtype=float), rule=rule, fill_up=fill_up)
 
 
-@pytest.mark.parametrize(
-    ("text", "quality", "barh", "smatchtopr"),
-    [
+def test_one_argument():
+    for text, quality, *expected in (
         (GOOD, 0.81, True, True),
         (GOOD, 0.8, True, False),  # above, not at
         (GOOD, 0.7, False, False),
@@ -163,11 +162,10 @@ def pick(arguments, quality, fill_up=0.0, rule=barh_system.SMATCHTOPR_RULE):
         (TWO, 0.9, False, False),
         ("bus bus bus bus bus", 0.9, True, False),  # five words are too few for SMatchToPr
         (GOOD, np.nan, False, False),
-    ],
-)
-def test_one_argument(text, quality, barh, smatchtopr):
-    assert pick([text], [quality], rule=barh_system.BARH_RULE) == ([0] if barh else [])
-    assert pick([text], [quality], rule=barh_system.SMATCHTOPR_RULE) == ([0] if smatchtopr else [])
+    ):
+        rules = (barh_system.BARH_RULE, barh_system.SMATCHTOPR_RULE)
+        found = [pick([text], [quality], rule=rule) == [0] for rule in rules]
+        assert found == expected, (text, quality)
 
 
 def test_quality_alone_fills_up_first_then_form_and_several_sentences_never():

@@ -60,8 +60,10 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
         """Of a function that is compiled anew in every process."""
 
     class Dispatcher:
+        is_kept = False
+
         def __init__(self, cache=None, signatures=()):
-            self._cache, self.signatures, self.is_kept = cache or NullCache(), signatures, False
+            self._cache, self.signatures = cache or NullCache(), signatures
 
         def enable_caching(self):
             self.is_kept = True
@@ -69,16 +71,16 @@ def test_functions_of_umap_that_keep_nothing_are_made_to(monkeypatch):
     fresh, below, other = (Dispatcher() for _each in range(3))
     compiled, kept = Dispatcher(signatures=("f8",)), Dispatcher(cache="a file")
     modules = {
-        "numba": SimpleNamespace(),
-        "numba.core": SimpleNamespace(),
-        "numba.core.caching": SimpleNamespace(NullCache=NullCache),
-        "numba.core.dispatcher": SimpleNamespace(Dispatcher=Dispatcher),
-        "umap": SimpleNamespace(UMAP="the class", fresh=fresh, compiled=compiled, kept=kept),
-        "pynndescent.graph": SimpleNamespace(below=below),
-        "umapper": SimpleNamespace(other=other),
+        "numba": {},
+        "numba.core": {},
+        "numba.core.caching": {"NullCache": NullCache},
+        "numba.core.dispatcher": {"Dispatcher": Dispatcher},
+        "umap": {"UMAP": "the class", "fresh": fresh, "compiled": compiled, "kept": kept},
+        "pynndescent.graph": {"below": below},
+        "umapper": {"other": other},
     }
-    for name, module in modules.items():
-        monkeypatch.setitem(sys.modules, name, module)
+    for name, content in modules.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(**content))
     assert clustering.umap_class.__wrapped__() == "the class"
     kept_ones = [function.is_kept for function in (fresh, below, compiled, kept, other)]
     assert kept_ones == [True, True, False, False, False]
