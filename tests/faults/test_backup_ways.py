@@ -56,10 +56,7 @@ def backed_up(site: LabelRoundServer) -> tuple[Path, dict[str, list]]:
 @pytest.mark.postgres
 def test_every_table_says_the_same_there_and_back(migrated):
     """What a released version had on SQLite; `tests/upgrade` looks what it tells there."""
-    with (
-        empty_site("postgresql", migrated) as there,
-        empty_site("sqlite") as back,
-    ):
+    with empty_site("postgresql", migrated) as there, empty_site("sqlite") as back:
         was = restored(RELEASED, there)
         upload = there.folder / "files/imports/upload"
         upload.parent.mkdir(parents=True)

@@ -123,9 +123,7 @@ def post(browser: Annotator, path: str, fields: dict) -> http.client.HTTPRespons
     cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     headers = {"Accept": "application/json", "Cookie": cookies, "X-CSRFToken": browser.token}
     request = urllib.request.Request(
-        f"http://127.0.0.1:{browser.port}{path}",
-        urllib.parse.urlencode(fields).encode(),
-        headers,
+        f"http://127.0.0.1:{browser.port}{path}", urllib.parse.urlencode(fields).encode(), headers
     )
     try:
         return urllib.request.urlopen(request, timeout=60)

@@ -34,13 +34,7 @@ from tests.annotation.made_generations import write_by_text
 from tests.argsum import made_runs
 from tests.argsum.analysis.made_comments import analyse, fill, found_by_word, make_cell
 from tests.argsum.analysis.made_writing import on_theme, plan_for, word_vectors
-from tests.argsum.coding.made_coding import (
-    assignment_plan,
-    assigns,
-    list_of,
-    proposal_plan,
-    sign,
-)
+from tests.argsum.coding.made_coding import assignment_plan, assigns, list_of, proposal_plan, sign
 from tests.argsum.made_cells import make_dataset, make_system_run
 from tests.argsum.prose import made_prose
 from tests.benchmark.made_judges import fair

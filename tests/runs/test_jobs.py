@@ -40,9 +40,7 @@ def test_a_job_that_kills_its_workers_fails_and_the_next_one_is_taken():
     poison = jobs.enqueue(study=study, kind="test", key="poison")
     other = jobs.enqueue(study=study, kind="test", key="other")
     Job.objects.filter(pk=poison.pk).update(
-        state="leased",
-        losses=jobs.MAX_LOSSES,
-        lease_until=timezone.now() - timedelta(seconds=1),
+        state="leased", losses=jobs.MAX_LOSSES, lease_until=timezone.now() - timedelta(seconds=1)
     )
     assert jobs.claim() == other
     poison.refresh_from_db()

@@ -117,12 +117,7 @@ def database_bytes(folder: Path) -> bytes:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_key_is_in_the_request_and_nowhere_else(
-    lab,
-    model,
-    settings,
-    tmp_path,
-    monkeypatch,
-    everything_is_logged,
+    lab, model, settings, tmp_path, monkeypatch, everything_is_logged
 ):
     settings.MEDIA_ROOT = tmp_path / "files"
     endpoint = with_key(lab, base_url=model)

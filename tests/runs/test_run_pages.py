@@ -14,14 +14,7 @@ from cqa_site.judging.chat import ChatReply, Failure
 from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.runs import progress
 from cqa_site.runs.ledger import gates
-from cqa_site.runs.models import (
-    Call,
-    Endpoint,
-    Job,
-    ProviderBatch,
-    Reply,
-    Run,
-)
+from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Reply, Run
 from cqa_site.runs.templatetags.ledger import money
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.runs.judging import answer_by_text, good

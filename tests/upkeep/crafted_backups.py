@@ -155,13 +155,7 @@ BAD: tuple[Any, ...] = (
     "\ud800",
 )
 # What a field may hold, or what another text says as well.
-GOOD = {
-    "files": ([],),
-    "tables": (),
-    "migrations": ([],),
-    "vanished": ([],),
-    "left_out": ([],),
-}
+GOOD = {"files": ([],), "tables": (), "migrations": ([],), "vanished": ([],), "left_out": ([],)}
 
 
 def other_fields() -> Iterator[Case]:

@@ -565,8 +565,4 @@ def test_a_restore_tells_what_was_held_back(backup, capsys):
 
 def test_only_what_belongs_to_a_machine_or_a_visit_is_left_out():
     """A table that is added here is lost with every restore."""
-    assert {
-        "django_session",
-        "usersessions_usersession",
-        "runs_workerbeat",
-    } == transfer.LEFT_OUT
+    assert {"django_session", "usersessions_usersession", "runs_workerbeat"} == transfer.LEFT_OUT

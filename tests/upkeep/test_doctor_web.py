@@ -180,9 +180,7 @@ def certificate_until(folder, days):
     )
     path = folder / f"{days}.pem"
     secret = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
     return path
