@@ -74,7 +74,6 @@ DIALECT = (
     "rounds/test_rules.py",
     "rounds/test_saving.py",
     "rounds/test_serving.py",
-    "runs/test_database_options.py",
     "runs/test_engine.py",
     "runs/test_jobs.py",
     "runs/test_keys.py",

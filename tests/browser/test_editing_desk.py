@@ -123,9 +123,6 @@ def write(page, text):
     editor(page).fill(text)
 
 
-# -- the usual way -------------------------------------------------------------------------------
-
-
 def test_what_is_typed_is_saved_by_itself(desk, sheet):
     page = desk.page
     expect(page.locator("#saved")).to_contain_text("No changes yet")
@@ -271,9 +268,6 @@ def released_answers():
     return [text for record in json.loads(file.read_text()) for text in record["gpt_answers"]]
 
 
-# -- submitting ----------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     page = desk.page
@@ -296,9 +290,6 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     page.get_by_role("link", name="Continue with the next one").click()
     expect(page.locator(".topbar")).to_contain_text("2 of 3")
     desk.console.clear()  # the browser logs the 422
-
-
-# -- connections, tabs, sessions -----------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -434,9 +425,6 @@ def test_what_is_written_before_the_scripts_are_there_is_kept(visit, sheet):
     assert "Tea is calmer and kinder" in editor(page).input_value()
 
 
-# -- without script, small screens ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_the_desk_in_use_is_accessible(visit, sheet, width, scheme):
     size = {"width": width, "height": 800}
@@ -450,9 +438,6 @@ def test_the_desk_in_use_is_accessible(visit, sheet, width, scheme):
     page.keyboard.press("ArrowRight")
     assert visitor.axe() == []
     assert visitor.has_no_sideways_scroll()
-
-
-# -- keys and instructions -----------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -473,8 +458,6 @@ def test_escape_leaves_the_text_and_letters_are_keys(desk, sheet):
     expect(page.locator("#guideline-dialog")).to_contain_text(sheet.round.instructions)
     expect_saved(page)
 
-
-# -- the server dies -----------------------------------------------------------------------------
 
 PREPARE = """
 import json, sys

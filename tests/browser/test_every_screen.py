@@ -249,9 +249,6 @@ def test_no_hint_of_a_key_stands_where_there_is_no_keyboard(open_page, kind):
     assert page.evaluate(HINTS) == []
 
 
-# -- scoring --------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def scoring(server):
     study = make_study()

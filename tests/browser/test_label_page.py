@@ -70,9 +70,6 @@ def stored():
     return {row.item.argument.text: row.label for row in rows}
 
 
-# -- the usual way --------------------------------------------------------------------------------
-
-
 def test_ten_labels_by_keyboard(desk):
     desk.page.keyboard.press("u")
     expect(desk.page.locator("#toasts")).to_contain_text("no earlier answers")
@@ -185,9 +182,6 @@ def test_the_answers_page_leads_back_to_each_answer(desk, label_round):
     expect_saved(page)
     assert "?item=" not in page.url
     assert stored()[first] == 0
-
-
-# -- connections and tabs -------------------------------------------------------------------------
 
 
 def test_answers_given_offline_arrive_once(desk):
@@ -441,9 +435,6 @@ def test_decisions_have_the_keys_of_the_label_page(visit, label_round):
     assert visitor.axe() == []
 
 
-# -- whole jobs -----------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def short(label_round):
     """A round of six items, five in a block."""
@@ -512,9 +503,6 @@ def test_a_key_right_after_a_dialog_closed_counts(visit, person, label_round):
         }"""
     )
     expect(page.locator("#guideline-dialog")).to_have_attribute("open", "")
-
-
-# -- how it looks and what it weighs --------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)

@@ -109,9 +109,6 @@ def judged(worlds) -> JudgedLab:
     return worlds[1]
 
 
-# -- values ------------------------------------------------------------------------------------
-
-
 def test_figures_by_hand(judged):
     (row,) = judged.figures()["judges"]
     # Five of twenty sentences have label 1 and got 2.
@@ -226,9 +223,6 @@ def test_only_out_of_fold_labels_of_a_trained_judge_are_compared(lab):
     assert (row["n"], row["is_out_of_fold"], row["trained_number"]) == (12, True, 1)
 
 
-# -- pages and files ---------------------------------------------------------------------------
-
-
 def estimate(value, low, high):
     counts = {"n_items": 20, "n_pairable_items": 20, "n_raters": 2, "n_values": 40}
     return Estimate(value=value, low=low, high=high, statistic="", recipe="", **counts)
@@ -315,9 +309,6 @@ def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_qu
         client.get(judged.url("judges"))
     with django_assert_max_num_queries(16):
         client.get(judged.url("judge_rows"))
-
-
-# -- blindness ---------------------------------------------------------------------------------
 
 
 def test_nothing_of_a_judge_reaches_an_annotator(judged):

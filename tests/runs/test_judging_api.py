@@ -82,9 +82,6 @@ class Program:
         return self.get(f"runs/{answer['id']}/")
 
 
-# -- endpoints --------------------------------------------------------------------------------
-
-
 def test_a_key_goes_in_and_only_its_end_comes_out(program):
     body = ENDPOINT | {"key": SENTINEL, "price_in": "0.15", "extra_params": {"top_p": 0.5}}
     made = program.post("endpoints/", 201, **body)
@@ -136,9 +133,6 @@ def test_a_probe_is_a_job_whose_findings_the_endpoint_shows(program, monkeypatch
     assert shown == {"seed": found}
 
 
-# -- prompts ----------------------------------------------------------------------------------
-
-
 def test_a_prompt_is_one_version_a_text_and_can_be_changed_until_a_run_used_it(
     program, monkeypatch
 ):
@@ -159,9 +153,6 @@ def test_a_prompt_is_one_version_a_text_and_can_be_changed_until_a_run_used_it(
     assert program.get(here)["frozen_at"]
     frozen = program.get("prompts/?is_frozen=true")["results"]
     assert [row["id"] for row in frozen] == [made["id"]]
-
-
-# -- runs -------------------------------------------------------------------------------------
 
 
 def test_a_program_steers_a_run_and_asks_again_for_what_is_unscored(program, monkeypatch):
@@ -185,9 +176,6 @@ def test_a_program_steers_a_run_and_asks_again_for_what_is_unscored(program, mon
     assert program.move(run, "cancel")["state"] == "cancelled"
     again = program.move(run, "again", 201)
     assert (again["number"], again["spec"]["reuse"]) == (2, False)
-
-
-# -- the webhook ------------------------------------------------------------------------------
 
 
 class Receiver(BaseHTTPRequestHandler):

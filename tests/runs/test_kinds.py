@@ -103,9 +103,6 @@ def test_every_registered_kind_is_tried_out_here():
     assert set(CASES) == set(KINDS)
 
 
-# -- people and programs -------------------------------------------------------------------------
-
-
 @SOME_KINDS
 def test_a_run_from_its_form_to_its_page(
     kind, world, client, monkeypatch, django_capture_on_commit_callbacks
@@ -194,9 +191,6 @@ def test_a_run_by_a_program(kind, world, client, django_capture_on_commit_callba
     assert [attempt["outcome"] for attempt in call["attempts"]] == ["replied"]
 
 
-# -- planning ------------------------------------------------------------------------------------
-
-
 @SOME_KINDS
 def test_a_plan_takes_what_its_estimate_says_and_a_second_one_is_the_first(world, case):
     found, is_sampled = estimate_run(control.draft(world.plan, world.study))
@@ -238,9 +232,6 @@ def test_a_prompt_is_previewed_as_it_would_be_sent(kind, world):
         # are previewed with as many statements as is usual.
         preview["messages"], asked = preview["messages"][0], [each[0] for each in asked]
     assert preview["messages"] in asked
-
-
-# -- replies -------------------------------------------------------------------------------------
 
 
 @SOME_KINDS
@@ -327,9 +318,6 @@ def test_what_contradicts_the_ledger_is_found(world, case, client):
     rows.update(**case.changed)
     said = set(violations()) - before
     assert [each for each in said if any(words in each for words in CHANGED)], said
-
-
-# -- steering ------------------------------------------------------------------------------------
 
 
 @SOME_KINDS

@@ -28,9 +28,6 @@ def run(lab) -> Run:
     return planned(lab)
 
 
-# -- an endpoint that does not answer --------------------------------------------------------
-
-
 def test_a_pre_flight_that_reaches_nobody_pauses_with_the_reason_and_can_be_resumed(lab):
     run = planned(lab, preflight="ask")
     sent = turn(lab).outgoing
@@ -66,9 +63,6 @@ def test_a_closed_gate_says_who_closed_it(lab, run):
     turn(lab, may_claim=False, finished=failures(sent[6:], Failure.THROTTLED))
     found = progress_of(run)
     assert (found.opens_in > 0, found.last_failure) == (True, "")
-
-
-# -- claiming -------------------------------------------------------------------------------
 
 
 def test_calls_are_claimed_in_their_order_as_far_as_the_gate_allows(lab, run):
@@ -126,9 +120,6 @@ def test_only_a_plausible_waiting_time_is_waited_for(lab, run):
     assert len(turn(lab).outgoing) == 16
 
 
-# -- fences -----------------------------------------------------------------------------------
-
-
 def test_a_late_failure_costs_the_call_no_try(lab, run):
     sent = turn(lab).outgoing
     change(sent, lease_until=timezone.now() - A_DAY)
@@ -144,9 +135,6 @@ def test_a_reply_read_twice_is_stored_once(lab, run):
     assert turn(lab, "b", read=readings(stored), may_claim=False).ended == 4
     assert turn(lab, "c", read=readings(stored), may_claim=False).ended == 0
     assert JudgeLabel.objects.count() == 4
-
-
-# -- reaping ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("moved", [-timedelta(seconds=1), -A_DAY, A_DAY])

@@ -34,9 +34,6 @@ def run(lab) -> Run:
     return planned(lab)
 
 
-# -- money ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("tokens_in", "tokens_out", "expected"),
     [(0, 0, 0), (1, 0, 1), (1, 1, 1), (10, 0, 2), (1_000_000, 1_000_000, 750_000)],
@@ -89,9 +86,6 @@ def test_a_cap_for_three_calls_lets_three_leave_and_pauses_after_them(lab):
     assert list(find_violations()) == []
 
 
-# -- queries ----------------------------------------------------------------------------------
-
-
 def queries(lab: Lab, **values) -> tuple[int, Turn]:
     with CaptureQueriesContext(connection) as seen:
         after = turn(lab, **values)
@@ -133,9 +127,6 @@ def queries_of_each_turn(lab: Lab, size: int) -> dict[str, int]:
     found["reap"], _ = queries(lab, worker="b", does_reap=True, may_claim=False)
     found["late"], _ = queries(lab, finished=replies(claimed.outgoing), may_claim=False)
     return found
-
-
-# -- drains -----------------------------------------------------------------------------------
 
 
 def test_a_bell_heard_while_this_process_drains_rings_no_other(lab, run, monkeypatch):

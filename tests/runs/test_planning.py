@@ -55,9 +55,6 @@ class Watched:
         monkeypatch.setattr(RelevanceKind, "questions", questions)
 
 
-# -- prompts ----------------------------------------------------------------------------------
-
-
 def test_every_prompt_is_written_once_however_many_replicates(lab, monkeypatch):
     monkeypatch.setattr(planning, "AT_ONCE", 7)
     run = lab.start(replicates=3, params=SEEDED)
@@ -82,9 +79,6 @@ def test_a_run_cancelled_while_its_prompts_are_written_gets_no_calls(lab, monkey
     assert write_calls(run) == 0
     assert not run.calls.exists()
     assert Run.objects.get(pk=run.pk).state == Run.State.CANCELLED
-
-
-# -- rows -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["single", "batch"])
@@ -145,9 +139,6 @@ def test_the_seed_chooses_the_canaries_by_name(lab):
     assert small.calls.filter(is_canary=True).count() == 4
 
 
-# -- subjects ---------------------------------------------------------------------------------
-
-
 def test_subjects_are_read_like_a_list():
     subjects = Subjects("b", array("q", [3, 5, 8, 9, 12]), array("q", [0, 2, 3]))
     every = [Subject("b3", (3, 5)), Subject("b8", (8,)), Subject("b9", (9, 12))]
@@ -177,6 +168,3 @@ def test_a_sample_is_the_one_its_seed_always_chose(lab):
     wanted = sorted(random.Random(9).sample(list(every), 25), key=lambda pair: pair[::-1])
     found = chosen_arguments(lab.study, target, 9)
     assert list(zip(*found, strict=True)) == wanted
-
-
-# -- memory -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from cqa_site.runs.queueing import LONG
 from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
-BACKLOG = 5_000
+BACKLOG = 1_500
 
 
 @pytest.fixture(autouse=True)
@@ -34,17 +34,37 @@ def study():
 
 @pytest.fixture
 def ask(study):
-    """Ask for jobs of a person, named by a letter; "" is the site itself."""
+    """Ask for jobs: "a3 B1" are three quick ones of a person and a long one of another.
+
+    "-" is the site itself.
+    """
     asked = {}
 
-    def ask(name, count=1, kind="quick"):
-        actor = name and User.objects.get_or_create(email=f"{name}@test.example")[0]
-        for _ in range(count):
-            asked[name] = asked.get(name, 0) + 1
-            key = f"{name}{asked[name]}"
-            jobs.enqueue(study=study, kind=kind, key=key, actor=actor or None)
+    def ask(words):
+        for word in words.split():
+            name, kind = word[0].lower().strip("-"), "long" if word[0].isupper() else "quick"
+            actor = name and User.objects.get_or_create(email=f"{name}@test.example")[0]
+            for _ in range(int(word[1:])):
+                asked[name] = asked.get(name, 0) + 1
+                key = f"{name}{asked[name]}"
+                jobs.enqueue(study=study, kind=kind, key=key, actor=actor or None)
 
     return ask
+
+
+# What is asked for and what is claimed then, in turn; a number of claims whose order is no matter.
+TURNS = {
+    "people take turns however many jobs each has": ["a6 b2 c1", "a1 b1 c1 a2 b2 a3 a4 a5 a6"],
+    "somebody new does not wait for what others asked before": [
+        *("a20", 10, "b2", "b1 a11 b2", "-1", "1 a12")
+    ],
+    "an empty queue gives nobody credit for turns that others had": [
+        *("b1 a10", 11, "b3 a2", "b2 b3 a11 b4 a12")
+    ],
+    "quick jobs go first, also before long ones of their own person": [
+        *("A3 B2", "a1", "b3 c2", "b3 c1 b4 c2 b5 b1 a2 b2 a3")
+    ],
+}
 
 
 def claimed(count=1, state="done"):
@@ -57,89 +77,54 @@ def claimed(count=1, state="done"):
     return keys
 
 
-def test_people_take_turns_however_many_jobs_each_has(ask):
-    ask("a", 6)
-    ask("b", 2)
-    ask("c")
-    assert claimed(9) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5", "a6"]
-
-
-def test_somebody_new_does_not_wait_for_what_others_asked_before(ask):
-    ask("a", 20)
-    claimed(10)
-    ask("b", 2)
-    assert claimed(3) == ["b1", "a11", "b2"]
-    ask("")
-    assert claimed(2) == ["1", "a12"]
+@pytest.mark.parametrize("name", TURNS)
+def test_whose_job_is_next(ask, name):
+    steps = iter(TURNS[name])
+    for asked, wanted in zip(steps, steps, strict=True):
+        ask(asked)
+        if isinstance(wanted, int):
+            claimed(wanted)
+        else:
+            assert claimed(len(wanted.split())) == wanted.split()
 
 
 def test_nobody_starves_while_others_ask_for_one_after_another(ask):
-    ask("a", 10)
-    for name in "bcd":
-        ask(name)
+    ask("a10 b1 c1 d1")
     keys = []
     for _ in range(20):
-        (key,) = claimed()
-        keys.append(key)
-        if key[0] != "a":
-            ask(key[0])
+        keys += claimed()
+        if keys[-1][0] != "a":
+            ask(f"{keys[-1][0]}1")
     assert len([key for key in keys if key[0] == "a"]) == 5
-
-
-def test_an_empty_queue_gives_nobody_credit(ask):
-    """Who asked for little so far has no right to all the turns that others had."""
-    ask("b")
-    ask("a", 10)
-    claimed(11)
-    ask("b", 3)
-    ask("a", 2)
-    assert claimed(5) == ["b2", "b3", "a11", "b4", "a12"]
 
 
 @pytest.mark.parametrize("state", ["done", "failed"])
 def test_how_jobs_end_changes_no_turn(ask, state):
-    ask("a", 4)
+    ask("a4")
+    Job.objects.filter(key="quick:a4").update(state="failed")
     claimed(2, state)
-    ask("b")
+    ask("b1")
     assert claimed(2) == ["b1", "a3"]
 
 
-def test_a_cancelled_job_moves_nobody_back(ask):
-    ask("a", 4)
-    Job.objects.filter(key="quick:a4").update(state="failed")
-    ask("b")
-    assert claimed(2) == ["a1", "b1"]
-
-
-def test_quick_jobs_go_first_also_before_long_ones_of_their_own_person(ask):
-    ask("a", 3, "long")
-    ask("b", 2, "long")
-    assert claimed() == ["a1"]
-    ask("b", 3)
-    ask("c", 2)
-    assert claimed(5) == ["b3", "c1", "b4", "c2", "b5"]
-    assert claimed(4) == ["b1", "a2", "b2", "a3"]
-
-
 def test_long_jobs_have_their_turn_while_quick_ones_keep_coming(ask):
-    ask("a", 2, "long")
-    ask("b", 3 * LONG)
+    ask(f"A2 b{3 * LONG}")
     keys = claimed(3 * LONG)
     assert [keys.index("a1"), keys.index("a2")] == [LONG - 1, 2 * LONG]
 
 
 def test_a_job_that_waits_for_packages_keeps_nobody_waiting(ask):
-    ask("a", 3)
+    ask("a3")
     jobs._put_back(jobs.claim(), "3 of 13 packages")
-    ask("b")
+    ask("b1")
     Job.objects.update(run_after=Now())
     assert claimed(4) == ["b1", "a2", "a3", "a1"]
 
 
 def test_a_lost_job_comes_before_all_that_wait(ask):
-    ask("a", 2)
+    ask("a2")
     job = jobs.claim()
-    ask("b")
+    ask("b1")
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
     assert jobs.claim() == job
     assert claimed(2) == ["b1", "a2"]
@@ -160,7 +145,7 @@ def uses(queries, *indexes):
 
 def test_a_long_queue_makes_neither_asking_nor_claiming_dearer(ask, study):
     """Also after as many jobs that ended."""
-    ask("a")
+    ask("a1")
     person = Job.objects.get().created_by
     fields = {"study": study, "kind": "quick", "created_by": person, "weight": 1}
     for state, fence in (("done", 1), ("ready", 0)):
@@ -173,9 +158,9 @@ def test_a_long_queue_makes_neither_asking_nor_claiming_dearer(ask, study):
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE runs_job")
     with CaptureQueriesContext(connection) as asking:
-        ask("a")
+        ask("a1")
     assert uses(asking, "job_clock", "job_person")
-    ask("b")
+    ask("b1")
     with CaptureQueriesContext(connection) as claiming:
         assert claimed(3) == ["a1", "b1", f"x{BACKLOG}"]
     assert uses(claiming, "job_next")

@@ -106,9 +106,6 @@ def free(lab):
     return lab
 
 
-# -- starting ------------------------------------------------------------------------------------
-
-
 def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(lab):
     response = lab.new_run(sends_seed="on")
     assert response.status_code == 200
@@ -196,9 +193,6 @@ def test_the_webhook_secret_passes_the_question_without_being_shown(lab):
     assert gates.unseal(run.webhook_ciphertext) == "a-very-long-secret-1"
 
 
-# -- the page of a run ---------------------------------------------------------------------------
-
-
 def test_the_pre_flight_asks_and_a_run_that_goes_on_is_watched(lab):
     run = lab.run(lambda request: "?" if "point 7" in str(request) else good(2), preflight="ask")
     shown = lab.page(run).text
@@ -268,9 +262,6 @@ def test_unscored_requests_are_asked_again_by_reason(lab):
     assert run.calls.get(state=Call.State.UNSCORED).reason == "out_of_set"
 
 
-# -- lists ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 def test_the_list_filters_by_label_round_and_state(judged):
     second = make_label_round(judged.study, ordinary=25, controls=0, name="Round 2")
@@ -322,9 +313,6 @@ def test_a_run_that_waits_is_on_the_first_page_of_researchers_only(lab):
         assert link not in client.get(lab.url("study")).text
 
 
-# -- requests and replies ------------------------------------------------------------------------
-
-
 def test_a_call_shows_request_attempts_raw_reply_and_reading(lab):
     def answer(request):
         if "point 7." not in request.messages[-1]["content"]:
@@ -364,9 +352,6 @@ def test_a_call_asked_again_with_a_larger_limit_still_matches(lab):
     assert call.token_limit == 400
     assert response.context["asked"].is_same is True
     assert "limit of 400 tokens" in response.text
-
-
-# -- comparing -----------------------------------------------------------------------------------
 
 
 def label_as(run, labels):
@@ -420,9 +405,6 @@ def test_replicates_count_with_their_most_frequent_label(few):
         JudgeLabel.objects.filter(pk=row.pk).update(label=(1, 3, 1, 3)[row.replicate])
     found, _text = compared(few)
     assert [row.labels for row in found.differing] == [(3, 2)] * 5
-
-
-# -- words ---------------------------------------------------------------------------------------
 
 
 def test_every_reason_has_a_sentence():

@@ -108,9 +108,6 @@ def two_thirds(shop):
     return [pk for place, pk in enumerate(shop.truth) if place // 3 % 3 < 2]
 
 
-# -- training ----------------------------------------------------------------------------------
-
-
 def test_a_version_holds_labels_figures_and_model(shop):
     known = two_thirds(shop)
     shop.label(known)
@@ -270,9 +267,6 @@ def test_kept_vectors_come_back_in_order_and_by_model():
     assert kept.encode([]).shape == (0, 26)
 
 
-# -- cancelling --------------------------------------------------------------------------------
-
-
 def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
     shop.label()
     job = trained_judge.request_training(label_round=shop.label_round, actor=shop.boss)
@@ -291,9 +285,6 @@ def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
     assert (job.state, job.error) == ("failed", "Cancelled.")
     assert not shop.label_round.trained_judges.exists()
     assert not trained_judge.cancel_training(label_round=shop.label_round, actor=shop.boss)
-
-
-# -- pages -------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -321,9 +312,6 @@ def test_one_click_trains_and_the_page_shows_the_figures(
     assert reply.json()["versions"]["scikit-learn"]
     assert reply.json()["model_sha256"] == shop.label_round.trained_judges.get(number=1).sha256
     assert "It rained" not in reply.text
-
-
-# -- order of the queue ------------------------------------------------------------------------
 
 
 class Draft:

@@ -79,9 +79,6 @@ def test_lines_in_a_request_say_which_and_after_it_none(lines):
     assert "request" not in after
 
 
-# -- from a click to each call ----------------------------------------------------------------
-
-
 @pytest.mark.django_db(transaction=True)
 def test_one_id_leads_from_the_click_to_the_job_and_to_each_call(lines, monkeypatch, settings):
     """The worker has nothing of the request but what the rows say."""
@@ -127,9 +124,6 @@ def test_what_a_job_says_of_an_error_names_the_job(lines, study, monkeypatch):
     assert "in fail" in error["traceback"]
     assert error["traceback"].endswith("ValueError")
     assert PRIVATE not in lines.text
-
-
-# -- nothing private --------------------------------------------------------------------------
 
 
 def test_no_line_about_a_refusal_has_its_path(lines, alone, monkeypatch):
@@ -178,9 +172,6 @@ def test_what_others_wrote_is_hidden(text, shown):
 def test_a_message_cannot_forge_a_line(lines):
     logging.getLogger("some").warning("one\n%s\u2028\x85", '{"level": "ERROR"}')
     assert len(lines.text.splitlines()) == len(lines.all) == 1
-
-
-# -- the security log -------------------------------------------------------------------------
 
 
 def test_who_comes_in_and_who_does_not(lines, researcher):

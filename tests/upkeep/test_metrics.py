@@ -47,9 +47,6 @@ def samples(content=None):
     }
 
 
-# -- who may ----------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 def test_who_may_read_it(alone, settings):
     bearer = {"Authorization": f"Bearer {TOKEN}"}
@@ -84,9 +81,6 @@ def test_for_everybody_else_there_is_no_such_page(settings):
     refused, unknown = Client().get("/metrics"), Client().get("/metricsx")
     assert refused.content == unknown.content.replace(b"/metricsx", b"/metrics")
     assert Client(enforce_csrf_checks=True).post("/metrics").status_code == 404
-
-
-# -- requests ---------------------------------------------------------------------------------
 
 
 def test_requests_are_counted_by_the_name_of_their_address():
@@ -173,9 +167,6 @@ def test_processes_that_start_together_forget_the_same_servers(tmp_path, monkeyp
     counting.share(tmp_path)
     (own,) = tmp_path.iterdir()
     assert os.environ[counting.SHARED] == str(own)
-
-
-# -- figures ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -301,9 +292,6 @@ def plan_of(sql):
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {sql}")
         return " ".join(row[-1] for row in cursor.fetchall())
-
-
-# -- whatever the database does ---------------------------------------------------------------
 
 
 def test_several_looks_within_seconds_are_one(monkeypatch):

@@ -38,9 +38,6 @@ def archive(study, admin):
     study.refresh_from_db()
 
 
-# -- archive --
-
-
 def test_an_archive_is_refused_with_what_still_runs(study, admin):
     label_round = make_label_round(study)
     open_round(round_=label_round, actor=admin)
@@ -102,9 +99,6 @@ def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     page = client.get(at("label", study, label_round_id=label_round.public_id))
     assert "exported but not changed" in page.content.decode()
     assert not client.get(at("study", study)).context["waiting"]
-
-
-# -- deletion --
 
 
 def test_what_other_studies_refer_to_goes_as_well(study, admin, monkeypatch):
@@ -199,9 +193,6 @@ def test_commands_refuse_an_archived_study(study, admin, tmp_path):
     file.write_text("object1,object2\ntea,coffee\n")
     with pytest.raises(CommandError, match="is archived"):
         call_command("import_questions", file, study="Tea")
-
-
-# -- API --
 
 
 def test_programs_archive_and_delete(study, admin):
