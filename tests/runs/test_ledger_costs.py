@@ -34,31 +34,24 @@ def run(lab) -> Run:
     return planned(lab)
 
 
-@pytest.mark.parametrize(
-    ("tokens_in", "tokens_out", "expected"),
-    [(0, 0, 0), (1, 0, 1), (1, 1, 1), (10, 0, 2), (1_000_000, 1_000_000, 750_000)],
-)
-def test_a_cost_is_rounded_up_to_whole_millionths(tokens_in, tokens_out, expected):
+def test_a_cost_is_rounded_up_to_whole_millionths_and_a_budget_spent_to_its_end():
     prices = {"price_in": Decimal("0.15"), "price_out": Decimal("0.60")}
-    assert cost_micro(tokens_in, tokens_out, **prices) == expected
+    costs = {(0, 0): 0, (1, 0): 1, (1, 1): 1, (10, 0): 2, (1_000_000, 1_000_000): 750_000}
+    assert {tokens: cost_micro(*tokens, **prices) for tokens in costs} == costs
+    budget = Budget(cap_micro=30, spent_micro=10, reserved_micro=0)
+    assert affordable([budget], [10, 10, 10]) == 2
 
 
 def test_books_balance_over_replies_failures_and_losses(lab, run):
     sent = turn(lab).outgoing
-    after = turn(
-        lab,
-        finished=replies(sent[:4])
-        + failures(sent[4:6], Failure.SERVER)
-        + failures(sent[6:8], Failure.TIMEOUT),
-        may_claim=False,
-    )
+    failed = failures(sent[4:6], Failure.SERVER) + failures(sent[6:8], Failure.TIMEOUT)
+    after = turn(lab, finished=replies(sent[:4]) + failed, may_claim=False)
     change(sent[8:], lease_until=timezone.now() - A_DAY)
     turn(lab, "b", read=readings(after), does_reap=True, may_claim=False)
     run.budget.refresh_from_db()
     each = cost_micro(100, 10, price_in=Decimal(1), price_out=Decimal(2))
     unknown = sum(one.call.reserve_micro for one in sent[6:])
-    assert run.budget.spent_micro == 4 * each + unknown
-    assert run.budget.reserved_micro == 0
+    assert (run.budget.spent_micro, run.budget.reserved_micro) == (4 * each + unknown, 0)
     assert list(find_violations()) == []
 
 
@@ -71,10 +64,8 @@ def test_a_cap_for_three_calls_lets_three_leave_and_pauses_after_them(lab):
     assert turn(lab, "b").outgoing == []
     run.refresh_from_db()
     assert run.state == Run.State.RUNNING
-    full = [
-        FinishedRequest(one, reply=ChatReply(good(), "stop", "m"))  # without usage: as reserved
-        for one in sent
-    ]
+    # Without usage they cost what was reserved.
+    full = [FinishedRequest(one, reply=ChatReply(good(), "stop", "m")) for one in sent]
     stored = turn(lab, finished=full)
     assert stored.outgoing == []
     run.refresh_from_db()
@@ -150,8 +141,3 @@ def test_endpoints_are_busy_as_long_as_something_is_left_of_their_runs(lab, run)
     Call.objects.filter(state="leased").update(state="ready", lease_until=None)
     assert worker.busy_endpoints() == []
     assert other.pk != lab.endpoint.pk
-
-
-def test_a_budget_may_be_spent_to_its_end():
-    budget = Budget(cap_micro=30, spent_micro=10, reserved_micro=0)
-    assert affordable([budget], [10, 10, 10]) == 2

@@ -103,19 +103,14 @@ def test_keys_and_estimates_are_those_of_the_requests_as_they_leave(lab, form):
     assert estimate_run(run)[0].requests == run.planned
 
 
-def test_subjects_stand_in_their_order_with_their_replicates_together(lab):
+def test_calls_stand_in_their_order_and_are_otherwise_like_one_made_by_itself(lab):
     run = planned(lab, replicates=2, params=SEEDED)
     keys, _comparisons = chosen_arguments(lab.study, run.spec["target"], 1)
     rows = run.calls.order_by("position").values_list("position", "subject", "replicate")
     wanted = [(f"a{pk}", replicate) for pk in keys for replicate in (0, 1)]
     assert list(rows) == [(place, *one) for place, one in enumerate(wanted)]
-
-
-def test_a_planned_call_is_otherwise_like_one_made_by_itself(lab):
-    run = planned(lab)
-    fresh = Call.objects.create(
-        run=run, subject="by itself", subject_ids=[], position=1_000, content_key="0" * 64
-    )
+    own = {"subject": "by itself", "subject_ids": [], "position": 1_000, "content_key": "0" * 64}
+    fresh = Call.objects.create(run=run, **own)
     fresh.refresh_from_db()
     its_own = {"id", "run_after", *planning.COLUMNS}
     for call in run.calls.exclude(pk=fresh.pk):
@@ -123,7 +118,7 @@ def test_a_planned_call_is_otherwise_like_one_made_by_itself(lab):
             if field.name not in its_own:
                 assert getattr(call, field.attname) == getattr(fresh, field.attname), field.name
         assert abs((call.run_after - timezone.now()).total_seconds()) < 60
-    assert run.calls.values("public_id").distinct().count() == 31
+    assert run.calls.values("public_id").distinct().count() == 61
 
 
 def test_the_seed_chooses_the_canaries_by_name(lab):
@@ -151,7 +146,7 @@ def test_subjects_are_read_like_a_list():
         subjects[3]
 
 
-def test_requests_for_several_keep_to_one_comparison_and_to_their_size(lab):
+def test_requests_for_several_keep_to_one_comparison_and_a_sample_to_its_seed(lab):
     add_pair(lab, ("oak", "pine"), 5)
     target = target_of(lab.label_round, batch_size=4)
     run = draft(lab.plan(prompt=lab.batch, target=target), lab.study)
@@ -159,10 +154,6 @@ def test_requests_for_several_keep_to_one_comparison_and_to_their_size(lab):
     assert [len(subject.ids) for subject in subjects] == [*[4] * 7, 2, 4, 1]
     ids = [pk for subject in subjects for pk in subject.ids]
     assert ids == list(chosen_arguments(lab.study, target, 1)[0])
-
-
-def test_a_sample_is_the_one_its_seed_always_chose(lab):
-    add_pair(lab, ("oak", "pine"), 40)
     every = zip(*chosen_arguments(lab.study, target_of(lab.label_round), 9), strict=True)
     target = target_of(lab.label_round, choice="sample", sample=25)
     wanted = sorted(random.Random(9).sample(list(every), 25), key=lambda pair: pair[::-1])

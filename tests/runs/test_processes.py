@@ -29,12 +29,15 @@ def test_only_an_ended_process_of_this_machine_is_gone(dead):
     elsewhere = "0" * 8 + dead[8:]
     unknown = ["batch", "", "7d4c0a52-1111-4c1c-8a3b-2f5d7c1e9a00"]
     assert processes.gone([living, dead, elsewhere, *unknown]) == {dead}
-
-
-def test_a_process_number_given_away_again_does_not_keep_a_lease():
-    machine, pid, start, mark = processes.worker_name().split("-")
+    # A number that was given away again does not keep a lease.
+    machine, pid, start, mark = living.split("-")
     earlier = f"{machine}-{pid}-{int(start, 16) - 1:x}-{mark}"
     assert processes.gone([earlier]) == {earlier}
+    # Each worker has a name, and each process one for its jobs.
+    assert living != processes.worker_name()
+    assert processes.this_worker() == processes.this_worker()
+    assert len(living) <= Call._meta.get_field("leased_by").max_length
+    assert f"-{os.getpid():x}-" in processes.this_worker()
 
 
 def test_a_killed_process_nobody_waited_for_is_gone():
@@ -50,13 +53,6 @@ def test_a_killed_process_nobody_waited_for_is_gone():
     assert processes.gone([name]) == {name}
     child.wait()
     child.stdout.close()
-
-
-def test_each_worker_has_a_name_and_each_process_one_for_its_jobs():
-    assert processes.worker_name() != processes.worker_name()
-    assert processes.this_worker() == processes.this_worker()
-    assert len(processes.worker_name()) <= Call._meta.get_field("leased_by").max_length
-    assert f"-{os.getpid():x}-" in processes.this_worker()
 
 
 @pytest.mark.django_db

@@ -25,16 +25,9 @@ pytestmark = pytest.mark.django_db
 
 
 FORM = {
-    "choice": "all",
-    "batch_size": "20",
-    "temperature": "0",
-    "max_tokens": "200",
-    "seed": "1",
-    "replicates": "1",
-    "preflight": "ask",
-    "mode": "live",
-    "reuse": "on",
-}
+    "choice": "all", "batch_size": "20", "temperature": "0", "max_tokens": "200", "seed": "1",
+    "replicates": "1", "preflight": "ask", "mode": "live", "reuse": "on",
+}  # fmt: skip
 
 
 class RunLab:
@@ -135,9 +128,8 @@ def last_message(response):
 
 
 def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered(lab):
-    Endpoint.objects.filter(pk=make_endpoint(lab.study, lab.researcher, "A silent one").pk).update(
-        probed_at=None
-    )
+    silent = make_endpoint(lab.study, lab.researcher, "A silent one")
+    Endpoint.objects.filter(pk=silent.pk).update(probed_at=None)
     response = lab.new_run(choice="sample")
     assert response.status_code == 422
     for shown in (response, lab.estimate(choice="sample")):
@@ -147,28 +139,29 @@ def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered
     assert not lab.study.runs.exists()
 
 
-@pytest.mark.parametrize(
-    ("values", "field", "text"),
-    [
-        ({"choice": "sample"}, "sample", "sample size"),
-        ({"max_tokens": ""}, "max_tokens", "not bounded"),
-        ({"extra": "{"}, "extra", "not valid JSON"),
-        ({"extra": "[1]"}, "extra", "JSON object"),
-        ({"extra": '{"temperature": 1}'}, "extra", "its own field"),
-        ({"extra": '{"messages": []}'}, "extra", "engine itself"),
-        ({"extra": '{"max_completion_tokens": "x"}'}, "extra", "whole number"),
-        ({"extra": '{"a": 1, "a": 2}'}, "extra", "occurs twice"),
-        ({"webhook_url": "ftp://x.example"}, "webhook_url", "https://"),
-        ({"webhook_url": "https://x.example/", "webhook_secret": "short"}, "webhook_secret", "16"),
-        ({"webhook_url": "https://x.example/", "webhook_sealed": "x"}, "webhook_secret", "again"),
-        ({"replicates": "51"}, "replicates", "50"),
-        ({"cap": "-1"}, "cap", "0"),
-        ({"temperature": "nan"}, "temperature", "number"),
-    ],
-)
-def test_a_wrong_value_is_an_error_of_its_field(lab, values, field, text):
-    form = RunForm(FORM | lab.chosen | values, label_round=lab.label_round, actor=lab.researcher)
-    assert any(text in error for error in form.errors[field])
+WRONG = [
+    ({"choice": "sample"}, "sample", "sample size"),
+    ({"max_tokens": ""}, "max_tokens", "not bounded"),
+    ({"extra": "{"}, "extra", "not valid JSON"),
+    ({"extra": "[1]"}, "extra", "JSON object"),
+    ({"extra": '{"temperature": 1}'}, "extra", "its own field"),
+    ({"extra": '{"messages": []}'}, "extra", "engine itself"),
+    ({"extra": '{"max_completion_tokens": "x"}'}, "extra", "whole number"),
+    ({"extra": '{"a": 1, "a": 2}'}, "extra", "occurs twice"),
+    ({"webhook_url": "ftp://x.example"}, "webhook_url", "https://"),
+    ({"webhook_url": "https://x.example/", "webhook_secret": "short"}, "webhook_secret", "16"),
+    ({"webhook_url": "https://x.example/", "webhook_sealed": "x"}, "webhook_secret", "again"),
+    ({"replicates": "51"}, "replicates", "50"),
+    ({"cap": "-1"}, "cap", "0"),
+    ({"temperature": "nan"}, "temperature", "number"),
+]
+
+
+def test_a_wrong_value_is_an_error_of_its_field(lab):
+    for values, field, text in WRONG:
+        given = FORM | lab.chosen | values
+        form = RunForm(given, label_round=lab.label_round, actor=lab.researcher)
+        assert any(text in error for error in form.errors[field]), values
 
 
 def test_a_run_may_travel_as_batches_but_not_to_the_model_in_the_box(free):
@@ -193,7 +186,7 @@ def test_the_webhook_secret_passes_the_question_without_being_shown(lab):
     assert gates.unseal(run.webhook_ciphertext) == "a-very-long-secret-1"
 
 
-def test_the_pre_flight_asks_and_a_run_that_goes_on_is_watched(lab):
+def test_the_pre_flight_asks_limits_change_and_a_run_that_goes_on_is_watched(lab):
     run = lab.run(lambda request: "?" if "point 7" in str(request) else good(2), preflight="ask")
     shown = lab.page(run).text
     assert "Every sample reply gave the same result." in shown
@@ -202,6 +195,14 @@ def test_the_pre_flight_asks_and_a_run_that_goes_on_is_watched(lab):
     link = lab.url("run_calls", run.public_id) + "?state=sample"
     assert f'href="{link}"' in shown
     assert lab.client.get(link).context["page"].paginator.count == 20
+    limits = lab.url("run_limits", run.public_id)
+    for given, cap, ceiling in (({"cap": "1.5", "ceiling": "3"}, 1_500_000, 3), ({}, None, None)):
+        lab.client.post(limits, given)
+        run = lab.study.runs.select_related("budget").get()
+        assert (run.budget.cap_micro, run.ceiling) == (cap, ceiling)
+        assert ('value="1.5"' in lab.page(run).text) == bool(given)
+    response = lab.client.post(limits, {"cap": "much"}, follow=True)
+    assert "Spending cap" in str(next(iter(response.context["messages"])))
     fragment = lab.url("run_progress", run.public_id)
     assert lab.client.get(fragment)["HX-Trigger"] == "job-ended"
     lab.client.post(lab.url("run_go_on", run.public_id))
@@ -228,21 +229,6 @@ def test_a_finished_run_shows_its_batches_and_moves_no_more_but_can_be_made_agai
     judged.client.post(judged.url("run_cancel", again.public_id))
     again.refresh_from_db()
     assert again.state == Run.State.CANCELLED
-
-
-def test_limits_change_while_the_run_is_active(lab):
-    run = lab.run(lambda request: good(2), preflight="ask")
-    url = lab.url("run_limits", run.public_id)
-    lab.client.post(url, {"cap": "1.5", "ceiling": "3"})
-    run.refresh_from_db()
-    assert (run.budget.cap_micro, run.ceiling) == (1_500_000, 3)
-    assert 'value="1.5"' in lab.page(run).text
-    response = lab.client.post(url, {"cap": "much"}, follow=True)
-    assert "Spending cap" in str(next(iter(response.context["messages"])))
-    lab.client.post(url, {})
-    run.refresh_from_db()
-    run.budget.refresh_from_db()
-    assert (run.budget.cap_micro, run.ceiling) == (None, None)
 
 
 def test_unscored_requests_are_asked_again_by_reason(lab):
@@ -284,23 +270,16 @@ def test_pages_cost_the_same_queries_however_many_runs_and_calls(
     run = judged.done
     for seed in (2, 3, 4):
         judged.run(seed=seed)
-    call = run.calls.first()
-    rid = run.public_id
+    rid, round_id = run.public_id, judged.label_round.public_id
     assert judged.client
-    with django_assert_max_num_queries(8):
-        assert len(judged.get("runs").context["page"].object_list) == 4
-    with django_assert_max_num_queries(15):
-        judged.get("run", rid)
-    with django_assert_max_num_queries(12):
-        judged.get("run_progress", rid)
-    with django_assert_max_num_queries(9):
-        assert len(judged.get("run_calls", rid).context["page"].object_list) == 30
-    with django_assert_max_num_queries(10):
-        judged.get("run_call", rid, call.public_id)
-    with django_assert_max_num_queries(12):
-        judged.get("run_compare", judged.label_round.public_id, query="?a=1&b=2")
-    with django_assert_max_num_queries(14):
-        judged.get("run_new", judged.label_round.public_id)
+    costs = [
+        (8, "runs", [], ""), (15, "run", [rid], ""), (12, "run_progress", [rid], ""),
+        (9, "run_calls", [rid], ""), (10, "run_call", [rid, run.calls.first().public_id], ""),
+        (12, "run_compare", [round_id], "?a=1&b=2"), (14, "run_new", [round_id], ""),
+    ]  # fmt: skip
+    for most, name, ids, query in costs:
+        with django_assert_max_num_queries(most, info=name):
+            assert judged.get(name, *ids, query=query).status_code == 200
 
 
 @pytest.mark.long
@@ -314,13 +293,14 @@ def test_a_run_that_waits_is_on_the_first_page_of_researchers_only(lab):
 
 
 def test_a_call_shows_request_attempts_raw_reply_and_reading(lab):
+    odd = {"text": "<script>alert(1)</script>", "finish_reason": "stop", "model": "stub-1"}
+    odd |= {"body": '{"choices": ["<b>raw</b>"]}', "tokens_in": 100, "tokens_out": 5}
+
     def answer(request):
-        if "point 7." not in request.messages[-1]["content"]:
-            return answer_by_text(request)
-        return ChatReply(
-            text="<script>alert(1)</script>", finish_reason="stop", model="stub-1",
-            body='{"choices": ["<b>raw</b>"]}', tokens_in=100, tokens_out=5,
-        )  # fmt: skip
+        text = request.messages[-1]["content"]
+        if "point 8." in text and request.params["max_tokens"] == 200:
+            return ChatReply(text='{"reason": "It', finish_reason="length")
+        return ChatReply(**odd) if "point 7." in text else answer_by_text(request)
 
     run = lab.run(answer)
     call = run.calls.get(reason="no_json")
@@ -337,19 +317,9 @@ def test_a_call_shows_request_attempts_raw_reply_and_reading(lab):
     response = lab.get("run_call", run.public_id, call.public_id)
     assert "250 more characters are stored." in response.text
     assert response.context["asked"].is_same is False
-
-
-@pytest.mark.long
-def test_a_call_asked_again_with_a_larger_limit_still_matches(lab):
-    def answer(request):
-        if request.params["max_tokens"] == 200:
-            return ChatReply(text='{"reason": "It', finish_reason="length")
-        return good(1)
-
-    run = lab.run(answer)
-    call = run.calls.first()
-    response = lab.get("run_call", run.public_id, call.public_id)
-    assert call.token_limit == 400
+    # One that was asked again with a larger limit still matches.
+    longer = run.calls.get(token_limit=400)
+    response = lab.get("run_call", run.public_id, longer.public_id)
     assert response.context["asked"].is_same is True
     assert "limit of 400 tokens" in response.text
 
@@ -407,20 +377,12 @@ def test_replicates_count_with_their_most_frequent_label(few):
     assert [row.labels for row in found.differing] == [(3, 2)] * 5
 
 
-def test_every_reason_has_a_sentence():
+def test_every_reason_has_a_sentence_and_money_is_shown_in_units():
     for name in [*Failure, *UnscoredReason, "poison"]:
-        sentence = progress.reason_in_words(name.value if hasattr(name, "value") else name)
+        sentence = progress.reason_in_words(getattr(name, "value", name))
         assert sentence.endswith(".")
         assert "_" not in sentence.replace("EGRESS_ALLOW", "")
     assert progress.reason_in_words("parser_keyerror").endswith("(keyerror).")
-
-
-@pytest.mark.parametrize(
-    ("micro", "text"),
-    [
-        (None, "–"), (0, "0"), (1, "< 0.0001"), (100, "0.0001"), (12_345, "0.0123"),
-        (1_500_000, "1.50"), (2_000_000, "2.00"), (1_234_567_890, "1,234.5679"),
-    ],
-)  # fmt: skip
-def test_money_is_shown_in_units(micro, text):
-    assert money(micro) == text
+    units = {None: "–", 0: "0", 1: "< 0.0001", 100: "0.0001", 12_345: "0.0123"}
+    units |= {1_500_000: "1.50", 2_000_000: "2.00", 1_234_567_890: "1,234.5679"}
+    assert {micro: money(micro) for micro in units} == units

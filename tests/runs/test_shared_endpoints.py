@@ -5,7 +5,6 @@ from django.core.exceptions import PermissionDenied
 from django.urls import reverse
 
 from cqa_site.judging.chat import CallFailed, Failure
-from cqa_site.people.access import create_token
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.actions.endpoints import (
     add_offered,
@@ -20,6 +19,7 @@ from cqa_site.runs.ledger import gates
 from cqa_site.runs.ledger.turns import Turn, take_turn
 from cqa_site.runs.models import Endpoint, Reply, Run
 from cqa_site.runs.progress import pause_in_words
+from tests.api.conftest import client_of
 from tests.cast import make_member, make_study, sign_in
 from tests.lengths import mostly
 from tests.runs.judging import Lab, answer_by_text, script
@@ -116,10 +116,8 @@ def test_only_a_site_administrator_offers(giver, boss):
     assert "Offer endpoint" not in page(client, giver, "endpoint", endpoint.public_id).text
     with pytest.raises(PermissionDenied):
         set_offered(endpoint=endpoint, actor=researcher, is_offered=True)
-    _token, secret = create_token(user=researcher, name="t", scope="write")
     api = reverse("api_endpoint_offer", args=[giver.public_id, endpoint.public_id])
-    header = {"Authorization": f"Bearer {secret}"}
-    reply = client.post(api, {"is_offered": True}, "application/json", headers=header)
+    reply = client_of(researcher).post(api, {"is_offered": True}, format="json")
     assert reply.status_code == 403
     assert not fresh(endpoint).is_offered
     client = sign_in(boss)
@@ -134,21 +132,17 @@ def test_only_a_site_administrator_offers(giver, boss):
 
 
 def test_what_is_shared_cannot_be_changed_or_offered_on(lab, boss, added, offered):
-    make = {"name": "Ours", "max_in_flight": "2", "base_url": "https://evil.example/v1"}
+    evil = {"base_url": "https://evil.example/v1"}
+    make = evil | {"name": "Ours", "max_in_flight": "2", "key": "x" * 20}
     url = reverse("endpoint", args=[lab.study.public_id, added.public_id])
-    assert sign_in(lab.researcher).post(url, make | {"key": "x" * 20}).status_code == 302
+    assert sign_in(lab.researcher).post(url, make).status_code == 302
     added = fresh(added)
     assert (added.name, added.max_in_flight, added.base_url) == ("Ours", 2, offered.base_url)
     assert bytes(added.key_ciphertext) == b""
     set_offered(endpoint=added, actor=boss, is_offered=True)
     assert not fresh(added).is_offered
-    _token, secret = create_token(user=lab.researcher, name="t", scope="write")
     api = reverse("api_endpoint", args=[lab.study.public_id, added.public_id])
-    header = {"Authorization": f"Bearer {secret}"}
-    refused = sign_in(lab.researcher).patch(
-        api, {"base_url": "https://evil.example/v1"}, "application/json", headers=header
-    )
-    assert refused.status_code == 400
+    assert client_of(lab.researcher).patch(api, evil, format="json").status_code == 400
 
 
 def withdraw(offered, boss):
@@ -215,15 +209,12 @@ def test_what_is_withdrawn_sends_nothing_more(lab, added, offered, boss, end, mo
 
 @pytest.mark.parametrize("end", [withdraw, archive, move])
 def test_the_other_study_reads_that_it_ended_but_not_by_whom(lab, added, offered, boss, end):
+    run = planned(lab, mode=Run.Mode.BATCH)
+    assert clients.prepare(run) is not None
     end(fresh(offered), boss)
     (event,) = AuditEvent.objects.filter(study=lab.study, verb="endpoint_withdrawn")
     assert (event.actor, event.subject) == (None, added.name)
-
-
-def test_a_batch_that_was_not_sent_is_given_back(lab, added, offered, boss):
-    run = planned(lab, mode=Run.Mode.BATCH)
-    assert clients.prepare(run) is not None
-    withdraw(fresh(offered), boss)
+    # A batch that was not sent is given back.
     clients.tend()
     run.refresh_from_db()
     assert run.state == Run.State.PAUSED
@@ -256,7 +247,7 @@ def test_a_moved_server_is_offered_anew_and_never_followed(lab, added, offered, 
     assert gates.open_key(fresh(again)) == "sk-of-elsewhere-0123456789"
 
 
-def test_a_stale_copy_offers_nothing_again(offered, boss, giver):
+def test_a_stale_copy_offers_nothing_again(offered, boss):
     """A change by somebody whose page is older than the withdrawal, and the other way round."""
     before = fresh(offered)
     withdraw(fresh(offered), boss)
@@ -268,15 +259,11 @@ def test_a_stale_copy_offers_nothing_again(offered, boss, giver):
     assert not fresh(offered).is_offered
 
 
-def test_prices_key_and_probe_follow_the_original(lab, added, offered, boss, monkeypatch):
-    change_endpoint(
-        endpoint=fresh(offered), actor=boss, values={"price_in": 9}, key="sk-new-0123456789"
-    )
-    assert fresh(added).price_in == 9
+def test_prices_key_and_probe_follow_the_original(added, offered, boss):
+    values = {"price_in": 9, "extra_params": {"top_p": 0.5}}
+    change_endpoint(endpoint=fresh(offered), actor=boss, values=values, key="sk-new-0123456789")
     assert gates.open_key(fresh(added)) == "sk-new-0123456789"
-    values = {"extra_params": {"top_p": 0.5}}
-    change_endpoint(endpoint=fresh(offered), actor=boss, values=values)
-    assert fresh(added).extra_params == {"top_p": 0.5}
+    assert (fresh(added).price_in, fresh(added).extra_params) == (9, {"top_p": 0.5})
     assert fresh(added).probed_at is None
 
 

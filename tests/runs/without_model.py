@@ -11,12 +11,5 @@ def command() -> list[str]:
     """How it is started."""
     code = "import sys; sys.path.insert(0, sys.argv.pop(1));"
     code += "from cqa_site.runs.model_box.server import main; sys.exit(main())"
-    beside = [
-        "--model",
-        "none.gguf",
-        "--name",
-        "smollm2-135m-instruct",
-        "--parent",
-        str(os.getpid()),
-    ]
-    return [sys.executable, "-c", code, str(PRETENDED), *beside]
+    beside = ["--model", "none.gguf", "--name", "smollm2-135m-instruct"]
+    return [sys.executable, "-c", code, str(PRETENDED), *beside, "--parent", str(os.getpid())]
