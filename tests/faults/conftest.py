@@ -61,7 +61,8 @@ def emptied(site: FaultSite):
 
 
 def prepared(site: FaultSite):
-    site.people, site.items, site.controls, site.lease = 1, 900, 100, 30
+    site.people, site.items, site.controls = 1, 900, 100
+    site.lease, site.workers = 30, 1
     try:
         site.prepare()
         with Nursery(site.environment) as nursery:

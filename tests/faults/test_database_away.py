@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import re
 import socket
 import threading
 import time
@@ -113,91 +112,99 @@ def health(site) -> tuple[int, float]:
     return status, time.monotonic() - started
 
 
-def first_items(browser: Annotator) -> list[dict]:
+def answer_of(browser: Annotator) -> dict:
+    """A label for the next sentence of somebody who is signed in."""
     _status, page = browser.request("GET", browser.base)
-    return json.loads(PAGE.search(page)[1])["items"]
+    item = json.loads(PAGE.search(page)[1])["items"][0]["id"]
+    browser.token = browser.cookies["csrftoken"]
+    return {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
+
+
+def at_work(site) -> tuple[Annotator, dict]:
+    browser = Annotator(site.port, site.work, seed=1)
+    browser.sign_in("a0@bench.example", PASSWORD)
+    return browser, answer_of(browser)
 
 
 def post(browser: Annotator, path: str, fields: dict) -> http.client.HTTPResponse:
     """One post as the outbox sends it."""
     cookies = "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
     headers = {"Accept": "application/json", "Cookie": cookies, "X-CSRFToken": browser.token}
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{browser.port}{path}", urllib.parse.urlencode(fields).encode(), headers
-    )
+    address = f"http://127.0.0.1:{browser.port}{path}"
+    request = urllib.request.Request(address, urllib.parse.urlencode(fields).encode(), headers)
     try:
         return urllib.request.urlopen(request, timeout=60)
     except urllib.error.HTTPError as error:
         return error
 
 
-def test_a_database_that_answers_nothing_frees_its_requests(behind_proxy):
-    """It accepts connections, as a stalled disk lets it; eight requests are on their way."""
-    site, proxy = behind_proxy
-    browser = Annotator(site.port, site.work, seed=1)
-    browser.sign_in("a0@bench.example", PASSWORD)
-    item = first_items(browser)[0]["id"]
-    browser.token = re.search(r"csrftoken=([^;]+)", _cookies(browser))[1]
-    answer = {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
-    proxy.set("hang")
-    replies = []
+def label_at_once(browser: Annotator, answer: dict, count: int, replies: list) -> list:
+    """Threads that send the same label; each adds status, Retry-After and seconds to a list."""
 
     def label():
         started = time.monotonic()
         reply = post(browser, browser.base + "answer/", answer)
-        replies.append((reply.status, reply.headers["Retry-After"], time.monotonic() - started))
+        seconds = time.monotonic() - started
+        replies.append((reply.status, int(reply.headers["Retry-After"] or 0), seconds))
 
-    threads = [threading.Thread(target=label) for _request in range(8)]
+    threads = [threading.Thread(target=label) for _request in range(count)]
     for thread in threads:
         thread.start()
-    time.sleep(0.2)
-    for _ in range(3):
-        status, seconds = health(site)
-        assert status == 503
-        assert seconds < 2.0
+    return threads
+
+
+def assert_refused(threads: list, replies: list, within: float) -> None:
     for thread in threads:
-        thread.join(timeout=15)
-    assert len(replies) == 8
-    assert {status for status, _again, _seconds in replies} == {503}
-    assert all(int(again) > 0 for _status, again, _seconds in replies)
-    # Twice the time that the pool waits for a connection.
-    assert max(seconds for _status, _again, seconds in replies) < 13
-    proxy.set("carry")
+        thread.join(timeout=60)
+    assert [status for status, _again, _seconds in replies] == [503] * len(threads)
+    assert all(again > 0 for _status, again, _seconds in replies)
+    assert max(seconds for _status, _again, seconds in replies) < within
+
+
+def assert_saved(browser: Annotator, answer: dict) -> None:
+    """Sooner or later."""
     deadline = time.monotonic() + 60
     while (reply := post(browser, browser.base + "answer/", answer)).status != 200:
-        assert time.monotonic() < deadline
+        assert (reply.status, time.monotonic() < deadline) == (503, True)
         time.sleep(0.5)
     assert json.loads(reply.read())["saved"]["label"] == 1
+
+
+def assert_unwell(site, within: float) -> None:
+    for _ in range(3):
+        status, seconds = health(site)
+        assert (status, seconds < within) == (503, True), seconds
+
+
+def test_a_database_that_answers_nothing_frees_its_requests(behind_proxy):
+    """It accepts connections, as a stalled disk lets it; eight requests are on their way."""
+    site, proxy = behind_proxy
+    (browser, answer), replies = at_work(site), []
+    proxy.set("hang")
+    threads = label_at_once(browser, answer, 8, replies)
+    time.sleep(0.2)
+    assert_unwell(site, within=2.0)
+    # Twice the time that the pool waits for a connection.
+    assert_refused(threads, replies, within=13)
+    proxy.set("carry")
+    assert_saved(browser, answer)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mode", ["cut", pytest.param("hang", marks=pytest.mark.long)])
+@pytest.mark.parametrize("mode", ["cut", "hang"])
 def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
     site, proxy = behind_proxy
-    browser = Annotator(site.port, site.work, seed=1)
-    browser.sign_in("a0@bench.example", PASSWORD)
-    item = first_items(browser)[0]["id"]
-    browser.token = re.search(r"csrftoken=([^;]+)", _cookies(browser))[1]
-    answer = {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
+    browser, answer = at_work(site)
     assert health(site)[0] == 200
     proxy.set(mode)
-    for _ in range(3):
-        status, seconds = health(site)
-        assert status == 503
-        assert seconds < 1.0
-    if mode == "cut":
-        for _ in range(3):
-            refused = post(browser, browser.base + "answer/", answer)
-            assert refused.status == 503
-            assert int(refused.headers["Retry-After"]) > 0
-            assert health(site)[1] < 1.0
+    assert_unwell(site, within=1.0)
+    for _ in range(3 if mode == "cut" else 0):
+        refused = post(browser, browser.base + "answer/", answer)
+        assert refused.status == 503
+        assert int(refused.headers["Retry-After"]) > 0
+        assert health(site)[1] < 1.0
     proxy.set("carry")
-    deadline = time.monotonic() + 60
-    while (reply := post(browser, browser.base + "answer/", answer)).status != 200:
-        assert reply.status == 503
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
-    assert json.loads(reply.read())["saved"]["label"] == 1
+    assert_saved(browser, answer)
     assert health(site)[0] == 200
 
 
@@ -205,34 +212,11 @@ def test_health_and_labels_while_the_database_is_away(behind_proxy, mode):
 def test_a_row_that_somebody_holds_frees_its_requests(behind_proxy):
     """Somebody left a transaction open; more labels of the row wait than there are threads."""
     site, _proxy = behind_proxy
-    browser = Annotator(site.port, site.work, seed=1)
-    browser.sign_in("a0@bench.example", PASSWORD)
-    item = first_items(browser)[0]["id"]
-    browser.token = browser.cookies["csrftoken"]
-    answer = {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
-    replies = []
-
-    def label():
-        started = time.monotonic()
-        replies.append(
-            (post(browser, browser.base + "answer/", answer), time.monotonic() - started)
-        )
-
+    (browser, answer), replies = at_work(site), []
     with psycopg.connect(site.database_url) as holder:
         holder.execute("SELECT * FROM annotation_assignment FOR UPDATE")
-        threads = [threading.Thread(target=label) for _request in range(6)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(timeout=60)
-        assert len(replies) == 6
-        assert {reply.status for reply, _seconds in replies} == {503}
-        assert all(int(reply.headers["Retry-After"]) > 0 for reply, _seconds in replies)
+        threads = label_at_once(browser, answer, 6, replies)
         # Ten seconds for the person's row, ten for the label's; there are four threads for six.
-        assert max(seconds for _reply, seconds in replies) < 45
+        assert_refused(threads, replies, within=45)
         assert health(site)[0] == 200
     assert post(browser, browser.base + "answer/", answer).status == 200
-
-
-def _cookies(browser: Annotator) -> str:
-    return "; ".join(f"{name}={value}" for name, value in browser.cookies.items())

@@ -8,7 +8,6 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -19,7 +18,7 @@ from benchmarks.http_annotator import CSRF, Annotator
 from benchmarks.label_round_server import PASSWORD, LabelRoundServer, free_port
 from tests.faults.fault_site import SETTINGS, wait_until
 from tests.faults.test_brokers import ASK, state_of
-from tests.faults.test_database_away import first_items, post
+from tests.faults.test_database_away import answer_of, post
 from tests.faults.test_label_race import query
 from tests.faults.test_refused_bodies import TOKEN
 
@@ -112,13 +111,6 @@ def api(site, token, path, method="GET"):
         return json.loads(reply.read())
 
 
-def answer(browser):
-    """A label for the next sentence."""
-    item = first_items(browser)[0]["id"]
-    browser.token = browser.cookies["csrftoken"]
-    return {"item": item, "label": 1, "client_key": uuid.uuid4().hex}
-
-
 def test_signing_in_waits_for_redis_and_work_goes_on(site):
     token = site.python("-c", TOKEN).strip()
     browser = Annotator(site.port, site.work, seed=1)
@@ -131,7 +123,7 @@ def test_signing_in_waits_for_redis_and_work_goes_on(site):
         status, again = form(site, path, fields)
         assert status == 503
         assert int(again) > 0
-    assert post(browser, browser.base + "answer/", answer(browser)).status == 200
+    assert post(browser, browser.base + "answer/", answer_of(browser)).status == 200
     assert api(site, token, "me/")
     began = time.monotonic()
     rounds = f"studies/{site.study}/label-rounds/{site.label_round}/"

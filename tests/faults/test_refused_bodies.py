@@ -5,9 +5,6 @@ from itertools import cycle, islice
 
 import pytest
 
-from benchmarks.label_round_server import LabelRoundServer
-from tests.faults.fault_site import SETTINGS
-
 CONNECTIONS = 200
 TOKEN = """
 import django; django.setup()
@@ -21,14 +18,10 @@ SIZES = (300, 60_000, 900_000)
 
 
 @pytest.fixture(scope="module")
-def site():
-    served = LabelRoundServer(people=1, items=4, controls=1, workers=1, settings=SETTINGS)
-    try:
-        served.prepare()
-        served.start()
-        yield served
-    finally:
-        served.remove()
+def site(sqlite_sites):
+    sqlite_sites.start()
+    yield sqlite_sites
+    sqlite_sites.kill()
 
 
 @pytest.fixture(scope="module")
