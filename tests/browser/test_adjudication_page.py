@@ -10,14 +10,13 @@ from annotation.consensus import views
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.actions.decisions import adjudicate
 from annotation.consensus.models import Adjudication
-from annotation.labelling.actions import rounds as label_rounds
 from cqa_site.people.actions import rater_for
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_member, make_study
 
 from .conftest import LOOKS, lose_first
-from .test_offline_reload import open_kept, quiet
+from .desk import open_kept, quiet, with_guideline
 
 pytestmark = pytest.mark.browser
 DECIDE = re.compile(r"/adjudicate/(\?.*)?$")
@@ -27,12 +26,7 @@ def make_world():
     """A round with four sentences that nobody agrees about."""
     study = make_study()
     votes = [[0, 3], [3, 0], [0, 3], [3, 0]]
-    label_round = imported(study, make_raters(study, 2), votes=votes)
-    label_round.guideline = label_rounds.default_guideline(study)
-    label_round.guideline.levels = label_rounds.default_levels()
-    label_round.guideline.body = label_rounds.default_body()
-    label_round.guideline.save()
-    label_round.save()
+    label_round = with_guideline(imported(study, make_raters(study, 2), votes=votes))
     recompute_final_labels(label_round)
     make_member(study, "expert")
     return label_round
@@ -138,8 +132,14 @@ def test_a_second_press_does_not_decide_what_nobody_has_read(desk, settings):
 
 @pytest.mark.long
 def test_a_comment_stays_in_the_browser_until_it_is_saved(desk, world):
-    page = desk.page
-    write(page, "Typed, not sent")
+    """It has the keys of the label page; letters and digits in it are text."""
+    page, guideline = desk.page, desk.page.locator("#guideline-dialog")
+    page.keyboard.press("i")
+    expect(guideline.locator(".scale")).to_be_visible()
+    page.keyboard.press("i")
+    expect(guideline).to_be_hidden()
+    page.keyboard.press("n")
+    page.keyboard.type("2 u s")
     first = sentence(page)
     wait_until_read(page)
     page.keyboard.press("Escape")
@@ -147,13 +147,12 @@ def test_a_comment_stays_in_the_browser_until_it_is_saved(desk, world):
     expect(page.locator("#work .sentence")).not_to_have_text(first)
     expect(page.locator("#id_comment")).to_have_value("")
     desk.go("study", world.study.public_id)
-    argument = world.items.get(argument__text=first).argument
-    query = f"?unit={argument.public_id}"
+    query = f"?unit={world.items.get(argument__text=first).argument.public_id}"
     desk.go("adjudication", world.study.public_id, world.public_id, query=query)
-    expect(page.locator("#id_comment")).to_have_value("Typed, not sent")
+    expect(page.locator("#id_comment")).to_have_value("2 u s")
     expect(page.locator("#saved")).to_contain_text("kept in this browser")
     decide(page, "1")
-    assert stored() == {first: (1, "Typed, not sent")}
+    assert stored() == {first: (1, "2 u s")}
     desk.go("adjudication", world.study.public_id, world.public_id, query=query)
     write(page, "")
     page.reload()
@@ -194,7 +193,10 @@ def test_a_decision_made_offline_waits_and_is_sent_by_itself(desk):
 def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     page, heard = desk.page, desk.page.locator("#announce")
     expect(page.locator("#undo")).to_be_hidden()
+    # A lost reply stores one decision.
+    lost = lose_first(desk.context, DECIDE.pattern)
     first = decide(page, "1")
+    assert (lost, Adjudication.objects.count()) == ([200], 1)
     second = sentence(page)
     wait_until_read(page)
     desk.context.set_offline(True)
@@ -219,8 +221,7 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     desk.context.set_offline(False)
     expect(page.locator("#toasts")).to_contain_text("Undone: 2.")
     expect(page.locator("#saved")).to_have_text("All decisions saved")
-    assert sentence(page) == third
-    assert stored() == {first: (1, "")}
+    assert (sentence(page), stored()) == (third, {first: (1, "")})
     assert Adjudication.objects.filter(is_undone=True).count() == 1
     quiet(desk)
 
@@ -248,16 +249,6 @@ def test_an_undo_says_which_decision_counts_again(desk):
     assert sentence(page) == first
     assert stored() == {first: (1, "")}
     quiet(desk)
-
-
-@pytest.mark.long
-def test_a_lost_reply_stores_one_decision(desk):
-    lost = lose_first(desk.context, DECIDE.pattern)
-    first = decide(desk.page, "2")
-    assert lost == [200]
-    assert stored() == {first: (2, "")}
-    assert Adjudication.objects.count() == 1
-    desk.console.clear()
 
 
 @pytest.mark.long

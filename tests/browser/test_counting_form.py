@@ -11,6 +11,7 @@ from tests.argsum.made_cells import make_dataset, make_set
 from tests.cast import make_member, make_study
 
 from .conftest import LOOKS
+from .desk import press, press_and_leave
 
 pytestmark = pytest.mark.browser
 
@@ -25,14 +26,9 @@ def make_world():
 
 
 @pytest.fixture
-def counting(world):
-    return world
-
-
-@pytest.fixture
-def form(visit, counting):
-    visitor = visit(make_member(counting.study, "annotator", "Ann"))
-    open_form(visitor, counting)
+def form(visit, world):
+    visitor = visit(make_member(world.study, "annotator", "Ann"))
+    open_form(visitor, world)
     return visitor
 
 
@@ -41,19 +37,12 @@ def open_form(visitor, counting):
     expect(visitor.page.locator(".scripted .active")).to_have_count(1)
 
 
-def press(page, *keys):
-    for key in keys:
-        page.keyboard.press(key)
-
-
 def active(page):
     return page.locator(".count-row.active").get_attribute("id")
 
 
 def shown(page):
-    return page.locator("#covered-shown").text_content(), page.locator(
-        "#unique-shown"
-    ).text_content()
+    return [page.locator(f"#{name}-shown").text_content() for name in ("covered", "unique")]
 
 
 def expect_saved(page):
@@ -86,7 +75,7 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     page.locator("#reference-0 .count-tick").nth(1).click()
     page.locator("#group-0").select_option("B")
     page.locator("#comment").fill("Half of it.")
-    assert shown(page) == ("0.5", "1")
+    assert shown(page) == ["0.5", "1"]
     page.locator("#reference-0 legend").click()
     expect(page.locator("#summary-1")).to_have_class(re.compile("covering"))
     # Reloaded before the next save is due: the browser kept it.
@@ -104,22 +93,7 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
 
 
 @pytest.mark.long
-def test_typed_and_unsure_counts_take_the_place_of_marks(form):
-    page = form.page
-    page.get_by_text("Type the counts").click()
-    page.locator("#covered").fill("1.5")
-    page.locator('input[name="unique_unsure"]').check()
-    assert shown(page) == ("1.5", "unsure")
-    expect(page.locator("#left")).to_have_text("Everything is marked")
-    first = page.url
-    press(page, "Control+Enter")
-    page.wait_for_url(lambda url: url != first)
-    sheet = CountSheet.objects.get(state="submitted")
-    assert (sheet.covered, sheet.unique, sheet.redundancy) == (1.5, None, None)
-
-
-@pytest.mark.long
-def test_a_count_that_is_none_stops_no_save(form):
+def test_typed_and_unsure_counts_take_the_place_of_marks_and_one_that_is_none_stops_no_save(form):
     page = form.page
     page.get_by_text("Type the counts").click()
     page.locator("#covered").fill("2 of 5")
@@ -131,17 +105,23 @@ def test_a_count_that_is_none_stops_no_save(form):
     assert CountSheet.objects.get().draft["comment"] == "Second."
     page.reload()
     expect(page.locator("#covered")).to_have_value("2 of 5")
-    page.locator("#covered").fill("2")
+    page.locator("#covered").fill("1.5")
+    page.locator('input[name="unique_unsure"]').check()
     expect_saved(page)
+    assert shown(page) == ["1.5", "unsure"]
+    expect(page.locator("#left")).to_have_text("Everything is marked")
+    press_and_leave(page, "Control+Enter")
+    sheet = CountSheet.objects.get(state="submitted")
+    assert (sheet.covered, sheet.unique, sheet.redundancy) == (1.5, None, None)
     form.console.clear()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
-def test_the_form_is_accessible_and_fits(visit, counting, width, scheme):
-    person = make_member(counting.study, "annotator", "Ann")
+def test_the_form_is_accessible_and_fits(visit, world, width, scheme):
+    person = make_member(world.study, "annotator", "Ann")
     visitor = visit(person, viewport={"width": width, "height": 800}, color_scheme=scheme)
-    open_form(visitor, counting)
+    open_form(visitor, world)
     press(visitor.page, "1", "Shift+Digit2", "ArrowRight", "a", "0")
     assert visitor.axe() == []
     assert visitor.has_no_sideways_scroll()

@@ -37,23 +37,15 @@ PLACED = """([before, after]) => {
 }"""
 # Before the caret, behind it, and the text with argument 8 cited there.
 CARETS = [
-    ("Fast", " starts.", "Fast [8] starts."),
-    ("Fast ", "starts.", "Fast [8] starts."),
-    ("Fast and ch", "eap.", "Fast and cheap [8]."),
-    ("Fast and cheap", ".", "Fast and cheap [8]."),
-    ("Fast and cheap.", " Then", "Fast and cheap. [8] Then"),
-    ("Fast (and cheap", ")", "Fast (and cheap [8])"),
-    ("Fast (", "and cheap)", "Fast ([8] and cheap)"),
-    ("well-kn", "own, it’s", "well-known [8], it’s"),
-    ("it", "’s 3.5", "it’s [8] 3.5"),
-    ("at 3.", "5-inch", "at 3.5-inch [8]"),
-    ("", "Fast", "[8] Fast"),
-    ("Fast", "", "Fast [8]"),
-    ("", "", "[8]"),
-    ("line\n", "Fast", "line\n[8] Fast"),
-    ("Fast ", "[1]", "Fast [8] [1]"),
+    ("Fast", " starts.", "Fast [8] starts."), ("Fast ", "starts.", "Fast [8] starts."),
+    ("Fast and ch", "eap.", "Fast and cheap [8]."), ("Fast and cheap", ".", "Fast and cheap [8]."),
+    ("Fast and cheap.", " Then", "Fast and cheap. [8] Then"), ("Fast", "", "Fast [8]"),
+    ("Fast (and cheap", ")", "Fast (and cheap [8])"), ("", "Fast", "[8] Fast"), ("", "", "[8]"),
+    ("Fast (", "and cheap)", "Fast ([8] and cheap)"), ("it", "’s 3.5", "it’s [8] 3.5"),
+    ("well-kn", "own, it’s", "well-known [8], it’s"), ("at 3.", "5-inch", "at 3.5-inch [8]"),
+    ("line\n", "Fast", "line\n[8] Fast"), ("Fast ", "[1]", "Fast [8] [1]"),
     ("schö", "n, Ökonom", "schön [8], Ökonom"),
-]
+]  # fmt: skip
 FORMS = [
     "Fast [3] and cheap [1, 2], small [2-5], odd [1-3, 5-6], said [Argument 3].",
     "Old [generated] or [3, generated], not [Paris], not [], not [12345], not [4-2], not [1-200].",
@@ -123,7 +115,7 @@ def write(page, text):
     editor(page).fill(text)
 
 
-def test_what_is_typed_is_saved_by_itself(desk, sheet):
+def test_what_is_typed_or_cited_is_saved_by_itself_and_undo_takes_it_back(desk, sheet):
     page = desk.page
     expect(page.locator("#saved")).to_contain_text("No changes yet")
     put_caret(page, "Tea is calmer")
@@ -138,6 +130,17 @@ def test_what_is_typed_is_saved_by_itself(desk, sheet):
     page.keyboard.press("Control+s")
     expect_saved(page, timeout=1_000)
     assert stored(sheet).endswith("Teapot")
+    before = stored(sheet)
+    expect(page.locator("#argument-3")).not_to_have_class(re.compile("cited"))
+    put_caret(page, "Caffeine: Tea has little of it")
+    page.get_by_role("button", name="Cite argument 3").click()
+    expect_saved(page)
+    assert "little of it [3] [1]." in stored(sheet)
+    expect(page.locator("#argument-3")).to_have_class(re.compile("cited"))
+    page.keyboard.press("Control+z")
+    expect(editor(page)).to_have_value(before)
+    expect_saved(page)
+    assert stored(sheet) == before
 
 
 @pytest.mark.long
@@ -157,23 +160,10 @@ def test_somebody_who_never_pauses_is_saved_every_five_seconds(desk, sheet):
     assert "calmer...........!" in stored(sheet)
 
 
-def test_an_argument_is_cited_where_the_caret_is_and_undo_takes_it_back(desk, sheet):
-    page = desk.page
-    before = sheet.machine_text
-    expect(page.locator("#argument-3")).not_to_have_class(re.compile("cited"))
-    put_caret(page, "Caffeine: Tea has little of it")
-    page.get_by_role("button", name="Cite argument 3").click()
-    expect_saved(page)
-    assert "little of it [3] [1]." in stored(sheet)
-    expect(page.locator("#argument-3")).to_have_class(re.compile("cited"))
-    page.keyboard.press("Control+z")
-    expect(editor(page)).to_have_value(before)
-    expect_saved(page)
-    assert stored(sheet) == before
-
-
 @pytest.mark.long
-def test_a_citation_has_its_spaces_wherever_the_caret_is(desk, sheet):
+def test_a_citation_has_its_spaces_and_a_number_goes_into_the_one_that_the_caret_touches(
+    desk, sheet
+):
     page = desk.page
     for before, after, wanted in CARETS:
         assert page.evaluate(PLACED, [before, after]) == wanted, (before, after)
@@ -181,11 +171,6 @@ def test_a_citation_has_its_spaces_wherever_the_caret_is(desk, sheet):
     page.get_by_role("button", name="Cite argument 3").click()
     expect_saved(page)
     assert "Tea has little [3] of it" in stored(sheet)
-
-
-@pytest.mark.long
-def test_a_number_goes_into_the_citation_that_the_caret_touches(desk, sheet):
-    page = desk.page
     put_caret(page, "the hour [1]")
     page.locator("#argument-2").click()
     expect(editor(page)).to_have_value(re.compile(r"the hour \[1, 2\]"))
@@ -292,23 +277,6 @@ def test_submitting_by_keyboard_with_a_reason(desk, sheet):
     desk.console.clear()  # the browser logs the 422
 
 
-@pytest.mark.long
-def test_text_written_offline_arrives(desk, sheet):
-    page = desk.page
-    desk.context.set_offline(True)
-    put_caret(page, "Tea is calmer")
-    page.keyboard.type(" offline")
-    expect(page.locator("#saved")).to_contain_text("No connection. Your entries are kept")
-    assert stored(sheet) == sheet.machine_text
-    assert page.evaluate(LEAVES) is False, "leaving with unsent text asks first"
-    page.keyboard.type(" and still")
-    desk.context.set_offline(False)
-    expect_saved(page)
-    assert "calmer offline and still and" in stored(sheet)
-    assert not KeptText.objects.exists()
-    desk.console.clear()  # the browser itself logs each failed request
-
-
 # Words come at once: on a busy machine a save would fall between two letters, and both be kept.
 
 
@@ -362,9 +330,22 @@ def leave_offline(visitor, words):
 
 
 @pytest.mark.long
-def test_a_page_that_was_closed_before_it_could_save(desk, sheet):
-    leave_offline(desk, " unsent")
+def test_text_written_offline_arrives_also_from_a_page_that_was_closed(desk, sheet):
+    page = desk.page
+    desk.context.set_offline(True)
+    put_caret(page, "Coffee works at once")
+    page.keyboard.type(" offline")
+    expect(page.locator("#saved")).to_contain_text("No connection. Your entries are kept")
     assert stored(sheet) == sheet.machine_text
+    assert page.evaluate(LEAVES) is False, "leaving with unsent text asks first"
+    page.keyboard.type(" and still")
+    desk.context.set_offline(False)
+    expect_saved(page)
+    before = stored(sheet)
+    assert "at once offline and still" in before
+    assert not KeptText.objects.exists()
+    leave_offline(desk, " unsent")
+    assert stored(sheet) == before
     page = open_desk(desk, sheet)
     expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
     expect(editor(page)).to_have_value(re.compile("calmer unsent"))

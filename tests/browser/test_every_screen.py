@@ -16,7 +16,8 @@ from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
 from tests.lengths import mostly
 
-from .test_five_kinds import PAGES, WALKS, press, press_and_leave
+from .desk import press, press_and_leave
+from .test_five_kinds import PAGES, WALKS
 
 pytestmark = pytest.mark.browser
 
@@ -98,14 +99,13 @@ ON_TOP = """each => {
 
 def lengthen():
     Answer.objects.update(text=ANSWER_TEXT)
-    Argument.objects.filter(pk__in=[*Argument.objects.values_list("pk", flat=True)[::2]]).update(
-        text=SENTENCE
-    )
+    half = list(Argument.objects.values_list("pk", flat=True)[::2])
+    Argument.objects.filter(pk__in=half).update(text=SENTENCE)
     Argument.objects.exclude(text=SENTENCE).update(text=WORD)
     for number, pair in enumerate(Comparison.objects.all()):
         Comparison.objects.filter(pk=pair.pk).update(object1=f"{number}{WORD}"[:200])
-    Comment.objects.update(text=f"{WORD} {SENTENCE}")
-    AuditPair.objects.update(text=f"{WORD} {SENTENCE}")
+    for model in (Comment, AuditPair):
+        model.objects.update(text=f"{WORD} {SENTENCE}")
     for model in (ReferenceKeyPoint, SystemSummary):
         for number, each in enumerate(model.objects.all()):
             model.objects.filter(pk=each.pk).update(text=f"{number} {WORD} {SENTENCE}")
@@ -189,8 +189,10 @@ def test_forced_colours_show_what_is_chosen_in_hand_and_not_saved(open_page, kin
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", mostly(WALKS, "score"))
-def test_nothing_stays_over_the_work_in_a_low_window(open_page, kind):
+@pytest.mark.parametrize("kind", WALKS)
+def test_nothing_stays_over_the_work_in_a_low_window_and_the_bar_is_read_on_a_phone(
+    open_page, kind
+):
     visitor = open_page(kind, viewport={"width": 320, "height": 256})
     page = visitor.page
     assert page.evaluate(BARS) == 0
@@ -201,17 +203,29 @@ def test_nothing_stays_over_the_work_in_a_low_window(open_page, kind):
     if kind != "label":
         assert page.locator("#saved").get_attribute("data-state") != "saved"
         assert "yet" in page.locator("#saved").inner_text()
+    # On a phone the name of the round and the state are read in full.
+    Round.objects.update(name="Score answers (demo)")
+    page.set_viewport_size(PHONE["viewport"])
+    page.reload()
+    name = page.locator(".topbar .where span")
+    expect(name).to_have_text("Score answers (demo)")
+    assert name.evaluate(CUT) == [False, False]
+    assert min(page.evaluate(BAR_GAPS)) > 4
+    assert page.locator(".topbar .where a").bounding_box()["y"] >= 0
+    if kind != "label":  # there is room for it in one line
+        lines = page.locator("#saved [data-text]").evaluate("each => each.getClientRects().length")
+        assert lines == 1
 
 
-@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
-def test_a_finger_finds_everything(open_page, kind):
+@pytest.mark.parametrize("kind", mostly(WALKS, "label"))
+def test_a_finger_finds_everything_and_no_hint_of_a_key(open_page, kind):
     visitor = open_page(kind, **PHONE)
     assert "\n".join(visitor.small_targets(44)) == ""
     assert visitor.has_no_sideways_scroll()
     assert visitor.page.evaluate(HINTS) == [], "there is no keyboard"
 
 
-@pytest.mark.parametrize("kind", mostly(WALKS, "score", "prefer"))
+@pytest.mark.parametrize("kind", mostly(WALKS, "score"))
 def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_page, kind):
     visitor = open_page(kind, is_long=True, **PHONE)
     page = visitor.page
@@ -220,33 +234,9 @@ def test_long_texts_stay_within_a_phone_and_leave_every_control_in_reach(open_pa
         assert page.locator(name).first.evaluate(ON_TOP), name
     assert page.locator("main").evaluate(WIDER) == []
     if kind == "score":  # the question leaves room for the answer
-        heights = [
-            page.locator(f".reading{part}").bounding_box()["height"] for part in ("", "-head")
-        ]
-        assert heights[1] < heights[0] / 2
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
-def test_the_name_of_the_round_and_the_state_are_read_in_full_on_a_phone(open_page, kind):
-    page = open_page(kind, **PHONE).page
-    Round.objects.update(name="Score answers (demo)")
-    page.reload()
-    name = page.locator(".topbar .where span")
-    expect(name).to_have_text("Score answers (demo)")
-    assert name.evaluate(CUT) == [False, False]
-    assert min(page.evaluate(BAR_GAPS)) > 4
-    top = page.locator(".topbar .where a").bounding_box()
-    assert top["y"] >= 0
-    if kind != "label":  # there is room for it in one line
-        lines = page.locator("#saved [data-text]").evaluate("each => each.getClientRects().length")
-        assert lines == 1
-
-
-@pytest.mark.parametrize("kind", mostly(WALKS, "label", "score"))
-def test_no_hint_of_a_key_stands_where_there_is_no_keyboard(open_page, kind):
-    page = open_page(kind, **PHONE).page
-    assert page.evaluate(HINTS) == []
+        parts = [page.locator(f".reading{part}") for part in ("-head", "")]
+        question, answer = (part.bounding_box() for part in parts)
+        assert question["height"] < answer["height"] / 2
 
 
 @pytest.fixture

@@ -17,52 +17,30 @@ from argsum.counting.models import CountSheet
 from benchmark.preferences.kind import turned
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models import ScoreSheet
-from cqa_site.rounds.lifecycle import close_round, open_round
-from tests.annotation import editing_cast
-from tests.argsum.auditing.made_auditing import make_analysis, open_audit
-from tests.argsum.counting.made_counting import open_counting
-from tests.argsum.made_cells import make_dataset, make_set
-from tests.benchmark.made_rounds import make_round
-from tests.benchmark.made_scores import make_scored_answers
+from cqa_site.rounds.lifecycle import close_round
 from tests.benchmark.preferences.made_preferences import make_pairs
-from tests.cast import make_label_round, make_member, make_study, sign_in
+from tests.cast import make_member, make_study, sign_in
 from tests.lengths import mostly
+
+from .desk import auditing, counting, editing, labelling, press, press_and_leave, scoring, sentence
 
 pytestmark = pytest.mark.browser
 
 NAMES = ("Ann", "Ben")
 
 
-def press(page, *keys):
-    for key in keys:
-        page.keyboard.press(key)
-
-
 def tab_to(page, selector):
     """Go on with the Tab key until something like that has the focus."""
     for _ in range(80):
-        page.keyboard.press("Tab")
+        press(page, "Tab")
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
     raise AssertionError(f"the Tab key does not reach {selector}")
 
 
-def press_and_leave(page, *keys):
-    """Press keys, the last of which leads to another page."""
-    before = page.url
-    press(page, *keys)
-    page.wait_for_url(lambda url: url != before)
-
-
-def label_round(study, boss, people):
-    made = make_label_round(study, ordinary=4, controls=1, votes_per_item=2)
-    open_round(round_=made, actor=boss)
-    return made
-
-
 def label(page, person):
     for number in range(5):
-        before = page.locator("[data-sentence]").inner_text()
+        before = sentence(page)
         press(page, ("3", "2")[person] if number else "1")
         if number < 4:
             expect(page.locator("[data-sentence]")).not_to_have_text(before)
@@ -71,11 +49,6 @@ def label(page, person):
 
 def labels():
     return Counter(Assignment.objects.values_list("rater__user__name", "label"))
-
-
-def desks(study, boss, people):
-    editing_cast.make_answers(study, questions=1)
-    return editing_cast.make_round(study, people=people, individual=0)
 
 
 def edit(page, person):
@@ -94,11 +67,6 @@ def revisions():
     )
 
 
-def scoring(study, boss, people):
-    make_scored_answers(study, questions=2)
-    return make_round(study, boss, overlap_share=1.0)
-
-
 def score(page, person):
     for _turn in range(4):
         expect(page.locator(".scripted .active")).to_have_count(1)
@@ -112,12 +80,6 @@ def totals():
     return Counter(rows.values_list("rater__user__name", "total", "points__C12"))
 
 
-def counting(study, boss, people):
-    for cell in make_dataset(study).cells.all():
-        make_set(cell)
-    return open_counting(study, boss, raters=2)
-
-
 def count(page, person):
     for _turn in range(2):
         expect(page.locator(".scripted .active")).to_have_count(1)
@@ -129,10 +91,6 @@ def count(page, person):
 def counts():
     rows = CountSheet.objects.filter(state="submitted")
     return Counter(rows.values_list("rater__user__name", "covered", "unique"))
-
-
-def comparing(study, boss, people):
-    return make_pairs(study, boss, raters=2)
 
 
 def prefer(page, person):
@@ -149,11 +107,6 @@ def verdicts():
         (each.rater.user.name, turned(each.verdict, is_swapped=each.is_swapped), each.comment)
         for each in rows
     )
-
-
-def auditing(study, boss, people):
-    make_analysis(study)
-    return open_audit(study, boss, size=4, raters=2)
 
 
 def check(page, person):
@@ -180,14 +133,14 @@ class Walk:
 
 WALKS = {
     "label": Walk(
-        label_round,
+        lambda *args: labelling(*args[:2], ordinary=4, votes_per_item=2),
         label,
         labels,
         {("Ann", 1): 1, ("Ann", 3): 4, ("Ben", 1): 1, ("Ben", 2): 4},
         {"figures": "5 items with two or more votes · 2 annotators · 10 votes"},
     ),
     "edit": Walk(
-        desks,
+        lambda study, boss, people: editing(study, boss, people=people, questions=1),
         edit,
         revisions,
         {("Ann", "Tea or coffee.", "choice"): 1, ("Ben", "Tea at last.", "choice"): 1},
@@ -195,57 +148,44 @@ WALKS = {
         role="expert",
     ),
     "score": Walk(
-        scoring,
+        lambda *args: scoring(*args[:2], overlap_share=1.0),
         score,
         totals,
         {("Ann", 18, 2): 4, ("Ben", 15, 0): 4},
         {"scores": r"Alpha\s+1\s+16\.500", "score_agreement": "8 sheets"},
     ),
     "count": Walk(
-        counting,
+        lambda *args: counting(*args[:2], raters=2),
         count,
         counts,
         {("Ann", 1, 1.5): 2, ("Ben", 1.5, 1.5): 2},
         {"key_points": r"0\.583\s+0\.625\s+0\.500", "summary_people": r"Ann\s+Ben\s+2\s"},
     ),
     "prefer": Walk(
-        comparing,
+        lambda *args: make_pairs(*args[:2], raters=2),
         prefer,
         verdicts,
-        {
-            ("Ann", "tie", "Clearer."): 1,
-            ("Ann", "both_bad", "Clearer."): 1,
-            ("Ann", "left", "Clearer."): 2,
-            ("Ben", "tie", "Clearer."): 1,
-            ("Ben", "both_bad", "Clearer."): 1,
-            ("Ben", "left", "Clearer."): 1,
-            ("Ben", "right", "Clearer."): 1,
-        },
+        Counter(
+            [(name, said, "Clearer.") for name in NAMES for said in ("tie", "both_bad", "left")]
+            + [("Ann", "left", "Clearer."), ("Ben", "right", "Clearer.")]
+        ),
         {"preferences": "8 verdicts by 2 people on 4 pairs from 4 questions"},
     ),
     "audit": Walk(
-        auditing,
+        lambda *args: auditing(*args[:2], size=4, raters=2),
         check,
         answers,
-        {
-            **{("Ann", answer): 1 for answer in ("makes", "partly", "not", "opposite")},
-            **{("Ben", answer): n for answer, n in (("makes", 2), ("partly", 1), ("not", 1))},
-        },
+        {("Ann", answer): 1 for answer in ("makes", "partly", "not", "opposite")}
+        | {("Ben", "makes"): 2, ("Ben", "partly"): 1, ("Ben", "not"): 1},
         {"analysis_audit": r"4 of 4 drawn pairs[^.]*8 answers\s+by 2 people"},
     ),
 }
 
 
 PAGES = {
-    "label": "label",
-    "edit": "desk",
-    "score": "score",
-    "count": "count",
-    "prefer": "prefer",
+    "label": "label", "edit": "desk", "score": "score", "count": "count", "prefer": "prefer",
     "audit": "point_check",
-}
-
-
+}  # fmt: skip
 OF_A_ROUND = ("figures", "expert_agreement")
 
 

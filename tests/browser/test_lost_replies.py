@@ -13,8 +13,7 @@ from benchmark.scoring.models import KeptScore, ScoreSheet
 from tests.lengths import mostly
 
 from .conftest import lose_first
-from .test_five_kinds import press
-from .test_meant_answers import Desk
+from .desk import Desk, press
 
 pytestmark = pytest.mark.browser
 
@@ -24,6 +23,7 @@ SHEETS = {
     "prefer": (PreferenceSheet, KeptPreference),
     "edit": (EditingSheet, KeptText),
 }
+SHORT = [("prefer", False), ("edit", True)]
 # How often something is put into the message about a submission, and what.
 ALERTS = """() => {
   const message = document.getElementById("submit-message")
@@ -67,31 +67,34 @@ def verdicts():
     return [turned(each.content["verdict"], is_swapped=sheet.is_swapped) for each in events]
 
 
-@pytest.mark.parametrize("kind", mostly(SHEETS, "score", "prefer"))
-def test_a_submission_whose_reply_was_lost_is_made_once(visit, kind):
+@pytest.mark.parametrize(
+    ("kind", "is_changed"),
+    [
+        pytest.param(kind, changed, marks=() if (kind, changed) in SHORT else pytest.mark.long)
+        for kind in SHEETS
+        for changed in (False, True)
+    ],
+)
+def test_a_submission_whose_reply_was_lost_is_made_once(visit, kind, is_changed):
+    """What is changed after it is no conflict."""
     desk = Desk(visit, kind)
     page, before = desk.page, desk.page.url
     lost = lose_first(page, "/submit/")
     fill(page, kind)
     submit(page, kind)
     expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
-    # Nothing more is pressed.
-    wait_for_next(page, kind, before)
+    # Nothing more is pressed, or another answer is.
+    if is_changed:
+        change(page, kind)
+    wait_for_next(page, kind, before, revision=1 + is_changed)
     assert lost == [200]
-    assert submitted(kind).count() == 1
-    assert submitted(kind).get().events.count() == 1
+    sheet = submitted(kind).get()
+    assert (sheet.events.count(), sheet.draft) == (1 + is_changed, None)
     assert not SHEETS[kind][1].objects.exists()
     desk.quiet()
 
 
-@pytest.mark.parametrize("kind", mostly(SHEETS, "score", "edit"))
-def test_what_is_changed_after_a_lost_reply_is_no_conflict(visit, kind):
-    desk = Desk(visit, kind)
-    page, before = desk.page, desk.page.url
-    lost = lose_first(page, "/submit/")
-    fill(page, kind)
-    submit(page, kind)
-    expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
+def change(page, kind):
     if kind == "score":
         press(page, "0")
     if kind == "count":
@@ -99,16 +102,7 @@ def test_what_is_changed_after_a_lost_reply_is_no_conflict(visit, kind):
     if kind == "edit":
         page.locator("#text").press("Control+End")
         page.keyboard.type(" Or cocoa.")
-    if kind != "prefer":
-        page.keyboard.press("Control+Enter")
-    else:
-        press(page, "b")
-    wait_for_next(page, kind, before, revision=2)
-    assert lost == [200]
-    sheet = submitted(kind).get()
-    assert (sheet.events.count(), sheet.draft) == (2, None)
-    assert not SHEETS[kind][1].objects.exists()
-    desk.quiet()
+    press(page, "b" if kind == "prefer" else "Control+Enter")
 
 
 def hold_first(page, pattern):
@@ -164,7 +158,7 @@ def test_a_verdict_pressed_while_the_next_pair_comes_is_one_on_the_pair_that_is_
     expect(page.locator(".verdicts [aria-pressed=true]")).to_have_count(0)
 
 
-@pytest.mark.parametrize("kind", mostly(SHEETS, "score", "prefer"))
+@pytest.mark.parametrize("kind", mostly(SHEETS, "score"))
 def test_a_submission_that_waited_replaces_nothing_that_was_stored_since(visit, kind):
     desk = Desk(visit, kind)
     address = desk.page.url
@@ -200,22 +194,17 @@ def test_a_submission_that_waited_replaces_nothing_that_was_stored_since(visit, 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", mostly(["score", "prefer"], "score"))
+@pytest.mark.parametrize("kind", ["score", "prefer"])
 def test_trouble_is_said_once_however_often_it_is_tried(visit, kind):
     desk = Desk(visit, kind)
-    page = desk.page
+    page, words = desk.page, "sent when you are back online"
     fill(page, kind)
     page.evaluate(ALERTS)
     desk.offline()
     submit(page, kind)
-    expect(page.locator("#submit-message")).to_contain_text("sent when you are back online")
+    expect(page.locator("#submit-message")).to_contain_text(words)
     page.wait_for_timeout(4500)
-    alerts = [
-        text
-        for text in page.evaluate("() => window.alerts")
-        if "sent when you are back online" in text
-    ]
-    assert len(alerts) == 1
+    assert len([text for text in page.evaluate("() => window.alerts") if words in text]) == 1
     desk.quiet()
 
 
@@ -240,7 +229,7 @@ def test_a_tab_says_that_another_one_submitted(visit, kind):
     expect(other.locator("#changed-elsewhere")).to_be_visible()
 
 
-@pytest.mark.parametrize("choice", ["mine", "stored"])
+@pytest.mark.parametrize("choice", mostly(["mine", "stored"], "mine"))
 def test_a_conflict_says_what_is_stored_and_what_is_not(visit, choice):
     desk = Desk(visit, "prefer")
     page, before = desk.page, desk.page.url

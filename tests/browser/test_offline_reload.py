@@ -9,76 +9,29 @@ from django.utils import timezone
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
-from annotation.labelling.models.rounds import Assignment
 from benchmark.scoring.models import KeptScore, ScoreSheet
 from cqa_site.rounds.crowd.participants import create_link
-from cqa_site.rounds.lifecycle import open_round
-from tests.annotation import editing_cast
-from tests.argsum.counting.made_counting import open_counting
-from tests.argsum.made_cells import make_dataset, make_set
-from tests.benchmark.made_rounds import make_round
-from tests.benchmark.made_scores import make_scored_answers
-from tests.benchmark.preferences.made_preferences import make_pairs
-from tests.cast import make_label_round, make_member, make_study
-from tests.lengths import mostly
+from tests.cast import make_member, make_study
+
+from .desk import MAKE, editing, labelling, open_kept, press, quiet, until
 
 pytestmark = pytest.mark.browser
 VALUES = "fields => fields.map(each => `${each.name}=${each.value}`).join()"
 
 
-def kept(page):
-    """Addresses that the worker keeps, static files aside."""
-    return page.evaluate(
-        """async () => (await (await caches.open('counterpoint-work')).keys())
-        .map(each => each.url).filter(url => !url.includes('/static/'))"""
-    )
-
-
-def until(page, wanted):
-    """Wait until the worker keeps just these."""
-    for _turn in range(100):
-        if kept(page) == wanted:
-            return
-        page.wait_for_timeout(50)
-    assert kept(page) == wanted
-
-
-def open_kept(visitor, name, *args):
-    """Open a work page and wait until the worker has it."""
-    page = visitor.go(name, *args)
-    page.on("dialog", lambda dialog: dialog.accept())
-    until(page, [page.url])
-    return page
-
-
-def quiet(visitor):
-    """The browser itself logs what it could not load."""
-    visitor.context.close()
-    visitor.console.clear()
-
-
-def scoring(study):
-    make_scored_answers(study, questions=3, systems=("Alpha",))
-    return make_round(study, make_member(study, "researcher"))
-
-
-def at_a_sheet(visit):
-    """A visitor at a sheet that the worker keeps, and the round."""
-    made = scoring(make_study())
-    visitor = visit(make_member(made.study, "annotator"), service_workers="allow")
-    open_kept(visitor, "score", made.study.public_id, made.public_id)
+def at_work(visit, kind="score"):
+    """A visitor at a page that the worker keeps, and the round."""
+    study = make_study()
+    made = MAKE[kind](study, make_member(study, "researcher"))
+    visitor = visit(make_member(study, "annotator"), service_workers="allow")
+    open_kept(visitor, kind, study.public_id, made.public_id)
     return visitor, made
 
 
-def press(page, keys):
-    for key in keys:
-        page.keyboard.press(key)
-
-
 def test_a_sheet_goes_on_where_it_was(visit, server):
-    visitor, _round = at_a_sheet(visit)
+    visitor, _round = at_work(visit)
     page = visitor.page
-    press(page, "10")
+    press(page, *"10")
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     visitor.context.set_offline(True)
     press(page, "1")
@@ -97,7 +50,7 @@ def test_a_sheet_goes_on_where_it_was(visit, server):
 
 @pytest.mark.long
 def test_the_next_sheet_comes_with_the_reply_to_the_last_one(visit, server):
-    visitor, _round = at_a_sheet(visit)
+    visitor, _round = at_work(visit)
     page = visitor.page
     before, asked = page.url, []
 
@@ -106,8 +59,7 @@ def test_the_next_sheet_comes_with_the_reply_to_the_last_one(visit, server):
 
     request_started.connect(note)
     try:
-        press(page, "1" * 15)
-        press(page, ["Control+Enter"])
+        press(page, *"1" * 15, "Control+Enter")
         page.wait_for_url(re.compile("^(?!" + re.escape(before) + "$)"))
         expect(page.locator("#total")).to_have_text("0")
     finally:
@@ -124,34 +76,22 @@ def test_the_next_sheet_comes_with_the_reply_to_the_last_one(visit, server):
     quiet(visitor)
 
 
-def counting(study):
-    for cell in make_dataset(study).cells.all():
-        make_set(cell)
-    return open_counting(study, make_member(study, "researcher"))
-
-
-def comparing(study):
-    return make_pairs(study, make_member(study, "researcher"))
-
-
 # What is typed without a connection, and where it stands.
 OTHERS = {
-    "count": (counting, ("Shift+Digit1",), "form[data-sheet] :checked"),
-    "prefer": (comparing, ("r", "C", "l", "e", "a", "r"), "form[data-sheet] textarea"),
+    "count": (("Shift+Digit1",), "form[data-sheet] :checked"),
+    "prefer": (("r", "C", "l", "e", "a", "r"), "form[data-sheet] textarea"),
 }
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", mostly(OTHERS, "prefer"))
+@pytest.mark.parametrize("kind", OTHERS)
 def test_other_sheets_go_on_where_they_were(visit, server, kind):
-    make, keys, place = OTHERS[kind]
-    study = make_study()
-    made = make(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, kind, study.public_id, made.public_id)
+    keys, place = OTHERS[kind]
+    visitor, _made = at_work(visit, kind)
+    page = visitor.page
     visitor.context.set_offline(True)
     before = page.eval_on_selector_all(place, VALUES)
-    press(page, keys)
+    press(page, *keys)
     expect(page.locator("#saved")).to_have_attribute("data-state", "again")
     typed = page.eval_on_selector_all(place, VALUES)
     assert typed != before
@@ -165,43 +105,11 @@ def test_other_sheets_go_on_where_they_were(visit, server, kind):
     quiet(visitor)
 
 
-def test_labels_go_on_where_they_were(visit, server):
-    study = make_study()
-    label_round = labelling(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "label", study.public_id, label_round.public_id)
-    sentence = page.locator("[data-sentence]")
-    seen = []
-    for key in "12":
-        seen.append(sentence.inner_text())
-        press(page, key)
-        expect(sentence).not_to_have_text(seen[-1])
-    expect(page.locator("#saved")).to_have_text("All answers saved")
-    visitor.context.set_offline(True)
-    seen.append(sentence.inner_text())
-    press(page, "3")
-    expect(sentence).not_to_have_text(seen[-1])
-    here = sentence.inner_text()
-    page.reload()
-    expect(sentence).to_have_text(here)
-    expect(page.locator("#trouble")).to_contain_text("Not saved yet: 1 answer")
-    visitor.context.set_offline(False)
-    expect(page.locator("#saved")).to_have_text("All answers saved")
-    expect(page.locator("#progress")).to_contain_text("3 / 14 done")
-    expect(sentence).to_have_text(here)
-    rows = Assignment.objects.filter(state="answered").order_by("answered_at")
-    assert list(rows.values_list("item__argument__text", "label")) == list(
-        zip(seen, (1, 2, 3), strict=True)
-    )
-    quiet(visitor)
-
-
 @pytest.mark.long
 def test_a_text_goes_on_where_it_was(visit, server):
     study = make_study()
-    editing_cast.make_answers(study, questions=1)
     person = make_member(study, "expert")
-    made = editing_cast.make_round(study, people=[person], individual=0)
+    made = editing(study, None, people=[person], questions=1)
     visitor = visit(person, service_workers="allow")
     page = open_kept(visitor, "desk", study.public_id, made.public_id)
     visitor.context.set_offline(True)
@@ -216,35 +124,28 @@ def test_a_text_goes_on_where_it_was(visit, server):
     quiet(visitor)
 
 
-def labelling(study, name="Round 1"):
-    made = make_label_round(study, ordinary=12, controls=2, name=name)
-    open_round(round_=made, actor=make_member(study, "researcher"))
-    return made
-
-
 def is_closed_to(visitor, address):
-    """Without a connection there is nothing at the address, and nothing kept anywhere."""
-    page = visitor.page
-    until(page, [])
+    """Without a connection there is nothing at the address."""
     visitor.context.set_offline(True)
     with pytest.raises(PlaywrightError, match=r"ERR_INTERNET_DISCONNECTED|ERR_FAILED"):
-        page.goto(address)
+        visitor.page.goto(address)
     quiet(visitor)
 
 
 @pytest.mark.long
 def test_signing_out_forgets_the_page(visit, server):
-    visitor, _round = at_a_sheet(visit)
+    visitor, _round = at_work(visit)
     page = visitor.page
     address = page.url
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    until(page, [])
     is_closed_to(visitor, address)
 
 
 def test_somebody_else_who_signs_in_does_not_find_it(visit, server):
     """Without a word of the one before, whose session just ran out."""
-    visitor, made = at_a_sheet(visit)
+    visitor, made = at_work(visit)
     page, other = visitor.page, make_member(made.study, "annotator")
     address = page.url
     visitor.context.clear_cookies(name="sessionid")
@@ -253,22 +154,16 @@ def test_somebody_else_who_signs_in_does_not_find_it(visit, server):
     page.get_by_label("Password").fill("a long password")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    until(page, [])
     is_closed_to(visitor, address)
 
 
 @pytest.mark.long
 def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
     """Cookies of the session end with the browser, and nobody has to come by first."""
-    study = make_study()
-    label_round = labelling(study)
-    visitor = visit(make_member(study, "annotator"), service_workers="allow")
-    page = open_kept(visitor, "label", study.public_id, label_round.public_id)
-    address = page.url
+    visitor, _made = at_work(visit, "label")
     visitor.context.clear_cookies()
-    visitor.context.set_offline(True)
-    with pytest.raises(PlaywrightError, match=r"ERR_INTERNET_DISCONNECTED|ERR_FAILED"):
-        page.goto(address)
-    quiet(visitor)
+    is_closed_to(visitor, visitor.page.url)
 
 
 @pytest.mark.long
@@ -290,10 +185,7 @@ def test_whoever_comes_by_a_link_does_not_find_it(visit, server):
     come(visitor, links[1], "P2")
     until(page, [page.url])
     assert page.url != address
-    visitor.context.set_offline(True)
-    with pytest.raises(PlaywrightError, match=r"ERR_INTERNET_DISCONNECTED|ERR_FAILED"):
-        page.goto(address)
-    quiet(visitor)
+    is_closed_to(visitor, address)
 
 
 def come(visitor, secret, name):

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,19 +13,15 @@ from playwright.sync_api import expect
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
 from annotation.editing.models import Revision
-from annotation.labelling.actions import rounds as label_rounds
 from annotation.labelling.models.rounds import Assignment
 from benchmark.preferences.models import PreferenceSheet
-from cqa_site.rounds.lifecycle import open_round
-from tests.annotation import editing_cast
 from tests.annotation.voting import imported, make_raters
-from tests.argsum.counting.made_counting import open_counting
-from tests.argsum.made_cells import make_dataset, make_set
-from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs_round
-from tests.cast import make_label_round, make_member, make_study
+from tests.cast import make_member, make_study
 from tests.lengths import mostly
+
+from .desk import Desk, counting, labelling, press, quiet, scoring, with_guideline
 
 pytestmark = pytest.mark.browser
 # Milliseconds between two presses; the long cases try all of them, and GAP_STEP=5 makes 219 double
@@ -49,26 +46,11 @@ NOTE_PRESSES = """['keydown', 'click'].forEach(name => addEventListener(name, ev
 LAST_GAP = """() => { const [a, b] = sessionStorage.pressed.split(' ').slice(-2); return b - a }"""
 
 
-def labelling(study, boss):
-    label_round = make_label_round(study, ordinary=max(40, SIZE), controls=1, votes_per_item=1)
-    open_round(round_=label_round, actor=boss)
-    return label_round
-
-
 def disputing(study, _boss):
     """A round in which nobody agrees about any sentence."""
-    label_round = imported(study, make_raters(study, 2), votes=[[0, 3]] * SIZE)
-    label_round.guideline = label_rounds.default_guideline(study)
-    label_round.guideline.levels = label_rounds.default_levels()
-    label_round.guideline.save()
-    label_round.save()
+    label_round = with_guideline(imported(study, make_raters(study, 2), votes=[[0, 3]] * SIZE))
     recompute_final_labels(label_round)
     return label_round
-
-
-def scoring(study, boss):
-    make_scored_answers(study, questions=2)
-    return make_round(study, boss)
 
 
 def comparing(study, boss):
@@ -77,10 +59,7 @@ def comparing(study, boss):
     return make_pairs_round(study, boss, size=SIZE)
 
 
-def counting(study, boss):
-    for cell in make_dataset(study).cells.all():
-        make_set(cell)
-    return open_counting(study, boss)
+many_labels = partial(labelling, ordinary=max(40, SIZE))
 
 
 @dataclass(frozen=True)
@@ -111,7 +90,7 @@ def ticked(page):
 
 
 KINDS = {
-    "label": Work(labelling, ".level >> nth=1", "1", labelled),
+    "label": Work(many_labels, ".level >> nth=1", "1", labelled),
     "adjudication": Work(disputing, ".level >> nth=1", "1", decided, role="expert"),
     "prefer": Work(comparing, "button[name=verdict] >> nth=0", "a", preferred),
     "score": Work(scoring, ".criterion.active [type=radio] >> nth=0", "0", ticked),
@@ -119,16 +98,14 @@ KINDS = {
 }
 
 
-@pytest.fixture(params=mostly(KINDS, "label", "prefer"))
-def work(request, visit, settings, server):
+def at_work(kind, visit, settings, **more):
     settings.SETTLE_MS = SETTLE_MS
-    study = make_study()
-    kind = KINDS[request.param]
-    made = kind.make(study, make_member(study, "researcher"))
-    visitor = visit(make_member(study, kind.role), has_touch=True)
+    study, work = make_study(), KINDS[kind]
+    made = work.make(study, make_member(study, "researcher"))
+    visitor = visit(make_member(study, work.role), **more)
     visitor.context.add_init_script(NOTE_PRESSES)
-    visitor.go(request.param, study.public_id, made.public_id)
-    return visitor, kind
+    visitor.go(kind, study.public_id, made.public_id)
+    return visitor, work
 
 
 def middle(page, target):
@@ -153,13 +130,22 @@ def twice(page, kind, how, gap):
     acts[1]()
 
 
-@pytest.mark.parametrize("how", ["click", "key", pytest.param("tap", marks=pytest.mark.long)])
-@pytest.mark.parametrize(
-    "gaps",
-    [pytest.param(GAPS, id="few"), pytest.param(ALL_GAPS, id="all", marks=pytest.mark.long)],
-)
-def test_two_presses_are_one_answer(work, how, gaps):
-    visitor, kind = work
+SHORT = [("label", "click"), ("label", "key"), ("prefer", "key")]
+PRESSES = [
+    *(pytest.param(*case, GAPS, id=f"{'-'.join(case)}-few") for case in SHORT),
+    *(
+        pytest.param(kind, how, ALL_GAPS, id=f"{kind}-{how}-all", marks=pytest.mark.long)
+        for kind in KINDS
+        for how in ("click", "key", "tap")
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "how", "gaps"), PRESSES)
+def test_two_presses_are_one_answer_and_what_was_refused_is_said(
+    visit, settings, server, name, how, gaps
+):
+    visitor, kind = at_work(name, visit, settings, has_touch=True)
     page = visitor.page
     rows = page.locator(".criterion, .count-row[data-kind=reference]").count()
     in_time = 0
@@ -172,11 +158,14 @@ def test_two_presses_are_one_answer(work, how, gaps):
             clear_all(page)
         before = kind.answers(page)
         twice(page, kind, how, gap)
+        # On a slow machine the second press may come when it may count. The others may still have
+        # the first one before them, which says nothing of itself.
+        is_late = page.evaluate(LAST_GAP) > LONGEST_GAP
+        if how == "key" and not is_late and kind.answers not in (preferred, decided):
+            expect(page.locator("#toasts")).to_contain_text("had just appeared")
         page.wait_for_timeout(900)
         page.wait_for_function(SETTLED)
         taken = kind.answers(page) - before
-        # On a slow machine the second press may come when it may count.
-        is_late = page.evaluate(LAST_GAP) > LONGEST_GAP
         assert taken == 1 or (is_late and taken == 2), gap
         in_time += not is_late
     assert in_time, "every second press came late"
@@ -194,12 +183,7 @@ def clear_all(page):
 
 @pytest.mark.long
 def test_sixty_labels_a_minute_are_all_taken(visit, settings, server):
-    settings.SETTLE_MS = SETTLE_MS
-    study = make_study()
-    label_round = labelling(study, make_member(study, "researcher"))
-    page = visit(make_member(study, "annotator")).go(
-        "label", study.public_id, label_round.public_id
-    )
+    page = at_work("label", visit, settings)[0].page
     for number in range(1, 13):
         page.wait_for_timeout(1000)
         page.keyboard.press("2")
@@ -209,52 +193,33 @@ def test_sixty_labels_a_minute_are_all_taken(visit, settings, server):
     assert labelled(page) == 12
 
 
-def test_what_was_refused_is_said(work):
-    visitor, kind = work
-    page = visitor.page
-    page.wait_for_function(SETTLED)
-    page.keyboard.press(kind.key)
-    page.wait_for_timeout(150)
-    page.keyboard.press(kind.key)
-    # The others may still have the first one before them, which says nothing of itself.
-    if kind.answers not in (preferred, decided):
-        expect(page.locator("#toasts")).to_contain_text("had just appeared")
-
-
 def test_a_text_is_not_submitted_unread_or_behind_a_dialog(visit, settings, server):
     settings.SETTLE_MS = SETTLE_MS
-    study = make_study()
-    editing_cast.make_answers(study, questions=2)
-    person = make_member(study, "expert")
-    made = editing_cast.make_round(study, people=[person], individual=0)
-    page = visit(person).go("desk", study.public_id, made.public_id)
+    page = Desk(visit, "edit").page
     page.wait_for_function("() => isSettled()")
     page.locator("#text").press("Control+End")
     page.keyboard.type(" or coffee.")
     page.locator("[name=reasons][value=choice]").check()
-    page.keyboard.press("Escape")
-    page.keyboard.press("?")
+    press(page, "Escape", "?")
     expect(page.locator("#keys-dialog")).to_be_visible()
     page.keyboard.press("Control+Enter")
     page.wait_for_timeout(300)
     assert not Revision.objects.exists()
-    page.keyboard.press("Escape")
-    page.keyboard.press("Control+Enter")
+    press(page, "Escape", "Control+Enter")
     expect(page.locator("#toasts")).to_contain_text("had just appeared")
     page.wait_for_function("() => isSettled()")
     page.keyboard.press("Control+Enter")
     expect(page.locator("#toasts")).to_contain_text("Submitted as revision 1.")
 
 
-@pytest.mark.parametrize("kind", mostly(["label", "prefer"], "label"))
+@pytest.mark.parametrize("name", mostly(["label", "prefer"], "label"))
 def test_what_has_just_appeared_takes_no_answer_without_script_either(
-    visit, settings, server, kind
+    visit, settings, server, name
 ):
+    visitor, work = at_work(name, visit, settings, java_script_enabled=False)
     settings.SETTLE_MS = 2000
-    study, work = make_study(), KINDS[kind]
-    made = work.make(study, make_member(study, "researcher"))
-    visitor = visit(make_member(study, "annotator"), java_script_enabled=False)
-    page, main = visitor.go(kind, study.public_id, made.public_id), visitor.page.locator("main")
+    page, main = visitor.page, visitor.page.locator("main")
+    page.reload()
     page.wait_for_timeout(2000)
     first = main.inner_text()
     page.mouse.click(*middle(page, work.target))
@@ -266,5 +231,4 @@ def test_what_has_just_appeared_takes_no_answer_without_script_either(
     page.mouse.click(*middle(page, work.target))
     expect(page.get_by_role("alert")).to_have_count(0)
     assert work.answers(page) == 2
-    visitor.context.close()
-    visitor.console.clear()
+    quiet(visitor)

@@ -14,6 +14,7 @@ import redis
 
 from benchmarks.composed import listens
 from benchmarks.judging_site import end
+from benchmarks.label_round_server import LabelRoundServer
 from tests.faults.fault_site import wait_until
 from tests.faults.nursery import Nursery, output_of
 from tests.faults.test_label_race import query
@@ -144,7 +145,8 @@ def test_work_is_found_without_any_message(site, is_taken):
 
     Also for a job that another worker took before it was killed, after the lease.
     """
-    job = site.nursery.python(NOBODY_LISTENS + ASK).split()[-1]
+    nowhere = {"CELERY_BROKER_URL": "redis://127.0.0.1:9/0"}
+    job = LabelRoundServer.python(site, "-c", ASK, **nowhere).split()[-1]
     if is_taken:
         site.nursery.python(TAKE, job)
         assert state_of(site, job) == "leased"

@@ -12,6 +12,7 @@ from cqa_site.upkeep.backups import backup as making
 from cqa_site.upkeep.backups import files
 from cqa_site.upkeep.doctor import examinations
 from cqa_site.upkeep.doctor.examination import EXAMINATIONS, look_at
+from cqa_site.upkeep.doctor.findings import CheckState, Finding
 from cqa_site.upkeep.watching import figures, views
 from cqa_site.web.logging import SECURITY, JsonLines
 
@@ -65,10 +66,32 @@ def fresh():
     figures._ENDED.clear()
 
 
+class Finds:
+    """What an examination finds now, by its key, and words in what it says, remedy and command."""
+
+    def __call__(self, key: str) -> Finding:
+        return look_at(EXAMINATIONS[key])
+
+    def _told(self, state: CheckState, key: str, words: tuple[str, ...]) -> Finding:
+        found = self(key)
+        assert found.state == state, found
+        for word in words:
+            assert word in f"{found.says}\n{found.remedy}\n{found.command}", (word, found)
+        return found
+
+    def well(self, key: str, *words: str) -> Finding:
+        return self._told(CheckState.WELL, key, words)
+
+    def look(self, key: str, *words: str) -> Finding:
+        return self._told(CheckState.LOOK, key, words)
+
+    def wrong(self, key: str, *words: str) -> Finding:
+        return self._told(CheckState.WRONG, key, words)
+
+
 @pytest.fixture
 def finds():
-    """A function from the key of an examination to what it finds now."""
-    return lambda key: look_at(EXAMINATIONS[key])
+    return Finds()
 
 
 @pytest.fixture(scope="module")

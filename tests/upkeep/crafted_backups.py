@@ -31,17 +31,8 @@ FLAGS, METHOD, SUM, SIZE, OFFSET = 8, 10, 16, 24, 42
 def all_cases() -> dict[str, tuple[Change, str]]:
     """Changes by name, each with words of the refusal; those of sealed keys begin with "keys"."""
     makers = (
-        cut_files,
-        changed_directories,
-        other_entries,
-        other_manifests,
-        other_fields,
-        other_parts,
-        other_tables,
-        other_names,
-        other_values,
-        other_rows,
-        other_keys,
+        *(cut_files, changed_directories, other_entries, other_manifests, other_fields),
+        *(other_parts, other_tables, other_names, other_values, other_rows, other_keys),
     )
     return {name: (change, words) for make in makers for name, change, words in make()}
 
@@ -118,21 +109,16 @@ def with_mode(name: str, mode: int, content: bytes | None) -> Change:
     return change
 
 
+MANIFESTS = {
+    "empty": b"", "cut": b'{"format": 1', "list": b"[]", "null": b"null", "number": b"5",
+    "text": b'"x"', "nested": NESTED.encode(), "nested objects": b'{"format":' * 50_000,
+    "no text": b"\xff\xfe\xfd", "5,000 digits": b'{"format": ' + b"9" * 5_000 + b"}",
+    "nothing but a format": b'{"format": 1, "version": "0.1.0"}',
+}  # fmt: skip
+
+
 def other_manifests() -> Iterator[Case]:
-    contents = {
-        "empty": b"",
-        "cut": b'{"format": 1',
-        "list": b"[]",
-        "null": b"null",
-        "number": b"5",
-        "text": b'"x"',
-        "nested": NESTED.encode(),
-        "nested objects": b'{"format":' * 50_000,
-        "no text": b"\xff\xfe\xfd",
-        "5,000 digits": b'{"format": ' + b"9" * 5_000 + b"}",
-        "nothing but a format": b'{"format": 1, "version": "0.1.0"}',
-    }
-    for name, content in contents.items():
+    for name, content in MANIFESTS.items():
         yield (
             f"manifest: {name}",
             lambda draft, content=content: zipped([*draft.entries, (MANIFEST, content)], draft),
@@ -142,52 +128,32 @@ def other_manifests() -> Iterator[Case]:
 
 
 BAD: tuple[Any, ...] = (
-    None,
-    5,
-    1.5,
-    "x",
-    [],
-    {},
-    [None],
-    [["a", 5]],
-    [["a"]],
-    ["\ud800"],
-    "\ud800",
+    *(None, 5, 1.5, "x", [], {}, [None], [["a", 5]], [["a"]], ["\ud800"], "\ud800"),
 )
 # What a field may hold, or what another text says as well.
 GOOD = {"files": ([],), "tables": (), "migrations": ([],), "vanished": ([],), "left_out": ([],)}
 
 
+FIELDS = (
+    *("format", "version", "made_at", "engine", "migrations", "tables", "files", "keys"),
+    *("vanished", "left_out"),
+)
+INSTEAD = (
+    *(("version", each) for each in ("99.0", "9" * 10_000, "0.1.0\x1b[2J")),
+    *(("format", each) for each in (2, 10**30)),
+    *(("migrations", [each]) for each in (["runs", "9999_later"], ["nobody", "0001_initial"])),
+    *(("files", []), ("keys", None)),
+)
+
+
 def other_fields() -> Iterator[Case]:
-    for name in (
-        *("format", "version", "made_at", "engine", "migrations"),
-        *("tables", "files", "keys", "vanished", "left_out"),
-    ):
+    for name in FIELDS:
         for value in BAD:
             if value not in GOOD.get(name, ()) and (name, value) != ("keys", None):
                 yield f"{name} is {value!r}", field_of(name, value), ""
-    for name in (
-        "format",
-        "version",
-        "made_at",
-        "engine",
-        "migrations",
-        "tables",
-        "files",
-        "keys",
-    ):
+    for name in FIELDS[:-2]:
         yield f"without {name}", lambda draft, name=name: draft.manifest.pop(name), ""
-    for name, value in (
-        ("version", "99.0"),
-        ("version", "9" * 10_000),
-        ("version", "0.1.0\x1b[2J"),
-        ("format", 2),
-        ("format", 10**30),
-        ("migrations", [["runs", "9999_later"]]),
-        ("migrations", [["nobody", "0001_initial"]]),
-        ("files", []),
-        ("keys", None),
-    ):
+    for name, value in INSTEAD:
         yield f"{name} is {str(value)[:20]} instead", field_of(name, value), ""
 
 
@@ -245,59 +211,40 @@ def table_less(draft: Draft) -> None:
     draft.remove(STUDIES)
 
 
-AS_A_DISK_SAYS = {
-    "300 letters": "File name too long",
-    "below a file": "File exists",
-    "above a file": "File exists",
-}
+ODD_NAMES = (
+    *("/x", "", "files/", "files", "../x", "files/../x", "files/files/../../x", "files/files/.."),
+    *("files//files/x", "files/files/", "files/files", "files/files/./x", "files/files/x/"),
+    *("files//etc/x", "tables/x", "FILES/files/x", "\\x"),
+    # A folder that is not kept, the key of the site, the mark of a restore, and the database.
+    *("files/scores/x", "files/secret_key", "files/restoring", "files/site.sqlite3"),
+    # Long and deep ones.
+    *("files/files/" + "a/" * count + "x" for count in (900, 2_000, 15_000)),
+)
 
 
 def other_names() -> Iterator[Case]:
-    names = {
-        "/x": "/x",
-        "empty": "",
-        "files/": "files/",
-        "files": "files",
-        "../x": "../x",
-        "files/../x": "files/../x",
-        "files/files/../../x": "files/files/../../x",
-        "files/files/..": "files/files/..",
-        "files//files/x": "files//files/x",
-        "files/files/": "files/files/",
-        "files/files": "files/files",
-        "files/files/./x": "files/files/./x",
-        "files/files/x/": "files/files/x/",
-        "files//etc/x": "files//etc/x",
-        "a folder that is not kept": "files/scores/x",
-        "the key of the site": "files/secret_key",
-        "the mark of a restore": "files/restoring",
-        "the database": "files/site.sqlite3",
-        "tables/x": "tables/x",
-        "FILES/files/x": "FILES/files/x",
-        "\\x": "\\x",
-        "300 letters": "files/files/" + "a" * 300,
-        "30,000 letters": "files/files/" + "a/" * 15_000 + "x",
-        "2,000 folders": "files/files/" + "a/" * 2_000 + "x",
-        "900 folders": "files/files/" + "a/" * 900 + "x",
-        "below a file": f"{FILE}/x",
-        "above a file": "files/files/imports",
-    }
-    for title, name in names.items():
-        words = AS_A_DISK_SAYS.get(title, name[:40])
-        yield f"name: {title}", lambda draft, name=name: draft.add_file(name), words
+    for name in ODD_NAMES:
+        title = f"name: {name[:30]} of {len(name)} letters"
+        yield title, lambda draft, name=name: draft.add_file(name), name[:40]
+    for name, words in (
+        ("files/files/" + "a" * 300, "File name too long"),
+        (f"{FILE}/x", "File exists"),
+        ("files/files/imports", "File exists"),
+    ):
+        yield f"name: {name[:30]}", lambda draft, name=name: draft.add_file(name), words
     yield "name: NUL", with_nul, "files/files/a"
-    yield (
-        "a file of the manifest's name",
-        lambda draft: draft.manifest["files"].append({"name": MANIFEST, "bytes": 1, "sha256": ""}),
-        MANIFEST,
-    )
+    manifest = {"name": MANIFEST, "bytes": 1, "sha256": ""}
+    yield "a file of the manifest's name", lambda draft: and_file(draft, manifest), MANIFEST
     yield (
         "a file that is a table",
-        lambda draft: draft.manifest["files"].append(
-            {key: draft.part(STUDIES)[key] for key in ("name", "bytes", "sha256")}
-        ),
-        "people_study",
+        lambda draft: and_file(draft, draft.part(STUDIES)),
+        "people_stud",
     )
+
+
+def and_file(draft: Draft, part: dict) -> None:
+    kept = {key: part[key] for key in ("name", "bytes", "sha256")}
+    draft.manifest["files"].append(kept)
 
 
 def with_nul(draft: Draft) -> bytes:

@@ -11,37 +11,22 @@ from cqa_site.upkeep.backups import files
 from .backup_drafts import KEYS, NESTED, STUDIES, Case, Change, Draft
 from .backup_sites import PASSPHRASE
 
+ODD_DATES = (
+    *("2020-13-45T00:00:00.000000Z", "99999-01-01T00:00:00.000000Z", "2020-01-01T00:00:00+99:99"),
+)
+ODD_JSON = (NESTED, "9" * 5_000, '"\ud800"', "\x00", "[1e9999999999]", "[1e" + "9" * 23 + "]")
 VALUES: dict[tuple[str, str], tuple[Any, ...]] = {
     ("runs_budget", "cap_micro"): (1.5, True, "x", "", [], {}, 10**30, -(2**63)),
     ("people_user", "is_staff"): (5, "x", "", 1.5, [], {}, None),
     ("rounds_round", "skip_share"): (True, "x", "", [], {}, "1e999", float("nan"), 10**400),
     ("runs_endpoint", "price_in"): (
-        5,
-        1.5,
-        True,
-        "x",
-        "",
-        [],
-        {},
-        "1e999999999",
-        "NaN",
-        "Infinity",
+        *(5, 1.5, True, "x", "", [], {}, "1e999999999", "NaN", "Infinity"),
     ),
     ("people_study", "description"): (5, 1.5, True, [], {}, "\ud800", None),
-    ("people_study", "archived_at"): (
-        *(5, 1.5, True, "x", "", [], {}),
-        *(
-            "2020-13-45T00:00:00.000000Z",
-            "99999-01-01T00:00:00.000000Z",
-            "2020-01-01T00:00:00+99:99",
-        ),
-    ),
+    ("people_study", "archived_at"): (5, 1.5, True, "x", "", [], {}, *ODD_DATES),
     ("people_study", "public_id"): (5, True, "x", "", [], {}, None, "g" * 32),
     ("runs_endpoint", "key_ciphertext"): (5, True, "x", [], {}, "=", "\ud800"),
-    ("runs_gate", "state"): (
-        *(5, True, [], {}, "", "x", "{", NESTED, "9" * 5_000, '"\ud800"', "\x00"),
-        *("[1e9999999999]", "[1e99999999999999999999999]"),
-    ),
+    ("runs_gate", "state"): (5, True, [], {}, "", "x", "{", *ODD_JSON),
     ("people_membership", "user_id"): (0, -1, 10**12, "x", None),
 }
 
@@ -65,28 +50,19 @@ def with_value(table: str, column: str, value: Any) -> Change:
     return change
 
 
+ODD_LINES = {
+    "an empty list": b"[]", "an object": b"{}", "null": b"null", "a number": b"5",
+    "a text": b'"x"', "one value": b"[1]", "cut": b'[1, "x', "nested": NESTED.encode(),
+    "nothing": b"", "no text": b"\xff\xfe", "5,000 digits": b"[" + b"9" * 5_000 + b"]",
+}  # fmt: skip
+
+
 def other_rows() -> Iterator[Case]:
-    lines = {
-        "an empty list": b"[]",
-        "an object": b"{}",
-        "null": b"null",
-        "a number": b"5",
-        "a text": b'"x"',
-        "one value": b"[1]",
-        "cut": b'[1, "x',
-        "nested": NESTED.encode(),
-        "nothing": b"",
-        "no text": b"\xff\xfe",
-        "5,000 digits": b"[" + b"9" * 5_000 + b"]",
-    }
     for table in ("people_study", "runs_gate"):
         name = f"tables/{table}.jsonl"
-        for title, line in lines.items():
-            yield (
-                f"a row of {table} is {title}",
-                lambda draft, name=name, line=line: draft.put(name, line + b"\n"),
-                table,
-            )
+        for title, line in ODD_LINES.items():
+            title = f"a row of {table} is {title}"
+            yield title, lambda draft, name=name, line=line: draft.put(name, line + b"\n"), table
         yield f"a value more in {table}", in_lines(name, lambda line: line[:-2] + b",1]\n"), table
         yield f"a value less in {table}", in_lines(name, lambda line: b"[1]\n"), table
         yield f"a row of {table} twice", in_lines(name, lambda line: line * 2), table
@@ -99,13 +75,9 @@ def in_lines(name: str, change: Callable[[bytes], bytes]) -> Change:
 
 
 def other_keys() -> Iterator[Case]:
-    contents = (b"", b"[]", b"{", b"5", b"null", b"\xff", NESTED.encode(), b"{}")
-    for content in contents:
-        yield (
-            f"keys are {content[:9]!r}",
-            lambda draft, content=content: draft.put(KEYS, content),
-            "",
-        )
+    for content in (b"", b"[]", b"{", b"5", b"null", b"\xff", NESTED.encode(), b"{}"):
+        title = f"keys are {content[:9]!r}"
+        yield title, lambda draft, content=content: draft.put(KEYS, content), ""
     for field in ("kdf", "n", "r", "p", "cipher", "salt", "nonce", "sealed"):
         for value in (None, -1, "x", [], 2**70, 2**20 + 1):
             yield f"keys: {field} is {value!r}", in_keys(field, value), ""

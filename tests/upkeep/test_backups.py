@@ -136,28 +136,22 @@ def test_the_file_belongs_to_its_owner_and_any_program_reads_it(backup):
         assert "Bär & Söhne" in json.loads(line)
         manifest = json.loads(opened_zip.read("manifest.json"))
     assert manifest["engine"] == connection.vendor
-    everything = backup.read_bytes()
-    assert SECRET.encode() not in everything
+    assert SECRET.encode() not in backup.read_bytes()
 
 
 def places_of(path):
     """Where the content of each kind of part lies, and what is to be named for it."""
+    names = ("tables/people_study.jsonl", "files/files/imports/one", "keys.json", "manifest.json")
+    between, size = "the bytes between its parts", path.stat().st_size
     with zipfile.ZipFile(path) as opened_zip:
-        for name in (
-            "tables/people_study.jsonl",
-            "files/files/imports/one",
-            "keys.json",
-            "manifest.json",
-        ):
+        for name in names:
             about = opened_zip.getinfo(name)
-            begin = about.header_offset + 30 + len(name) + 20
-            yield name, begin + about.compress_size // 2
-        first = opened_zip.infolist()[0]
+            yield name, about.header_offset + 30 + len(name) + 20 + about.compress_size // 2
         # Times and versions in heads, which no program that reads zips minds.
-        yield "the bytes between its parts", first.header_offset + 10
-        yield "the bytes between its parts", opened_zip.start_dir + 12
-    yield "the bytes between its parts", path.stat().st_size - 10
-    yield "the directory at its end", path.stat().st_size - archives.SUM_LENGTH - 22
+        yield between, opened_zip.infolist()[0].header_offset + 10
+        yield between, opened_zip.start_dir + 12
+    yield between, size - 10
+    yield "the directory at its end", size - archives.SUM_LENGTH - 22
 
 
 def test_a_flipped_bit_is_refused_with_the_name_of_its_part(backup, tmp_path, subtests):
@@ -214,19 +208,19 @@ def test_a_row_and_a_manifest_have_a_largest_size(backup, data_dir, tmp_path, mo
     assert not (tmp_path / "backup.zip").exists()
 
 
-@pytest.mark.parametrize(
-    ("values", "words"),
-    [
-        ({"version": "99.1.0"}, "Install version 99.1.0 or a later one"),
-        ({"format": 2}, "cannot read it"),
-        ({"migrations": [["runs", "9999_later"]]}, "a migration that is not here"),
-    ],
-)
-def test_a_backup_of_a_later_version_is_refused_in_words(backup, tmp_path, fresh, values, words):
-    path = changed_manifest(backup, tmp_path / "later.zip", **values)
-    with pytest.raises(BackupRefused, match=words):
-        restore(path, fresh, passphrase="")
-    assert_empty(fresh)
+LATER = [
+    ({"version": "99.1.0"}, "Install version 99.1.0 or a later one"),
+    ({"format": 2}, "cannot read it"),
+    ({"migrations": [["runs", "9999_later"]]}, "a migration that is not here"),
+]
+
+
+def test_a_backup_of_a_later_version_is_refused_in_words(backup, tmp_path, fresh):
+    for values, words in LATER:
+        path = changed_manifest(backup, tmp_path / "later.zip", **values)
+        with pytest.raises(BackupRefused, match=words):
+            restore(path, fresh, passphrase="")
+        assert_empty(fresh)
 
 
 def test_keys_that_are_sealed_in_no_way_of_ours_are_refused():
@@ -328,25 +322,23 @@ def test_rows_that_changed_on_their_way_are_refused_by_table(backup, fresh, monk
     assert_empty(fresh)
 
 
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (None, r"rows of people_study: .*people_study\.public_id"),
-        ("secret \ud800", "people_study has a value of another kind"),
-        ({"secret": 1}, "rows of people_study: "),
-    ],
-)
-def test_rows_that_a_database_refuses_are_told_without_what_they_hold(fresh, value, words):
+REFUSED = [
+    (None, r"rows of people_study: .*people_study\.public_id"),
+    ("secret \ud800", "people_study has a value of another kind"),
+    ({"secret": 1}, "rows of people_study: "),
+]
+
+
+def test_rows_that_a_database_refuses_are_told_without_what_they_hold(fresh):
     table = table_of(Study)
-    place = [column.name for column in table.columns].index("name")
-    row = [value if at == place else None for at in range(len(table.columns))]
-    source = SimpleNamespace(rows=lambda _table: iter([row]))
-    with opened(fresh[0]) as alias, pytest.raises(BackupRefused, match=words) as refused:
-        transfer._load_table(connections[alias], source, table)
-    assert "secret" not in str(refused.value)
-
-
-def test_a_row_that_names_a_missing_one_is_told_by_its_column(fresh):
+    names = [column.name for column in table.columns]
+    for value, words in REFUSED:
+        row = [value if name == "name" else None for name in names]
+        source = SimpleNamespace(rows=lambda _table, row=row: iter([row]))
+        with opened(fresh[0]) as alias, pytest.raises(BackupRefused, match=words) as refused:
+            transfer._load_table(connections[alias], source, table)
+        assert "secret" not in str(refused.value)
+    # One that names a row that is missing, by its column.
     with opened(fresh[0]) as alias, connections[alias].constraint_checks_disabled():
         Job.objects.using(alias).create(kind="export", key="x", study_id=987654)
         with pytest.raises(Error) as refused:
@@ -355,19 +347,15 @@ def test_a_row_that_names_a_missing_one_is_told_by_its_column(fresh):
 
 
 @pytest.mark.postgres
+@pytest.mark.skipif(not postgres_answers(), reason="no PostgreSQL server answers")
 def test_postgresql_says_which_column_and_not_what_is_in_it():
-    if not postgres_answers():
-        pytest.skip("no PostgreSQL server answers")
     columns = (BackupColumn("id", "integer"), BackupColumn("name", "text"))
-    table, shape = (
-        BackupTable("bk_told", "id", columns),
-        "(id int PRIMARY KEY, name text NOT NULL)",
-    )
-    said = []
+    table, said = BackupTable("bk_told", "id", columns), []
+    create = "CREATE TEMPORARY TABLE bk_told (id int PRIMARY KEY, name text NOT NULL)"
     with registered("told", from_url(SERVER)) as alias:
         for rows in ([["secret", "a"]], [[1, "secret"], [1, "secret"]], [[1, None]]):
             with transaction.atomic(using=alias), connections[alias].cursor() as cursor:
-                cursor.execute(f"CREATE TEMPORARY TABLE bk_told {shape}")
+                cursor.execute(create)
                 with pytest.raises(Error) as refused, transaction.atomic(using=alias):
                     transfer._write(connections[alias], table, rows)
                 said.append(why(refused.value))
@@ -399,35 +387,27 @@ def test_a_restore_that_is_killed_can_be_repeated(backup, fresh):
 def test_what_vanishes_meanwhile_is_named_and_the_rest_is_there(data_dir, tmp_path, monkeypatch):
     gone = data_dir / "files/imports/going"
     gone.write_text("soon gone")
-    real = files.files_and_links
-    monkeypatch.setattr(
-        making, "files_and_links", lambda folder: ([gone, *real(folder)[0][1:]], real(folder)[1])
-    )
+    # What a killed process left of a copy goes.
+    old = data_dir / f"{transfer.COPY}old.sqlite3"
+    old.touch()
+    os.utime(old, (time.time() - 10**6,) * 2)
+    paths, links = files.files_and_links(data_dir)
+    monkeypatch.setattr(making, "files_and_links", lambda folder: ([gone, *paths[1:]], links))
     monkeypatch.setattr(making, "size_of", lambda paths: gone.unlink(missing_ok=True) or 0)
     made = making.make_backup(tmp_path / "backup.zip")
-    assert made.vanished == ["files/imports/going"]
-    assert made.keys is None
+    assert (made.vanished, made.keys) == (["files/imports/going"], None)
     assert [part.name for part in made.files] == ["files/scorers/a/model.safetensors"]
+    assert list(data_dir.glob(f"{transfer.COPY}*")) == []
 
 
 def test_links_within_their_folder_are_followed_and_others_are_named(data_dir, tmp_path, capsys):
     models, outside = data_dir / "models", tmp_path / "outside"
-    for path in (models / "blobs/weights", outside / "weights"):
+    for path in (models / "blobs/weights", models / "other/more", outside / "weights"):
         path.parent.mkdir(parents=True)
         path.write_text("of a model")
-    links = {
-        "current": "blobs",
-        "one": "blobs/weights",
-        "blobs/round": "..",
-        "gone": "nowhere",
-        "self": "self",
-        "out": outside,
-        "out-file": outside / "weights",
-        "key": "../secret_key",
-        "blobs/on": "../other",
-    }
-    (models / "other").mkdir()
-    (models / "other/more").write_text("of another")
+    links = {"current": "blobs", "one": "blobs/weights", "blobs/round": "..", "gone": "nowhere"}
+    links |= {"self": "self", "out": outside, "out-file": outside / "weights"}
+    links |= {"key": "../secret_key", "blobs/on": "../other"}
     (data_dir / "secret_key").touch()
     for name, target in links.items():
         (models / name).symlink_to(target)
@@ -487,31 +467,8 @@ def test_a_disk_that_may_be_too_small_is_refused_first(
     assert_empty(fresh)
 
 
-def test_what_a_killed_process_left_of_a_copy_goes(data_dir, tmp_path):
-    old = data_dir / f"{transfer.COPY}old.sqlite3"
-    old.touch()
-    os.utime(old, (time.time() - 10**6,) * 2)
-    making.make_backup(tmp_path / "backup.zip")
-    assert list(data_dir.glob(f"{transfer.COPY}*")) == []
-
-
 @pytest.mark.long
-def test_a_site_moves_to_another_database(empty, tmp_path):
-    make_lab()
-    config = copy_of(empty, tmp_path / "moved")
-    moved = move_database(config)
-    assert moved["people_study"].rows == 1
-    assert rows_in(config) == {"User": 1, "Study": 1}
-    with opened(config) as alias:
-        # It is the same site, which goes on.
-        assert Run.objects.using(alias).get().state == Run.State.RUNNING
-        assert Job.objects.using(alias).get().is_active
-    with pytest.raises(BackupRefused, match="not empty"):
-        move_database(config)
-
-
-@pytest.mark.long
-def test_a_site_at_work_does_not_move(empty, tmp_path):
+def test_a_site_moves_to_another_database_unless_it_is_at_work(empty, tmp_path):
     make_lab()
     config = copy_of(empty, tmp_path / "moved")
     beat()
@@ -527,6 +484,13 @@ def test_a_site_at_work_does_not_move(empty, tmp_path):
         move_database(config, say=write)
     assert rows_in(config) == {"User": 0, "Study": 0}
     assert move_database(config)["people_study"].rows == 1
+    assert rows_in(config) == {"User": 1, "Study": 1}
+    with opened(config) as alias:
+        # It is the same site, which goes on.
+        assert Run.objects.using(alias).get().state == Run.State.RUNNING
+        assert Job.objects.using(alias).get().is_active
+    with pytest.raises(BackupRefused, match="not empty"):
+        move_database(config)
 
 
 def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys):
@@ -551,18 +515,16 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     assert PASSPHRASE not in said
 
 
-def test_a_restore_tells_what_was_held_back(backup, capsys):
+def test_a_restore_tells_what_was_held_back_and_leaves_out_what_belongs_to_a_machine(
+    backup, capsys
+):
     with Archive(backup) as archive:
-        restored = making.RestoreResult(
-            archive.manifest, ["endpoint Stub"], PausedWork(runs=3, jobs=2)
-        )
+        held = PausedWork(runs=3, jobs=2)
+        restored = making.RestoreResult(archive.manifest, ["endpoint Stub"], held)
     RestoreCommand()._tell(restored)
     said = capsys.readouterr().out
     assert "in progress that are now paused: 3." in said
     assert "were ended: 2." in said
     assert "enter it again: endpoint Stub" in said
-
-
-def test_only_what_belongs_to_a_machine_or_a_visit_is_left_out():
-    """A table that is added here is lost with every restore."""
+    # A table that is added here is lost with every restore.
     assert {"django_session", "usersessions_usersession", "runs_workerbeat"} == transfer.LEFT_OUT

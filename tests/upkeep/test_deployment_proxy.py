@@ -67,16 +67,10 @@ def caddy(site, tmp_path_factory):
     if not shutil.which("caddy"):
         pytest.skip("Caddy is not installed")
     folder, ports = tmp_path_factory.mktemp("caddy"), (free_port(), free_port())
-    environment = {
-        "PATH": os.environ["PATH"],
-        "SITE_HOST": "localhost",
-        "HTTP_PORT": str(ports[0]),
-        "HTTPS_PORT": str(ports[1]),
-        "WEB_ADDRESS": f"127.0.0.1:{site}",
-        "XDG_DATA_HOME": str(folder),
-        "XDG_CONFIG_HOME": str(folder),
-        "HOME": str(folder),
-    }
+    environment = {"PATH": os.environ["PATH"], "SITE_HOST": "localhost"}
+    environment |= {"HTTP_PORT": str(ports[0]), "HTTPS_PORT": str(ports[1])}
+    environment |= {"WEB_ADDRESS": f"127.0.0.1:{site}"}
+    environment |= dict.fromkeys(("XDG_DATA_HOME", "XDG_CONFIG_HOME", "HOME"), str(folder))
     command = ["caddy", "run", "--adapter", "caddyfile", "--config", str(FOLDER / "Caddyfile")]
     with open(folder / "log", "w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)

@@ -36,37 +36,33 @@ def file(tmp_path, monkeypatch):
 @on_sqlite
 def test_a_database_that_cannot_be_opened(finds, tmp_path, monkeypatch):
     monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "none" / "site.sqlite3"))
-    found = finds("database.answers")
-    assert found.state == CheckState.WRONG
-    assert "unable to open" in found.says
-    assert "DATABASE_URL" in found.remedy
+    finds.wrong("database.answers", "unable to open", "DATABASE_URL")
 
 
 def test_a_server_that_does_not_answer(finds, monkeypatch):
     """How long that may take: test_doctor_page.py; with a server that hangs: `make test-all`."""
-    assert finds("database.answers").state == CheckState.WELL
+    finds.well("database.answers")
     place = {"HOST": "127.0.0.1", "PORT": "5433", "NAME": "lab", "PASSWORD": "hunter2"}
     away = SimpleNamespace(vendor="postgresql", settings_dict=place)
     monkeypatch.setattr(installation, "connection", away)
     monkeypatch.setattr(
         installation, "ask_database", mock.Mock(side_effect=OperationalError("gone"))
     )
-    found = finds("database.answers")
-    assert found.state == CheckState.WRONG
-    assert "PostgreSQL on 127.0.0.1 (database lab) does not respond" in found.says
-    assert found.command == "pg_isready -h 127.0.0.1 -p 5433"
+    found = finds.wrong(
+        "database.answers",
+        "PostgreSQL on 127.0.0.1 (database lab) does not respond",
+        "pg_isready -h 127.0.0.1 -p 5433",
+    )
     assert "hunter2" not in repr(found)
 
 
 @on_sqlite
 def test_a_damaged_file(finds, file):
-    assert finds("database.integrity").state == CheckState.WELL
+    finds.well("database.integrity")
     with file.open("r+b") as bytes_:
         bytes_.seek(4096 * 3)
         bytes_.write(b"\xff" * 4096)
-    found = finds("database.integrity")
-    assert found.state == CheckState.WRONG
-    assert "backup" in found.remedy
+    finds.wrong("database.integrity", "backup")
 
 
 @on_sqlite
@@ -114,28 +110,23 @@ def migrated(settings):
 
 
 def test_migrations_pending_and_unknown(finds, migrated):
-    assert finds("database.migrations").state == CheckState.WELL
+    finds.well("database.migrations")
     last = migrated.filter(app="runs").order_by("name").last()
     migrated.filter(pk=last.pk).delete()
-    pending = finds("database.migrations")
-    assert pending.state == CheckState.WRONG
-    assert f"1 migration is not applied, first runs.{last.name}" in pending.says
-    assert pending.command.endswith("manage.py migrate")
+    finds.wrong(
+        "database.migrations",
+        f"1 migration is not applied, first runs.{last.name}",
+        "manage.py migrate",
+    )
     migrated.create(pk=9_999, app="runs", name="0999_of_tomorrow", applied=timezone.now())
-    newer = finds("database.migrations")
-    assert newer.state == CheckState.WRONG
-    assert "newer than this code" in newer.says
-    assert "0999_of_tomorrow" in newer.says
+    finds.wrong("database.migrations", "newer than this code", "0999_of_tomorrow")
 
 
 def test_rows_from_the_future(finds):
     event = AuditEvent.objects.create(verb="tested", subject="the clock")
-    assert finds("database.clock").state == CheckState.WELL
+    finds.well("database.clock")
     AuditEvent.objects.filter(pk=event.pk).update(at=timezone.now() + timedelta(hours=5))
-    found = finds("database.clock")
-    assert found.state == CheckState.WRONG
-    assert "newest row" in found.says
-    assert found.command == "timedatectl status"
+    finds.wrong("database.clock", "newest row", "timedatectl status")
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has no clock of its own")
@@ -159,11 +150,8 @@ def test_a_clock_that_is_not_the_servers(finds, monkeypatch, seconds, state, wor
 def test_a_cache_that_is_not_there(finds, settings):
     usual = {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "no_such_table"}
     settings.CACHES = {"default": usual}
-    found = finds("database.cache")
-    assert found.state == CheckState.WRONG
-    assert found.command.endswith("createcachetable")
+    finds.wrong("database.cache", "createcachetable")
     away = {"BACKEND": "django.core.cache.backends.redis.RedisCache"}
     settings.CACHES = {"default": away | {"LOCATION": "redis://:hunter2@127.0.0.1:1/0"}}
-    found = finds("database.cache")
-    assert found.state == CheckState.WRONG
+    found = finds.wrong("database.cache")
     assert "hunter2" not in repr(found)

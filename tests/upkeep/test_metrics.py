@@ -18,13 +18,14 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from annotation.labelling.models.rounds import Assignment, VoteEvent
+from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
 from cqa_site.upkeep.watching import counting, figures, views
 from cqa_site.upkeep.watching.figures import Scrape, time_limit
 from tests.cast import make_study, sign_in
-from tests.runs.judging import Lab, answer_by_text
+from tests.runs.judging import Lab, answer_by_text, good
 from tests.runs.made_runs import scripted
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("fresh")]
@@ -184,27 +185,41 @@ def ran(django_capture_on_commit_callbacks):
 
 
 @pytest.mark.long
-def test_runs_are_told_by_endpoint_and_study(ran):
-    lab, _run = ran
+def test_runs_are_told_by_endpoint_and_study_and_counted_once_until_they_go_on(ran):
+    lab, run = ran
     found = samples()
     endpoint, study = f"endpoint={lab.endpoint.public_id}", f"study={lab.study.public_id}"
-    assert found["counterpoint_runs", "kind=relevance", "state=done"] == 1
-    assert found["counterpoint_calls", endpoint, "state=done"] == 4
-    assert found["counterpoint_spend_total", "kind=relevance", study] == 0.5
     of_run = ("kind=relevance", study)
-    assert found["counterpoint_tokens_total", "direction=in", *of_run] == 700
-    assert found["counterpoint_tokens_total", "direction=out", *of_run] == 30
+    told = {
+        ("counterpoint_runs", "kind=relevance", "state=done"): 1,
+        ("counterpoint_calls", endpoint, "state=done"): 4,
+        ("counterpoint_spend_total", *of_run): 0.5,
+        ("counterpoint_tokens_total", "direction=in", *of_run): 700,
+        ("counterpoint_tokens_total", "direction=out", *of_run): 30,
+    }
+    assert told.items() <= found.items()
     assert ("counterpoint_spend_of_limit_ratio", study) not in found
     text = Client().get("/metrics").text
-    assert lab.study.name not in text
-    assert lab.endpoint.name not in text
-    assert lab.researcher.email not in text
+    for private in (lab.study.name, lab.endpoint.name, lab.researcher.email):
+        assert private not in text
+    with CaptureQueriesContext(connection) as asked:
+        figures.compute(5)
+    assert not any('FROM "runs_call"' in each["sql"] for each in asked.captured_queries)
+    run.calls.filter(position=0).update(state=Call.State.UNSCORED)
+    Run.objects.update(state=Run.State.RUNNING, ended_at=None)
+    Attempt.objects.filter(pk=Attempt.objects.first().pk).update(outcome=Attempt.Outcome.LOST)
+    views._scrape.cache_clear()
+    told = {
+        # Under way it tells how near its limit it is.
+        ("counterpoint_spend_of_limit_ratio", study): 0.5,
+        ("counterpoint_leases_taken_back_total", "what=call"): 1,
+        ("counterpoint_calls", endpoint, "state=done"): 3,
+        ("counterpoint_calls", endpoint, "state=unscored"): 1,
+    }
+    assert told.items() <= samples().items()
 
 
 def test_replies_add_their_tokens_to_the_run(django_capture_on_commit_callbacks):
-    from cqa_site.judging.chat import ChatReply
-    from tests.runs.judging import good
-
     lab = Lab(items=2)
     reply = ChatReply(good(), "stop", "m", tokens_in=100, tokens_out=10)
     with scripted(lambda request: reply), django_capture_on_commit_callbacks(execute=True):
@@ -214,48 +229,27 @@ def test_replies_add_their_tokens_to_the_run(django_capture_on_commit_callbacks)
 
 
 @pytest.mark.long
-def test_calls_of_a_run_that_ended_are_counted_once_until_it_goes_on(ran):
-    lab, run = ran
-    endpoint = f"endpoint={lab.endpoint.public_id}"
-    figures.compute(5)
-    with CaptureQueriesContext(connection) as asked:
-        figures.compute(5)
-    assert not any('FROM "runs_call"' in each["sql"] for each in asked.captured_queries)
-    run.calls.filter(position=0).update(state=Call.State.UNSCORED)
-    Run.objects.update(state=Run.State.RUNNING, ended_at=None)
-    Attempt.objects.filter(pk=Attempt.objects.first().pk).update(outcome=Attempt.Outcome.LOST)
-    found = samples()
-    # Under way it tells how near its limit it is.
-    assert found["counterpoint_spend_of_limit_ratio", f"study={lab.study.public_id}"] == 0.5
-    assert found["counterpoint_leases_taken_back_total", "what=call"] == 1
-    assert found["counterpoint_calls", endpoint, "state=done"] == 3
-    assert found["counterpoint_calls", endpoint, "state=unscored"] == 1
-
-
-@pytest.mark.long
 def test_jobs_leases_and_workers():
     study = make_study()
-    waiting, running, failed, _later = [
-        jobs.enqueue(study=study, kind="import", key=str(number)) for number in range(4)
+    changes = [
+        {"run_after": timezone.now() - timedelta(minutes=3)},
+        {"state": "leased", "lease_until": timezone.now(), "losses": 2},
+        {"state": "failed", "losses": 1},
+        {"run_after": timezone.now() + timedelta(hours=1)},
     ]
-    changes = {
-        waiting: {"run_after": timezone.now() - timedelta(minutes=3)},
-        running: {"state": "leased", "lease_until": timezone.now(), "losses": 2},
-        failed: {"state": "failed", "losses": 1},
-        _later: {"run_after": timezone.now() + timedelta(hours=1)},
-    }
-    for job, values in changes.items():
+    for number, values in enumerate(changes):
+        job = jobs.enqueue(study=study, kind="import", key=str(number))
         Job.objects.filter(pk=job.pk).update(**values)
     for number, age in enumerate((5, 200)):
         seen = Now() - Value(timedelta(seconds=age))
         WorkerBeat.objects.create(worker=str(number), host="", process_id=1, seen_at=seen)
     found = samples()
-    assert found["counterpoint_jobs", "kind=import", "state=ready"] == 2
-    assert found["counterpoint_jobs", "kind=import", "state=leased"] == 1
-    assert found["counterpoint_jobs", "kind=import", "state=failed"] == 1
+    states = {"ready": 2, "leased": 1, "failed": 1}
+    told = {("counterpoint_jobs", "kind=import", f"state={s}"): n for s, n in states.items()}
+    told |= {("counterpoint_leases_taken_back_total", "what=job"): 3}
+    told |= {("counterpoint_workers_alive",): 1}
+    assert told.items() <= found.items()
     assert 180 <= found[("counterpoint_oldest_waiting_job_seconds",)] < 240
-    assert found["counterpoint_leases_taken_back_total", "what=job"] == 3
-    assert found[("counterpoint_workers_alive",)] == 1
     assert 4 <= found[("counterpoint_worker_beat_age_seconds",)] < 60
 
 
