@@ -34,15 +34,10 @@ testcases._StaticFilesHandler = StaticFilesHandler
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 QUIET = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage",
-]
+]  # fmt: skip
 EVERY_RULE = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 AXE = Axe()
 # Who is no newcomer has read the guideline of every round.
@@ -67,23 +62,10 @@ WIDTHS = [360, pytest.param(1280, marks=pytest.mark.long)]
 
 # What a slip in a template breaks: names, headings, lists and tables. All other rules are long.
 NAMES = (
-    "aria-allowed-attr",
-    "aria-required-attr",
-    "aria-roles",
-    "aria-valid-attr-value",
-    "button-name",
-    "duplicate-id-aria",
-    "empty-heading",
-    "heading-order",
-    "image-alt",
-    "label",
-    "landmark-unique",
-    "link-name",
-    "list",
-    "select-name",
-    "svg-img-alt",
-    "th-has-data-cells",
-)
+    "aria-allowed-attr", "aria-required-attr", "aria-roles", "aria-valid-attr-value",
+    "button-name", "duplicate-id-aria", "empty-heading", "heading-order", "image-alt", "label",
+    "landmark-unique", "link-name", "list", "select-name", "svg-img-alt", "th-has-data-cells",
+)  # fmt: skip
 # All that another colour scheme can break in a page whose markup is the same.
 COLOURS = ("color-contrast", "link-in-text-block")
 # And all that another width can, as long as it shows nothing of its own.

@@ -160,6 +160,7 @@ def test_answers_given_offline_and_one_whose_reply_was_lost_arrive_once(desk):
     given = {press(page, "2"): 2}
     expect_labels_saved(page)
     assert (lost, stored(), VoteEvent.objects.count()) == ([200], given, 1)
+    desk.context.unroute_all()
     desk.context.set_offline(True)
     later = {press(page, key): int(key) for key in "321"}
     expect(page.locator("#trouble")).to_contain_text("Not saved yet: 3 answers")

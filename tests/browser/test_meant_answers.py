@@ -43,18 +43,24 @@ def test_a_flag_outlives_a_reload_and_a_skip_never_falls_on_the_next_sentence(vi
 
 
 @pytest.mark.long
-def test_without_a_connection_an_empty_page_says_that_nothing_is_loading(visit):
+def test_a_block_can_be_labelled_offline_and_the_filler_is_no_sentence(visit):
     desk = Desk(visit, "label")
-    page, context = desk.page, desk.visitor.context
-    context.set_offline(True)
-    for _given in range(60):
-        if page.locator("#item.is-coming").count():
-            break
-        page.keyboard.press("2")
-    expect(page.locator("[data-sentence]")).to_contain_text("until your answers are sent")
-    expect(page.locator("#announce")).to_contain_text("until your answers are sent")
-    context.set_offline(False)
-    expect(page.locator("#saved")).to_have_text("All answers saved", timeout=30_000)
+    page = desk.page
+    desk.offline()
+    for _given in range(desk.made.block_size):
+        expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
+        page.keyboard.press("1")
+    while page.locator("#answer").get_attribute("aria-busy") != "true":
+        page.keyboard.press("1")
+    # An empty page says that nothing is loading.
+    expect(page.locator("#item")).to_have_class(re.compile("is-coming"))
+    for place in ("[data-sentence]", "#announce"):
+        expect(page.locator(place)).to_contain_text("until your answers are sent")
+    page.keyboard.press("i")
+    expect(page.locator("#guideline-dialog")).to_contain_text("Read both sides first.")
+    desk.online()
+    page.keyboard.press("Escape")
+    expect_labels_saved(page, timeout=30_000)
     desk.quiet()
 
 
@@ -131,32 +137,25 @@ def test_a_verdict_without_a_connection_waits_and_says_so(visit):
 
 
 @pytest.mark.long
-def test_a_verdict_of_somebody_signed_out_counts_after_the_next_sign_in(visit):
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_a_verdict_of_somebody_signed_out_counts_after_the_next_sign_in(visit, is_closed):
+    """If the round has closed since, it does not wait for ever."""
     desk = Desk(visit, "prefer")
-    page, cookies = desk.page, desk.visitor.context.cookies()
-    before = page.url
-    desk.visitor.context.clear_cookies(name="sessionid")
+    page, cookies, before = desk.page, desk.context.cookies(), desk.page.url
+    desk.context.clear_cookies(name="sessionid")
     page.keyboard.press("b")
     expect(page.locator("#submit-message")).to_contain_text("signed out")
     assert not PreferenceSheet.objects.filter(state="submitted").exists()
-    desk.visitor.context.add_cookies(cookies)
+    if is_closed:
+        close_round(round_=desk.made, actor=desk.boss)
+    desk.context.add_cookies(cookies)
     page.goto(before)
-    page.wait_for_url(lambda url: url != before)
-    assert PreferenceSheet.objects.filter(state="submitted").count() == 1
-
-
-@pytest.mark.long
-def test_a_verdict_that_comes_after_the_round_closed_does_not_wait_for_ever(visit):
-    desk = Desk(visit, "prefer")
-    page, cookies = desk.page, desk.visitor.context.cookies()
-    desk.visitor.context.clear_cookies(name="sessionid")
-    page.keyboard.press("b")
-    expect(page.locator("#submit-message")).to_contain_text("signed out")
-    close_round(round_=desk.made, actor=desk.boss)
-    desk.visitor.context.add_cookies(cookies)
-    page.goto(page.url)
-    expect(page.locator("#toasts")).to_contain_text("The round is closed")
-    expect(page.locator("#saved [data-text]")).not_to_contain_text("Not submitted yet")
+    if is_closed:
+        expect(page.locator("#toasts")).to_contain_text("The round is closed")
+        expect(page.locator("#saved [data-text]")).not_to_contain_text("Not submitted yet")
+    else:
+        page.wait_for_url(lambda url: url != before)
+        assert PreferenceSheet.objects.filter(state="submitted").count() == 1
     desk.quiet()
 
 
@@ -270,22 +269,3 @@ def test_twenty_sentences_are_labelled_offline_and_sent_afterwards(visit, servic
     labels = {row.item.argument.text: row.label for row in rows}
     assert labels == {text: number % 3 for number, text in enumerate(seen)}
     quiet(visitor)
-
-
-@pytest.mark.long
-def test_a_block_can_be_labelled_offline_and_the_filler_is_no_sentence(visit):
-    desk = Desk(visit, "label")
-    page = desk.page
-    desk.offline()
-    for _given in range(desk.made.block_size):
-        expect(page.locator("#answer")).not_to_have_attribute("aria-busy", "true")
-        page.keyboard.press("1")
-    while page.locator("#answer").get_attribute("aria-busy") != "true":
-        page.keyboard.press("1")
-    expect(page.locator("#item")).to_have_class(re.compile("is-coming"))
-    page.keyboard.press("i")
-    expect(page.locator("#guideline-dialog")).to_contain_text("Read both sides first.")
-    desk.online()
-    page.keyboard.press("Escape")
-    expect(page.locator("#saved")).to_have_text("All answers saved")
-    desk.quiet()

@@ -45,13 +45,9 @@ def device(page, **changed):
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     options = {
-        "protocol": "ctap2",
-        "transport": "internal",
-        "hasResidentKey": True,
-        "hasUserVerification": True,
-        "isUserVerified": True,
-        "automaticPresenceSimulation": True,
-    }
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True,
+        "hasUserVerification": True, "isUserVerified": True, "automaticPresenceSimulation": True,
+    }  # fmt: skip
     made = session.send("WebAuthn.addVirtualAuthenticator", {"options": options | changed})
     return session, made["authenticatorId"]
 

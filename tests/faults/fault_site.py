@@ -15,25 +15,11 @@ from tests.faults.nursery import Nursery
 from tests.judging.llmstub import StubServer
 
 RUN_TABLES = (
-    "argsum_codedstatement",
-    "argsum_proposedlist",
-    "argsum_pointchange",
-    "argsum_placement",
-    "argsum_signoff",
-    "argsum_foundpoint",
-    "argsum_analysis",
-    "annotation_judgelabel",
-    "annotation_answer",
-    "annotation_generationrun",
-    "runs_attempt",
-    "runs_call",
-    "annotation_relevancerun",
-    "runs_run",
-    "runs_budget",
-    "runs_reply",
-    "runs_gate",
-    "runs_job",
-)
+    "argsum_codedstatement", "argsum_proposedlist", "argsum_pointchange", "argsum_placement",
+    "argsum_signoff", "argsum_foundpoint", "argsum_analysis", "annotation_judgelabel",
+    "annotation_answer", "annotation_generationrun", "runs_attempt", "runs_call",
+    "annotation_relevancerun", "runs_run", "runs_budget", "runs_reply", "runs_gate", "runs_job",
+)  # fmt: skip
 
 
 def case_of(document: dict) -> int:

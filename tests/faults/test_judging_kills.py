@@ -10,17 +10,9 @@ from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import HASTY, kill, lives
 
 MISCHIEF = {
-    "latency": 0.05,
-    "retry_after": "1",
-    "throttled": 0.01,
-    "broken": 0.02,
-    "reset": 0.01,
-    "hung": 0.006,
-    "dripped": 0.006,
-    "drip_seconds": 0.02,
-    "garbage": 0.02,
-    "cut": 0.02,
-}
+    "latency": 0.05, "retry_after": "1", "throttled": 0.01, "broken": 0.02, "reset": 0.01,
+    "hung": 0.006, "dripped": 0.006, "drip_seconds": 0.02, "garbage": 0.02, "cut": 0.02,
+}  # fmt: skip
 
 
 FAULTS = ("throttled", "broken", "reset", "hung", "dripped", "garbage", "cut")

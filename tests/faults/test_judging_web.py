@@ -9,16 +9,9 @@ from benchmarks.label_round_server import PASSWORD
 from tests.faults.fault_site import FaultSite
 
 FORM = {
-    "choice": "sample",
-    "sample": "50",
-    "batch_size": "20",
-    "temperature": "0",
-    "max_tokens": "200",
-    "seed": "1",
-    "replicates": "1",
-    "preflight": "off",
-    "mode": "live",
-}
+    "choice": "sample", "sample": "50", "batch_size": "20", "temperature": "0",
+    "max_tokens": "200", "seed": "1", "replicates": "1", "preflight": "off", "mode": "live",
+}  # fmt: skip
 
 
 @pytest.mark.long

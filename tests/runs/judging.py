@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 
@@ -14,6 +15,11 @@ from cqa_site.runs.carrying import clients
 from cqa_site.runs.models import Endpoint, Run
 from tests.cast import make_label_round, make_member, make_study
 from tests.judging.scripted import ScriptedClient
+
+# Where nobody answers.
+ENDPOINT = {
+    "base_url": "https://models.example/v1", "model": "stub-1", "price_in": 1, "price_out": 2,
+}  # fmt: skip
 
 
 def good(label: int = 2) -> str:
@@ -38,32 +44,17 @@ class Lab:
 
     def make_endpoint(self, name: str, **values) -> Endpoint:
         """An endpoint nobody can reach; it is probed already."""
-        endpoint = create_endpoint(
-            study=self.study,
-            actor=self.researcher,
-            values={
-                "name": name,
-                "base_url": "https://models.example/v1",
-                "model": "stub-1",
-                "price_in": 1,
-                "price_out": 2,
-            }
-            | values,
-        )
+        values = {"name": name} | ENDPOINT | values
+        endpoint = create_endpoint(study=self.study, actor=self.researcher, values=values)
         Endpoint.objects.filter(pk=endpoint.pk).update(probed_at="2026-01-01T00:00Z")
         endpoint.refresh_from_db()
         return endpoint
 
     def plan(self, **values) -> RunPlan:
         """A plan over the whole round that asks nothing before it goes on."""
-        chosen = {
-            "kind": "relevance",
-            "endpoint": self.endpoint,
-            "prompt": self.single,
-            "target": target_of(self.label_round),
-            "params": {"temperature": 0, "max_tokens": 200},
-            "preflight": "off",
-        }
+        chosen = {"endpoint": self.endpoint, "prompt": self.single}
+        chosen |= {"kind": "relevance", "target": target_of(self.label_round), "preflight": "off"}
+        chosen |= {"params": {"temperature": 0, "max_tokens": 200}}
         return RunPlan(**chosen | values)
 
     def start(self, **values) -> Run:
@@ -71,13 +62,15 @@ class Lab:
         return start_run(study=self.study, actor=self.researcher, plan=self.plan(**values))
 
 
+def outlasting(answer: Callable | list) -> ScriptedClient:
+    """A client by a script; the engine closes a lane's client, and this serves all of them."""
+    client = ScriptedClient(answer)
+    client.close = mock.AsyncMock()
+    return client
+
+
 def script(monkeypatch: pytest.MonkeyPatch, answer: Callable | list) -> ScriptedClient:
     """Let every remote endpoint answer from a script."""
-    client = ScriptedClient(answer)
-
-    async def stay_open() -> None:
-        """The engine closes a lane's client; the script serves all of them."""
-
-    client.close = stay_open
+    client = outlasting(answer)
     monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, lambda endpoint: client)
     return client

@@ -15,8 +15,7 @@ from cqa_site.runs.carrying import clients
 from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 from cqa_site.runs.planning import write_calls
-from tests.judging.scripted import ScriptedClient
-from tests.runs.judging import answer_by_text
+from tests.runs.judging import ENDPOINT, answer_by_text, outlasting
 
 SENTINEL = "sk-SENTINEL-0123456789abcdef-WXYZ"
 _in_its_own_thread = asyncio.run
@@ -30,23 +29,10 @@ def _run_elsewhere(work):
 
 def make_endpoint(study: Study, actor: User, name: str = "Stub", **values) -> Endpoint:
     """A probed endpoint with a key, where nobody answers."""
-    endpoint = create_endpoint(
-        study=study,
-        actor=actor,
-        values={
-            "name": name,
-            "base_url": "https://models.example/v1",
-            "model": "stub-1",
-            "price_in": 1,
-            "price_out": 2,
-        }
-        | values,
-        key=SENTINEL,
-    )
-    found = {
-        "json_schema": {"works": True, "evidence": "the reply kept to a schema of one field"},
-        "logprobs": {"works": False, "evidence": "HTTP 400"},
-    }
+    values = {"name": name} | ENDPOINT | values
+    endpoint = create_endpoint(study=study, actor=actor, values=values, key=SENTINEL)
+    schema = {"works": True, "evidence": "the reply kept to a schema of one field"}
+    found = {"json_schema": schema, "logprobs": {"works": False, "evidence": "HTTP 400"}}
     Endpoint.objects.filter(pk=endpoint.pk).update(
         probed_at="2026-01-01T00:00Z", capabilities=found
     )
@@ -63,15 +49,10 @@ def first_prompt(study: Study, actor: User) -> PromptVersion:
 def make_prompt(study: Study, actor: User) -> PromptVersion:
     """A second version of the single form, which no run has used."""
     first = first_prompt(study, actor)
-    return save_prompt(
-        study=study,
-        actor=actor,
-        kind=first.kind,
-        name="Shorter",
-        system=first.system.replace("You rate sentences", "You judge sentences"),
-        user=first.user,
-        note="judge instead of rate",
-    )
+    system = first.system.replace("You rate sentences", "You judge sentences")
+    texts = {"name": "Shorter", "system": system, "user": first.user}
+    note = "judge instead of rate"
+    return save_prompt(study=study, actor=actor, kind=first.kind, note=note, **texts)
 
 
 def make_run(
@@ -95,12 +76,7 @@ def make_run(
 @contextmanager
 def scripted(answer: Callable) -> Iterator[None]:
     """Every endpoint answers by the script, whatever drains and whichever loop runs."""
-    client = ScriptedClient(answer)
-
-    async def stay_open() -> None:
-        """The engine closes a lane's client; the script serves all of them."""
-
-    client.close = stay_open
+    client = outlasting(answer)
     makers = {Endpoint.Kind.REMOTE: lambda endpoint: client}
     with mock.patch.dict(clients.MAKERS, makers), mock.patch("asyncio.run", _run_elsewhere):
         yield

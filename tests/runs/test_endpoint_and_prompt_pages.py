@@ -48,14 +48,9 @@ def endpoint(study, researcher):
 
 
 FORM = {
-    "name": "Lab server",
-    "base_url": "https://models.example/v1/",
-    "model": "small-1",
-    "price_in": "0.15",
-    "price_out": "0.6",
-    "max_in_flight": "8",
-    "deadline_seconds": "60",
-}
+    "name": "Lab server", "base_url": "https://models.example/v1/", "model": "small-1",
+    "price_in": "0.15", "price_out": "0.6", "max_in_flight": "8", "deadline_seconds": "60",
+}  # fmt: skip
 
 
 def save(client, study, endpoint=None, **values):

@@ -6,10 +6,8 @@ import json
 import pytest
 
 from annotation.judges.models import JudgeLabel
-from cqa_site.judging.chat import ChatReply
-from cqa_site.runs.actions import runs as control
 from cqa_site.runs.integrity import find_violations
-from cqa_site.runs.models import Call, Run
+from cqa_site.runs.models import Run
 from tests.runs.judging import Lab, answer_by_text, good, script
 from tests.worlds import built_once
 
@@ -27,29 +25,6 @@ def run_to_end(lab: Lab, capture, **values) -> Run:
     return run
 
 
-def test_a_cut_reply_is_asked_once_more_with_twice_the_limit(lab, monkeypatch, commits):
-    def answer(request):
-        if request.params["max_tokens"] == 200:
-            return ChatReply(text='{"reason": "It', finish_reason="length")
-        return good(1)
-
-    client = script(monkeypatch, answer)
-    run = run_to_end(lab, commits)
-    assert len(client.requests) == 60
-    assert {request.params["max_tokens"] for request in client.requests} == {200, 400}
-    assert run.calls.filter(state=Call.State.DONE).count() == 30
-
-
-def test_replicates_are_asked_apart(lab, monkeypatch, commits):
-    client = script(monkeypatch, answer_by_text)
-    params = {"temperature": 1, "max_tokens": 200, "seed": 5}
-    run = run_to_end(lab, commits, replicates=3, params=params)
-    assert len(client.requests) == 90
-    assert {request.params["seed"] for request in client.requests} == {5, 6, 7}
-    assert run.judge_labels.count() == 90
-    assert Call.objects.values("content_key").distinct().count() == 90
-
-
 def test_the_batch_form_reads_each_item_apart(lab, monkeypatch, commits):
     def answer(request):
         ids = [n for n in range(1, 21) if f'"id": {n},' in request.messages[-1]["content"]]
@@ -65,19 +40,6 @@ def test_the_batch_form_reads_each_item_apart(lab, monkeypatch, commits):
     assert rows.count() == 30
     assert {row.reason for row in rows if row.label is None} == {"out_of_set"}
     assert rows.filter(label=None).count() == 2
-
-
-def test_the_canary_asks_before_the_rest_is_sent(lab, monkeypatch, commits):
-    client = script(monkeypatch, lambda request: good(2))
-    run = run_to_end(lab, commits, preflight="ask")
-    assert run.state == Run.State.CHECKED
-    assert len(client.requests) == 20
-    assert run.preflight["problems"] == ["constant"]
-    with commits(execute=True):
-        control.go_on(run=run, actor=lab.researcher)
-    run.refresh_from_db()
-    assert run.state == Run.State.DONE
-    assert len(client.requests) == 30
 
 
 def test_a_label_that_dominates_the_canary_waits_for_a_decision(lab, monkeypatch, commits):

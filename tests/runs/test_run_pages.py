@@ -100,9 +100,14 @@ def free(lab):
 
 
 def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(lab):
-    response = lab.new_run(sends_seed="on")
+    """The webhook's secret passes the question without being shown."""
+    hook, secret = {"webhook_url": "https://hook.example/x"}, "a-very-long-secret-1"
+    response = lab.new_run(**hook, webhook_secret=secret, sends_seed="on")
     assert response.status_code == 200
-    agreed = {"sends_seed": "on", "agreed": response.context["agreement"]}
+    assert secret not in response.text
+    sealed = re.search(r'name="webhook_sealed" value="([^"]+)"', response.text).group(1)
+    agreed = hook | {"webhook_sealed": sealed, "agreed": response.context["agreement"]}
+    agreed["sends_seed"] = "on"
     assert f'name="agreed" value="{agreed["agreed"]}"' in response.text
     lab.new_run(**agreed, replicates="2", temperature="1")
     assert not lab.study.runs.exists()
@@ -110,6 +115,7 @@ def test_a_run_with_a_price_starts_only_after_a_yes_to_exactly_this_price(lab):
     run = lab.study.runs.get()
     assert response.url == lab.url("run", run.public_id)
     assert run.spec["params"] == {"temperature": 0, "max_tokens": 200, "seed": 1}
+    assert gates.unseal(run.webhook_ciphertext) == secret
 
 
 def test_a_run_without_a_price_starts_at_once_and_the_same_again_leads_to_it(free):
@@ -173,17 +179,6 @@ def test_a_run_may_travel_as_batches_but_not_to_the_model_in_the_box(free):
     Endpoint.objects.update(kind="embedded")
     response = free.new_run(mode="batch")
     assert "no batch service" in str(response.context["form"].errors["mode"])
-
-
-def test_the_webhook_secret_passes_the_question_without_being_shown(lab):
-    hook = {"webhook_url": "https://hook.example/x"}
-    response = lab.new_run(**hook, webhook_secret="a-very-long-secret-1")
-    assert "a-very-long-secret-1" not in response.text
-    agreed = response.context["agreement"]
-    sealed = re.search(r'name="webhook_sealed" value="([^"]+)"', response.text).group(1)
-    lab.new_run(**hook, webhook_sealed=sealed, agreed=agreed)
-    run = lab.study.runs.get()
-    assert gates.unseal(run.webhook_ciphertext) == "a-very-long-secret-1"
 
 
 def test_the_pre_flight_asks_limits_change_and_a_run_that_goes_on_is_watched(lab):

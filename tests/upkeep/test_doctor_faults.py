@@ -32,7 +32,6 @@ from cqa_site.runs.jobs import UNEXPECTED
 from cqa_site.runs.ledger.gates import seal
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
-from cqa_site.upkeep.doctor.examinations.files import _with_files
 from cqa_site.upkeep.doctor.findings import CheckState
 from cqa_site.web.database import CHORES, keep_house, kept_at
 from tests.cast import make_study
@@ -76,12 +75,6 @@ def test_files_of_rows_that_are_missing(finds, settings, tmp_path):
     finds.well("files.stored")
     stored_path(stored[1]).rename(tmp_path / "elsewhere")
     finds.wrong("files.stored", "1 of the 2 checked files", f"-name {stored[1].stored_as} ")
-
-
-def test_every_table_of_files_says_where_they_lie():
-    tables = list(_with_files())
-    assert {model.__name__ for model in tables} >= {"ImportFile", "Corpus", "ExportFile"}
-    assert all(isinstance(model.STORED_IN, str) for model in tables)
 
 
 def test_static_files_of_another_version(finds, settings, tmp_path):

@@ -1,7 +1,7 @@
 """The boxes of a chart's words and marks, read from its specification.
 
 Words are as wide as `text_width` says, which no face of the charts' font stack exceeds; that
-they are where this says is measured in a browser (`tests/browser/test_chart_boxes.py`).
+they are where this says is measured in a browser (`tests/browser/test_study_pages.py`).
 """
 
 from dataclasses import dataclass, field
