@@ -79,7 +79,6 @@ DIALECT = (
     "runs/test_keys.py",
     "runs/test_ledger.py",
     "runs/test_provider_batches.py",
-    "runs/test_queueing.py",
     "security/test_hostile_queries.py",
     "upkeep/test_doctor_database.py",
     "upkeep/test_whole_deletion.py",

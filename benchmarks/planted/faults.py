@@ -142,7 +142,7 @@ FAULTS = (
         old="        if left < 0:",
         new="        if left <= 0:",
         aims=(
-            "tests/runs/test_ledger_costs.py",
+            "tests/runs/test_ledger.py",
             "tests/runs",
             "tests/faults/test_judging_control.py",
         ),

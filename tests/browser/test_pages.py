@@ -68,8 +68,8 @@ REFUSED = {"no such page": 404, "another role's page": 403, "a full round": 410}
 # Admins see the researchers' pages as researchers do, but for these.
 OTHERWISE_FOR_ADMINS = {"study", "members"}
 NARROW, HEIGHT = 320, 900
-# `make test` opens one page in ten; `tests.web.markup` reads every page of the study.
-ONE_IN = 10
+# `make test` opens one page in twenty; `tests.web.markup` reads every page of the study.
+ONE_IN = 20
 SIZES = [
     pytest.param(1280, NAMES, id="made narrow, names and places"),
     pytest.param(1280, EVERY_RULE, marks=pytest.mark.long, id="wide, every rule"),
@@ -90,47 +90,36 @@ class FullSite(World):
 
     def __init__(self):
         super().__init__(make_everything("Everything"))
-        boss = self.people["d"]
-        file = store_upload(
-            study=self.study, kind="table", name="x.csv", chunks=[TABLE], actor=boss
-        )
+        study, boss = self.study, self.people["d"]
+        file = store_upload(study=study, kind="table", name="x.csv", chunks=[TABLE], actor=boss)
         self.ids["file_id"] = file.public_id
-        self.large = make_label_round(self.study, ordinary=24, controls=0, name="Large")
+        self.large = make_label_round(study, ordinary=24, controls=0, name="Large")
         self.waiting = make_run(self.large, self.endpoint, boss, lambda request: good(2))
         self.again = make_run(self.large, self.endpoint, boss, preflight="off", reuse=False)
-        self.checked = make_corpus(self.study, name="Checked", state="checked")
-        self.rewriting = make_generation(self.study, self.endpoint, boss, number=3, replicates=2)
+        self.checked = make_corpus(study, name="Checked", state="checked")
+        self.rewriting = make_generation(study, self.endpoint, boss, number=3, replicates=2)
         self.people["site"] = User.objects.create_superuser("root@site.example", "a long password")
-        self.link, self.link_secret = create_link(
-            round_=self.open,
-            actor=boss,
-            completed_code="DONE",
-            expires_at=timezone.now() + timedelta(days=1),
-        )
-        roomy = make_label_round(self.study, ordinary=8, controls=1, name="Roomy")
+        roomy = make_label_round(study, ordinary=8, controls=1, name="Roomy")
         open_round(round_=roomy, actor=boss)
-        tomorrow = timezone.now() + timedelta(days=1)
-        _link, self.roomy_secret = create_link(
-            round_=roomy, actor=boss, completed_code="DONE", expires_at=tomorrow
-        )
+        ends = {"completed_code": "DONE", "expires_at": timezone.now() + timedelta(days=1)}
+        self.link, self.link_secret = create_link(round_=self.open, actor=boss, **ends)
+        self.roomy_secret = create_link(round_=roomy, actor=boss, **ends)[1]
         self.people["crowd"] = self.take_part("P1").user
         ended = self.take_part("P2")
         Participant.objects.filter(pk=ended.pk).update(outcome="completed")
-        self.people["ended"] = ended.user
-        self.people["nobody"] = None
-        snapshots.freeze(
-            BOARDS, owner=self.study, number=self.board.number, note="For readers", actor=boss
-        )
-        self.public = snapshots.publish(
-            BOARDS, owner=self.study, number=self.board.number, actor=boss
-        )
-        snapshots.freeze(KEY_POINTS, owner=self.study, number=1, note="For readers", actor=boss)
-        self.public_key_points = snapshots.publish(
-            KEY_POINTS, owner=self.study, number=1, actor=boss
+        self.people |= {"ended": ended.user, "nobody": None}
+        self.public, self.public_key_points = (
+            self.published(of, number)
+            for of, number in ((BOARDS, self.board.number), (KEY_POINTS, 1))
         )
         _invitation, self.invitation_secret = create_invitation(
-            study=self.study, role="expert", note="x", days=1, actor=boss
+            study=study, role="expert", note="x", days=1, actor=boss
         )
+
+    def published(self, of, number):
+        which = {"owner": self.study, "number": number, "actor": self.people["d"]}
+        snapshots.freeze(of, note="For readers", **which)
+        return snapshots.publish(of, **which)
 
     def take_part(self, name):
         return take_part(link=self.link, ids=PlatformIds(name, "S", "T"), browser="browser")
@@ -143,35 +132,43 @@ class FullSite(World):
 
     def study_pages(self, role):
         """Pages of the study for a role of the matrix."""
-        wanted = [name for name, route in STUDY_ROUTES.items() if role in route.roles]
-        wanted = [n for n in wanted if not STUDY_ROUTES[n].post and n not in PIECES]
+        names = [name for name, route in STUDY_ROUTES.items() if role in route.roles]
+        hidden = PIECES | {name for name in names if STUDY_ROUTES[name].post}
         if role == "e":
-            wanted = [n for n in wanted if n not in OF_THE_ANNOTATOR]
+            hidden |= set(OF_THE_ANNOTATOR)
         if role == "d":
-            wanted = [
-                n for n in wanted if n in OTHERWISE_FOR_ADMINS or "r" not in STUDY_ROUTES[n].roles
-            ]
-        pages = {name: reverse(name, kwargs=self.kwargs(name)) for name in wanted}
+            hidden |= {
+                name for name in names if "r" in STUDY_ROUTES[name].roles
+            } - OTHERWISE_FOR_ADMINS
+        pages = {n: reverse(n, kwargs=self.kwargs(n)) for n in names if n not in hidden}
         return pages | (self.more_of_runs() if role == "r" else {})
 
     def more_of_runs(self):
         """Pages of runs that look otherwise with other content."""
-        waiting = [self.study.public_id, self.waiting.public_id]
-        compared = [self.study.public_id, self.large.public_id]
         prose = self.study.runs.get(kind="analysis_prose")
+
+        def at(name, *ids, query=""):
+            return (
+                reverse(name, args=[self.study.public_id, *(each.public_id for each in ids)])
+                + query
+            )
+
+        def two(one, other):
+            return f"?a={one.number}&b={other.number}"
+
         return {
-            "a run that waits": reverse("run", args=waiting),
-            "requests of one state": reverse("run_calls", args=waiting) + "?state=done",
-            "two runs compared": reverse("run_compare", args=compared)
-            + f"?a={self.waiting.number}&b={self.again.number}",
-            "a run over citations": reverse("run", args=[*waiting[:1], self.judging.public_id]),
-            "figures as in the paper": reverse("faithfulness", args=waiting[:1]) + "?mode=paper",
-            "a summary in prose": reverse("run", args=[*waiting[:1], prose.public_id]),
-            "a run of answers": reverse("run", args=[*waiting[:1], self.writing.public_id]),
-            "a run that scores": reverse("run", args=[*waiting[:1], self.scoring.public_id]),
-            "a corpus looked at": reverse("corpus", args=[*waiting[:1], self.checked.public_id]),
-            "answers compared": reverse("generation_compare", args=waiting[:1])
-            + f"?a={self.writing.number}&b={self.rewriting.number}",
+            "a run that waits": at("run", self.waiting),
+            "requests of one state": at("run_calls", self.waiting, query="?state=done"),
+            "two runs compared": at(
+                "run_compare", self.large, query=two(self.waiting, self.again)
+            ),
+            "a run over citations": at("run", self.judging),
+            "figures as in the paper": at("faithfulness", query="?mode=paper"),
+            "a summary in prose": at("run", prose),
+            "a run of answers": at("run", self.writing),
+            "a run that scores": at("run", self.scoring),
+            "a corpus looked at": at("corpus", self.checked),
+            "answers compared": at("generation_compare", query=two(self.writing, self.rewriting)),
         }
 
     def pages_of_site(self):

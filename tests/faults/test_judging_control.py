@@ -1,13 +1,16 @@
-"""People steer runs while workers carry them: starting, cancelling, stopping, spending."""
+"""People steer runs while workers carry them; the web server dies after it answered."""
 
 import json
+import re
 import signal
 import time
 
 import pytest
 
+from benchmarks.http_annotator import CSRF, Annotator
 from benchmarks.judging_site import START
-from tests.faults.fault_site import wait_until
+from benchmarks.label_round_server import PASSWORD
+from tests.faults.fault_site import FaultSite, wait_until
 from tests.faults.nursery import kill, output_of
 
 
@@ -86,3 +89,39 @@ def test_six_workers_never_pass_the_cap_and_the_books_balance(site):
         site.steer(run, "resume_run")
         site.wait(run, 60)
     site.check(run, kept=200)
+
+
+FORM = {
+    "choice": "sample", "sample": "50", "batch_size": "20", "temperature": "0",
+    "max_tokens": "200", "seed": "1", "replicates": "1", "preflight": "off", "mode": "live",
+}  # fmt: skip
+
+
+@pytest.mark.long
+def test_a_run_whose_web_server_died_after_its_answer_is_carried(site):
+    with site.stub() as stub:
+        form = FORM | chosen(site, site.offer(stub))
+        site.start()
+        try:
+            browser = Annotator(site.port, site.work, seed=1)
+            browser.sign_in("boss@bench.example", PASSWORD)
+            path = f"/s/{site.study}/label-rounds/{site.label_round}/judges/new/"
+            _status, page = browser.request("GET", path)
+            browser.token = CSRF.search(page)[1].decode()
+            _status, page = browser.request("POST", path, form)
+            agreed = re.search(rb'name="agreed" value="([^"]+)"', page)[1].decode()
+            status, _page = browser.request("POST", path, form | {"agreed": agreed})
+        finally:
+            site.kill()
+        assert status == 302
+        [(run,)] = site.sql("SELECT public_id FROM runs_run")
+        site.nursery.work()
+        site.wait(str(run), 60)
+    site.check(str(run), kept=50)
+
+
+def chosen(site: FaultSite, endpoint: str) -> dict[str, str]:
+    """Endpoint and prompt as the form names them."""
+    [(found,)] = site.sql(f"SELECT id FROM runs_endpoint WHERE name = '{endpoint}'")
+    [(prompt,)] = site.sql("SELECT id FROM runs_promptversion WHERE kind = 'relevance_single'")
+    return {"endpoint": str(found), "prompt": str(prompt)}

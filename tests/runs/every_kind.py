@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pytest
@@ -150,9 +151,8 @@ def writing() -> World:
     prompts = {each.kind: each for each in first_prompts(study, WRITING_PROMPTS, researcher)}
     prompt = prompts[OF_VARIANT[waiting.variant]]
     plan = plan_of("writing", endpoint, prompt, clusters_of(waiting), tokens=900)
-    run_id = waiting.public_id
-    body = {"system_run": str(run_id)}
-    return World(study, researcher, endpoint, plan, "writing_new", [run_id], body)
+    body = {"system_run": str(waiting.public_id)}
+    return World(study, researcher, endpoint, plan, "writing_new", [waiting.public_id], body)
 
 
 def analysed() -> tuple[Study, User, Endpoint, Analysis]:
@@ -165,47 +165,31 @@ def analysed() -> tuple[Study, User, Endpoint, Analysis]:
         return study, researcher, endpoint, analyse(cell, researcher)
 
 
-def point_writing() -> World:
-    """An analysis with three key points."""
+def of_analysis(form: str, plan: Callable[..., RunPlan], **sizes: int) -> World:
+    """An analysis with three key points, and a form with some numbers of its own."""
     study, researcher, endpoint, analysis = analysed()
-    plan = plan_for(analysis, endpoint, researcher)
-    body = {"analysis": str(analysis.public_id)}
-    return World(study, researcher, endpoint, plan, "point_writing", [analysis.public_id], body)
+    body = {"analysis": str(analysis.public_id)} | sizes
+    made = plan(analysis, endpoint, researcher)
+    return World(study, researcher, endpoint, made, form, [analysis.public_id], body, sizes)
 
 
-def analysis_prose() -> World:
-    """An analysis with three key points, each a paragraph."""
-    world = point_writing()
-    analysis = world.study.analyses.get()
-    plan = made_prose.plan_for(analysis, world.endpoint, world.researcher)
-    ids = [analysis.public_id]
-    return World(
-        world.study, world.researcher, world.endpoint, plan, "analysis_prose", ids, world.body
-    )
-
-
-def point_proposal() -> World:
+def proposal(*of: Any) -> RunPlan:
     """Statements of an analysis, in two samples that say the same."""
-    study, researcher, endpoint, analysis = analysed()
     samples = {"requests": 2, "sample": 6, "points": 20, "themes": 6, "words": 15}
-    plan = proposal_plan(analysis, endpoint, researcher, sizes=samples)
-    body = {"analysis": str(analysis.public_id)}
-    sizes = {"requests": 2, "statements": 6}
-    ids = [analysis.public_id]
-    return World(study, researcher, endpoint, plan, "point_proposal", ids, body | sizes, sizes)
+    return proposal_plan(*of, sizes=samples)
 
 
-def point_assignment() -> World:
-    """Statements of an analysis with three key points that are signed off."""
-    study, researcher, endpoint, analysis = analysed()
+def assignment(analysis: Analysis, endpoint: Endpoint, researcher: User) -> RunPlan:
+    """Statements of an analysis whose key points are signed off."""
     sign(analysis, researcher)
-    plan = assignment_plan(
-        analysis, endpoint, researcher, sizes={"batch_size": 1, "most_codes": 3}
-    )
-    body = {"analysis": str(analysis.public_id)}
-    sizes = {"batch_size": 4}
-    ids = [analysis.public_id]
-    return World(study, researcher, endpoint, plan, "point_assignment", ids, body | sizes, sizes)
+    sizes = {"batch_size": 1, "most_codes": 3}
+    return assignment_plan(analysis, endpoint, researcher, sizes=sizes)
+
+
+point_writing = partial(of_analysis, "point_writing", plan_for)
+analysis_prose = partial(of_analysis, "analysis_prose", made_prose.plan_for)
+point_proposal = partial(of_analysis, "point_proposal", proposal, requests=2, statements=6)
+point_assignment = partial(of_analysis, "point_assignment", assignment, batch_size=4)
 
 
 def counting() -> World:
