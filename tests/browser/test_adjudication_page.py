@@ -197,6 +197,7 @@ def test_a_skip_and_an_undo_made_offline_wait_and_are_sent_by_themselves(desk):
     lost = lose_first(desk.context, DECIDE.pattern)
     first = decide(page, "1")
     assert (lost, Adjudication.objects.count()) == ([200], 1)
+    desk.context.unroute_all()
     second = sentence(page)
     wait_until_read(page)
     desk.context.set_offline(True)

@@ -42,11 +42,6 @@ def enter(visit, link):
     return lambda width=1280, scheme="light": arrive(visit, link, width, scheme)
 
 
-@pytest.fixture
-def page(enter):
-    return enter()
-
-
 def arrive(visit, link, width, scheme):
     visitor = visit(None, viewport={"width": width, "height": 800}, color_scheme=scheme)
     query = "&".join(f"{name}={value}" for name, value in IDS.items())
@@ -55,60 +50,59 @@ def arrive(visit, link, width, scheme):
     return visitor
 
 
-def label(visitor, keys):
+def label(visitor, keys, done=0):
     visitor.page.wait_for_url("**/label/")
-    for number, key in enumerate(keys, 1):
+    for number, key in enumerate(keys, done + 1):
         visitor.page.keyboard.press(key)
-        expect(visitor.page.locator("#progress, .state")).to_contain_text(
-            re.compile(f"{number} / |everything")
-        )
+        words = re.compile(f"{number} / |everything")
+        expect(visitor.page.locator("#progress, .state")).to_contain_text(words)
 
 
 @pytest.mark.long
-def test_from_the_last_label_one_press_leads_to_the_code(page):
-    page.page.get_by_role("button", name="Start").click()
-    label(page, "123")
-    page.page.get_by_role("button", name="Finish and get your code").click()
-    expect(page.page.locator(CODE)).to_have_value("CODE-COMPLETED")
-    back = page.page.get_by_role("link", name="Back to Prolific")
-    expect(back).to_have_attribute("href", re.compile(r"prolific\.com/.*cc=CODE-COMPLETED$"))
-
-
-@pytest.mark.long
-def test_the_time_left_goes_down_slowly_and_is_the_same_after_a_reload(page, world):
+def test_the_time_left_goes_down_slowly_and_one_press_leads_to_the_code(enter, world):
     label_round, _researcher = world
     ParticipantLink.objects.update(required_items=8)
-    page.page.get_by_role("button", name="Start").click()
-    page.page.wait_for_url("**/label/")
-    left = page.page.locator("[data-minutes]")
+    visitor = enter()
+    page = visitor.page
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/label/")
+    left = page.locator("[data-minutes]")
     expect(left).to_have_text("about 3 min left")
-    label(page, "123")
+    label(visitor, "123")
     expect(left).to_have_text("about 2 min left")
-    here = page.page.evaluate("progress.seconds")
+    here = page.evaluate("progress.seconds")
     assert label_round.expected_seconds / 2 < here < label_round.expected_seconds
-    expect(page.page.locator("#saved")).to_contain_text("All answers saved")
-    page.page.reload()
-    assert page.page.evaluate("progress.seconds") == pytest.approx(here, abs=0.01)
+    expect(page.locator("#saved")).to_contain_text("All answers saved")
+    page.reload()
+    assert page.evaluate("progress.seconds") == pytest.approx(here, abs=0.01)
+    label(visitor, "12312", done=3)
+    page.get_by_role("button", name="Finish and get your code").click()
+    expect(page.locator(CODE)).to_have_value("CODE-COMPLETED")
+    back = page.get_by_role("link", name="Back to Prolific")
+    expect(back).to_have_attribute("href", re.compile(r"prolific\.com/.*cc=CODE-COMPLETED$"))
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_stopping_and_withdrawing(enter, width, scheme):
-    page = enter(width, scheme)
-    look(page, "join")
-    page.page.get_by_role("button", name="Start").click()
-    label(page, "12")
-    look(page, "label")
-    name = page.page.locator(".where a")
-    assert name.evaluate("each => each.scrollWidth <= each.clientWidth"), "Round 1, in full"
-    expect(page.page.locator("#saved")).to_contain_text("All answers saved")
-    page.page.get_by_role("link", name="Stop here").click()
-    expect(page.page.locator("main")).to_contain_text("Items done: 2 of 3")
-    look(page, "stop")
-    page.page.get_by_role("button", name="Stop and withdraw them").click()
-    expect(page.page.locator(CODE)).to_have_value("CODE-STOPPED")
-    name = page.page.locator(".who .name")
-    assert name.evaluate("each => each.scrollWidth <= each.clientWidth"), "Participant 1234abcd"
-    look(page, "withdrawn")
+    visitor = enter(width, scheme)
+    page = visitor.page
+
+    def is_shown_in_full(selector):
+        return page.locator(selector).evaluate("each => each.scrollWidth <= each.clientWidth")
+
+    look(visitor, "join")
+    page.get_by_role("button", name="Start").click()
+    label(visitor, "12")
+    look(visitor, "label")
+    assert is_shown_in_full(".where a"), "Round 1"
+    expect(page.locator("#saved")).to_contain_text("All answers saved")
+    page.get_by_role("link", name="Stop here").click()
+    expect(page.locator("main")).to_contain_text("Items done: 2 of 3")
+    look(visitor, "stop")
+    page.get_by_role("button", name="Stop and withdraw them").click()
+    expect(page.locator(CODE)).to_have_value("CODE-STOPPED")
+    assert is_shown_in_full(".who .name"), "Participant 1234abcd"
+    look(visitor, "withdrawn")
     assert Participant.objects.get().outcome == "withdrawn"
     assert not Assignment.objects.filter(state="answered").exists()
 

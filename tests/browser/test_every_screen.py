@@ -307,16 +307,15 @@ def test_answer_and_criterion_stand_together_on_a_phone(phone):
     expect_uncovered(page, "#C15 legend")
     page.locator("#C15 .unable").tap()
     expect_uncovered(page, "#unable-C15")
+    # The key of a reason stands before it.
+    options = page.locator("#unable-C15 option")
+    texts = options.evaluate_all("all => all.map(each => each.text)")
+    assert [text[:4] for text in texts] == ["1 · ", "2 · ", "3 · ", "4 · "]
     assert phone.axe() == []
     assert phone.has_no_sideways_scroll()
-
-
-@pytest.mark.long
-def test_the_whole_answer_and_a_cited_argument_are_one_press_away(phone):
-    page = phone.page
-    last = page.get_by_text("kayak", exact=True)
-    expect(last).not_to_be_in_viewport()
+    # The whole answer and a cited argument are one press away.
     whole = page.get_by_role("button", name="Whole answer")
+    expect(page.get_by_text("kayak", exact=True)).not_to_be_in_viewport()
     whole.tap()
     expect(whole).to_have_attribute("aria-expanded", "true")
     expect(page.locator("#answer strong").last).to_be_in_viewport(ratio=1)
@@ -338,16 +337,6 @@ def test_places_are_those_of_the_stored_text_though_headings_and_lists_are_shown
     expect(page.locator("#answer mark")).to_have_text(["[", "1", "]", "[", "2", "]"])
     expect(page.locator("#answer li")).to_have_count(2)
     assert "*" not in page.locator("#answer").inner_text()
-
-
-@pytest.mark.long
-def test_the_key_of_a_reason_stands_before_it(phone):
-    page = phone.page
-    press(page, "x", "2", "ArrowUp")
-    select = page.locator("#unable-C1")
-    texts = select.locator("option").evaluate_all("all => all.map(each => each.text)")
-    assert [text[:4] for text in texts] == ["1 · ", "2 · ", "3 · ", "4 · "]
-    expect(select).to_have_value("knowledge")
 
 
 @pytest.mark.long

@@ -110,26 +110,21 @@ def judged(worlds) -> JudgedLab:
 
 
 def test_figures_by_hand(judged):
-    (row,) = judged.figures()["judges"]
+    figures = judged.figures()
+    (row,) = figures["judges"]
     # Five of twenty sentences have label 1 and got 2.
     assert (row["n"], row["planned"], row["unscored"], row["coverage"]) == (20, 20, 0, 1.0)
     assert row["exact"] == pytest.approx(15 / 20)
     assert row["bias"] == row["error"] == pytest.approx(5 / 20)
-    assert row["ordinal"]["n_pairable_items"] == 20
+    assert row["ordinal"]["n_pairable_items"] == row["difference"]["n_pairable_items"] == 20
     # Interval alpha: observed 5 · 1² / 20 over pairs; expected from 40 values 0:10 1:5 2:15 3:10.
     expected = 2 * (50 * 1 + 150 * 4 + 100 * 9 + 75 * 1 + 50 * 4 + 150 * 1) / (40 * 39)
     assert row["interval"]["value"] == pytest.approx(1 - (5 / 20) / expected)
     assert row["replacement"]["n_items"] == 20
-    people = judged.figures()["people"]["agreement"]["value"]
+    people = figures["people"]["agreement"]["value"]
     assert row["difference"]["value"] == pytest.approx(row["with_votes"]["value"] - people)
-    assert row["difference"]["n_pairable_items"] == 20
-    figures = judged.figures()
-    assert figures["confusion"]["cells"] == [
-        [5, 0, 0, 0],
-        [0, 0, 5, 0],
-        [0, 0, 5, 0],
-        [0, 0, 0, 5],
-    ]
+    cells = [[5, 0, 0, 0], [0, 0, 5, 0], [0, 0, 5, 0], [0, 0, 0, 5]]
+    assert figures["confusion"]["cells"] == cells
     rows = {row["label"]: row for row in figures["per_label"]}
     assert (rows[1]["recall"], rows[1]["precision"]) == (0, None)
     assert (rows[2]["recall"], rows[2]["precision"]) == (1, 0.5)
@@ -211,14 +206,9 @@ def test_labels_of_a_model_in_a_file_are_a_judge_and_no_votes(lab):
 def test_only_out_of_fold_labels_of_a_trained_judge_are_compared(lab):
     rater = Rater.objects.create(study=lab.study, kind="classifier", name="Trained judge")
     version = TrainedJudge.objects.create(label_round=lab.label_round, rater=rater, number=1)
+    of = {"label_round": lab.label_round, "trained": version, "label": 0}
     for number, item in enumerate(lab.label_round.items.order_by("rank")):
-        JudgeLabel.objects.create(
-            label_round=lab.label_round,
-            argument=item.argument,
-            trained=version,
-            label=0,
-            is_out_of_fold=number < 12,
-        )
+        JudgeLabel.objects.create(argument=item.argument, is_out_of_fold=number < 12, **of)
     (row,) = lab.figures()["judges"]
     assert (row["n"], row["is_out_of_fold"], row["trained_number"]) == (12, True, 1)
 
@@ -228,23 +218,24 @@ def estimate(value, low, high):
     return Estimate(value=value, low=low, high=high, statistic="", recipe="", **counts)
 
 
-@pytest.mark.parametrize(
-    ("bounds", "said"),
-    [((-0.1, 0.3), "Not proven: the data cannot tell whether stub-1 v1 #1 agrees"),
-     ((0.1, 0.3), "Yes: stub-1 v1 #1 agrees with people more"),
-     ((-0.3, -0.1), "No: stub-1 v1 #1 agrees with people less")],
-)  # fmt: skip
-def test_the_finding_begins_with_the_answer(judged, bounds, said):
-    figures = compute_figures(judged.label_round, JudgeSelection())
-    difference = estimate(0.1, *bounds)
+FINDINGS = {
+    (-0.1, 0.3): "Not proven: the data cannot tell whether stub-1 v1 #1 agrees",
+    (0.1, 0.3): "Yes: stub-1 v1 #1 agrees with people more",
+    (-0.3, -0.1): "No: stub-1 v1 #1 agrees with people less",
+}
+
+
+def test_the_finding_begins_with_the_answer(judged):
     for kind, is_there in (("remote", False), ("embedded", True)):
         Endpoint.objects.filter(study=judged.study).update(kind=kind)
-        (row,) = compute_figures(judged.label_round, JudgeSelection()).judges
-        best = BestJudge(row.key, 4, difference)
-        finding = judges_finding(replace(figures, judges=[row], best=best))
-        assert "corrected for the choice among 4 judges" in finding.sure
-        assert finding.says.startswith(said)
-        assert ("the built-in model answers at chance level" in finding.sure) == is_there
+        figures = compute_figures(judged.label_round, JudgeSelection())
+        (row,) = figures.judges
+        for bounds, said in FINDINGS.items():
+            best = BestJudge(row.key, 4, estimate(0.1, *bounds))
+            finding = judges_finding(replace(figures, judges=[row], best=best))
+            assert finding.says.startswith(said)
+            assert "corrected for the choice among 4 judges" in finding.sure
+            assert ("the built-in model answers at chance level" in finding.sure) == is_there
 
 
 @pytest.mark.long
@@ -296,19 +287,15 @@ def test_the_fragment_is_quiet_until_something_changes(judged):
 @pytest.mark.long
 def test_a_page_costs_a_fixed_number_of_queries(judged, django_assert_max_num_queries):
     for temperature in (0.1, 0.2, 0.3):
-        params = {"temperature": temperature, "max_tokens": 200}
-        judge_all(judged, params=params)
+        judge_all(judged, params={"temperature": temperature, "max_tokens": 200})
     keys = [judge.key for judge in judges_of(judged.label_round)]
     with django_assert_max_num_queries(13):
         judged.figures(judge=keys[0], other=keys[1])
     cache.clear()
     client = judged.client
-    with django_assert_max_num_queries(34):
-        client.get(judged.url("judges"))
-    with django_assert_max_num_queries(20):
-        client.get(judged.url("judges"))
-    with django_assert_max_num_queries(16):
-        client.get(judged.url("judge_rows"))
+    for most, name in ((34, "judges"), (20, "judges"), (16, "judge_rows")):
+        with django_assert_max_num_queries(most, info=name):
+            client.get(judged.url(name))
 
 
 def test_nothing_of_a_judge_reaches_an_annotator(judged):

@@ -2,7 +2,8 @@
 
 import json
 import random
-from functools import cached_property
+from functools import cached_property, partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import serving
 from annotation.labelling.models.rounds import Item, LabelRound
 from annotation.labelling.views.label_page import item_payload
+from cqa_site.judging import embedding
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
@@ -53,26 +55,20 @@ def _without_embeddings(monkeypatch):
 class Workshop:
     """A round on eight pairs; two of three sentences have a final label."""
 
-    def __init__(self, name="Round 1", per_pair=9):
+    def __init__(self):
         self.study = make_study()
         self.boss = make_member(self.study, Role.RESEARCHER)
-        self.label_round = make_label_round(self.study, ordinary=0, controls=0, name=name)
+        self.label_round = make_label_round(self.study, ordinary=0, controls=0)
         self.truth = {}
         for number, pair in enumerate(PAIRS):
-            for place, argument in enumerate(make_arguments(self.study, per_pair, pair)):
-                label = (0, 1, 3)[place % 3]
-                text = SENTENCES[label][place % 2].format(
-                    n=10 * number + place, a=pair[0], b=pair[1]
-                )
+            for place, argument in enumerate(make_arguments(self.study, 9, pair)):
+                label, names = (0, 1, 3)[place % 3], dict(zip("ab", pair, strict=True))
+                text = SENTENCES[label][place % 2].format(n=10 * number + place, **names)
                 argument.text = text
                 argument.save()
                 self.truth[argument.pk] = label
-                Item.objects.create(
-                    round=self.label_round,
-                    argument=argument,
-                    external_id=str(argument.public_id),
-                    rank=len(self.truth),
-                )
+                item = {"argument": argument, "external_id": str(argument.public_id)}
+                Item.objects.create(round=self.label_round, rank=len(self.truth), **item)
 
     @cached_property
     def client(self):
@@ -89,13 +85,27 @@ class Workshop:
             for pk in (self.truth if arguments is None else arguments)
         )
 
-    def train(self, **values) -> Job:
-        job = trained_judge.request_training(
+    def ask(self, **values) -> Job:
+        return trained_judge.request_training(
             label_round=self.label_round, actor=self.boss, **values
         )
+
+    def train(self, **values) -> Job:
+        job = self.ask(**values)
         jobs.drain()
         job.refresh_from_db()
         return job
+
+    def trained(self, **values) -> TrainedJudge:
+        """The only version."""
+        job = self.train(**values)
+        assert (job.state, job.error) == ("done", "")
+        return self.label_round.trained_judges.get()
+
+    def shorten(self):
+        """Levels that no guideline of the project has."""
+        self.label_round.guideline.levels = self.label_round.guideline.levels[:3]
+        self.label_round.guideline.save()
 
     def url(self, name, *args):
         return reverse(name, args=[self.study.public_id, self.label_round.public_id, *args])
@@ -104,16 +114,10 @@ class Workshop:
 shop = built_once(Workshop)
 
 
-def two_thirds(shop):
-    return [pk for place, pk in enumerate(shop.truth) if place // 3 % 3 < 2]
-
-
 def test_a_version_holds_labels_figures_and_model(shop):
-    known = two_thirds(shop)
+    known = [pk for place, pk in enumerate(shop.truth) if place // 3 % 3 < 2]
     shop.label(known)
-    job = shop.train()
-    assert (job.state, job.error) == ("done", "")
-    version = shop.label_round.trained_judges.get()
+    version = shop.trained()
     assert (version.number, version.kind, version.created_by) == (1, "trained", shop.boss)
     assert version.rater.kind == Rater.Kind.CLASSIFIER
     labels = version.labels.all()
@@ -125,10 +129,8 @@ def test_a_version_holds_labels_figures_and_model(shop):
     assert figures["predicted"] == len(shop.truth) - len(known)
     # Figures are those of the stored out-of-fold labels, not of the model on its own training.
     given = dict(labels.values_list("argument", "label"))
-    assert figures["exact"] == pytest.approx(
-        np.mean([given[pk] == shop.truth[pk] for pk in known])
-    )
-    assert figures["exact"] > 0.8
+    right = np.mean([given[pk] == shop.truth[pk] for pk in known])
+    assert 0.8 < figures["exact"] == pytest.approx(right)
     assert version.recipe["labels_by_origin"].keys() == {"adjudicated", "votes"}
     assert version.recipe["embedding"] is None
     json.dumps([version.recipe, figures], allow_nan=False)
@@ -153,13 +155,9 @@ def test_a_pair_nobody_labelled_counts_as_held_back(shop):
 def test_labels_of_another_label_round_can_be_lent(shop):
     guideline = shop.label_round.guideline
     pilot = LabelRound.objects.create(study=shop.study, name="Pilot", guideline=guideline)
-    lent = list(shop.truth)[:60]
-    shop.label(lent, pilot)
-    job = shop.train(source=pilot)
-    assert job.state == "done", job.error
-    version = shop.label_round.trained_judges.get()
-    assert version.figures["n"] == 60
-    assert version.recipe["labels_from"] == "Pilot"
+    shop.label(list(shop.truth)[:60], pilot)
+    version = shop.trained(source=pilot)
+    assert (version.figures["n"], version.recipe["labels_from"]) == (60, "Pilot")
     assert version.labels.count() == len(shop.truth)
 
 
@@ -179,17 +177,11 @@ def test_another_scale_or_study_lends_nothing(shop):
 
 
 def test_cold_start_without_labels_and_without_embeddings_says_what_is_missing(shop, monkeypatch):
-    from cqa_site.judging import embedding
-
-    def missing(name):
-        raise embedding.EmbeddingsUnavailable("Sentence embeddings need the packages torch.")
-
-    monkeypatch.setattr(embedding, "_load", missing)
-    shop.label_round.guideline.levels = shop.label_round.guideline.levels[:3]
-    shop.label_round.guideline.save()
+    missing = embedding.EmbeddingsUnavailable("Sentence embeddings need the packages torch.")
+    monkeypatch.setattr(embedding, "_load", mock.Mock(side_effect=missing))
+    shop.shorten()
     job = shop.train()
-    assert job.state == "failed"
-    assert "torch" in job.error
+    assert (job.state, "torch" in job.error) == ("failed", True)
 
 
 class WordEmbedder(LetterEmbedder):
@@ -212,26 +204,21 @@ def letters(monkeypatch):
 
 @pytest.mark.long
 def test_cold_start_labels_everything_and_claims_nothing(shop, letters):
-    job = shop.train()
-    assert job.state == "done", job.error
-    version = shop.label_round.trained_judges.get()
+    version = shop.trained()
     assert (version.kind, version.model, version.figures["n"]) == ("cold", b"", 0)
     assert version.recipe["works_from"] == "the guideline as a rule"
     assert letters.read == 0
     assert version.figures["ordinal"]["value"] is None
     assert version.figures["ordinal"]["reason"]
     assert version.labels.count() == len(shop.truth)
-    assert shop.client.get(shop.url("trained_judge", 1)).status_code == 200
-    assert shop.client.get(shop.url("judges")).status_code == 200
+    for url in (shop.url("trained_judge", 1), shop.url("judges")):
+        assert shop.client.get(url).status_code == 200
 
 
 def test_cold_start_on_another_scale_works_by_similarity(shop, letters):
-    shop.label_round.guideline.levels = shop.label_round.guideline.levels[:3]
-    shop.label_round.guideline.save()
-    job = shop.train()
-    assert job.state == "done", job.error
-    version = shop.label_round.trained_judges.get()
-    assert version.recipe["works_from"] == "similarity to the level descriptions"
+    shop.shorten()
+    works_from = shop.trained().recipe["works_from"]
+    assert works_from == "similarity to the level descriptions"
     assert letters.read > 0
 
 
@@ -269,22 +256,20 @@ def test_kept_vectors_come_back_in_order_and_by_model():
 
 def test_a_cancelled_training_keeps_nothing(shop, monkeypatch):
     shop.label()
-    job = trained_judge.request_training(label_round=shop.label_round, actor=shop.boss)
-    steps = []
+    job, steps, progress = shop.ask(), [], jobs.JobContext.progress
+    cancel = partial(trained_judge.cancel_training, label_round=shop.label_round, actor=shop.boss)
 
     def cancel_soon(work, done, total=0, note=""):
         steps.append(note)
-        if len(steps) == 3:
-            assert trained_judge.cancel_training(label_round=shop.label_round, actor=shop.boss)
+        assert len(steps) != 3 or cancel()
         return progress(work, done, total, note)
 
-    progress = jobs.JobContext.progress
     monkeypatch.setattr(jobs.JobContext, "progress", cancel_soon)
     jobs.drain()
     job.refresh_from_db()
     assert (job.state, job.error) == ("failed", "Cancelled.")
     assert not shop.label_round.trained_judges.exists()
-    assert not trained_judge.cancel_training(label_round=shop.label_round, actor=shop.boss)
+    assert not cancel()
 
 
 @pytest.mark.long
@@ -331,15 +316,11 @@ class Draft:
         ordinary = list(self.label_round.items.filter(control_label=None).order_by("pk"))
         shares = [place / 22 for place in range(10)]
         random.Random(2).shuffle(shares)
+        of = {"label_round": self.label_round, "trained": version, "label": 0}
         # The last two of twelve have no prediction.
         for item, share in zip(ordinary, shares, strict=False):
-            JudgeLabel.objects.create(
-                label_round=self.label_round,
-                argument=item.argument,
-                trained=version,
-                label=0,
-                probabilities=[1 - share, 0, 0, share],
-            )
+            probabilities = [1 - share, 0, 0, share]
+            JudgeLabel.objects.create(argument=item.argument, probabilities=probabilities, **of)
             self.doubts[item.pk] = share
         return self
 
@@ -354,10 +335,11 @@ class Draft:
 
 
 def test_the_least_sure_items_come_first_and_unknown_ones_last():
-    draft = Draft(is_ordered=True).predict().open()
-    order = draft.order()
-    expected = sorted(draft.doubts, key=lambda pk: -draft.doubts[pk])
-    assert order[:10] == expected
+    draft = Draft(is_ordered=True)
+    with pytest.raises(RoundNotReady, match="trained"):
+        draft.open()
+    order = draft.predict().open().order()
+    assert order[:10] == sorted(draft.doubts, key=lambda pk: -draft.doubts[pk])
     assert set(order[10:]).isdisjoint(draft.doubts)
     assert len(order) == 12
     assert draft.label_round.slots.count() == 12 * draft.label_round.votes_per_item
@@ -377,11 +359,6 @@ def test_without_the_option_the_order_is_the_seeded_one_whatever_a_judge_thinks(
     assert places(first) == places(second)
     # Ranks of control items do not depend on it either.
     assert ranks(first) == ranks(ordered)
-
-
-def test_opening_needs_a_judge_if_it_is_to_order():
-    with pytest.raises(RoundNotReady, match="trained"):
-        Draft(is_ordered=True).open()
 
 
 @pytest.mark.long

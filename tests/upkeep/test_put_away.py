@@ -86,17 +86,14 @@ def test_a_label_that_waited_in_a_browser_is_kept(study, admin, settings):
     close_round(round_=label_round, actor=admin)
     jobs.drain()
     archive(study, admin)
-    client = sign_in(annotator)
+    client, here = sign_in(annotator), {"label_round_id": label_round.public_id}
     sent = {"item": item.public_id, "label": 2, "client_key": "k", "active_ms": 5}
-    reply = client.post(
-        at("label_answer", study, label_round_id=label_round.public_id),
-        sent,
-        headers={"Accept": "application/json"},
-    )
+    asks_json = {"Accept": "application/json"}
+    reply = client.post(at("label_answer", study, **here), sent, headers=asks_json)
     assert reply.status_code == 200, reply.content
     stored = Assignment.objects.get(pk=item.pk)
     assert (stored.label, stored.is_extra) == (2, True)
-    page = client.get(at("label", study, label_round_id=label_round.public_id))
+    page = client.get(at("label", study, **here))
     assert "exported but not changed" in page.content.decode()
     assert not client.get(at("study", study)).context["waiting"]
 
