@@ -1,5 +1,7 @@
 """Rounds of every kind of work, somebody who works in them, and what tests of them press."""
 
+import re
+
 from playwright.sync_api import expect
 
 from annotation.labelling.actions import rounds as label_rounds
@@ -118,6 +120,13 @@ def sentence(page):
 
 def expect_labels_saved(page, **options):
     expect(page.locator("#saved")).to_have_text("All answers saved", **options)
+
+
+def expect_saved(page, **options):
+    """Of a draft."""
+    expect(page.locator("#saved")).to_have_attribute("data-state", "saved", **options)
+    words = re.compile(r"^Draft saved \d+ s ago")
+    expect(page.locator("#saved [data-text]")).to_have_text(words)
 
 
 def kept(page):

@@ -11,7 +11,7 @@ from tests.argsum.made_cells import make_dataset, make_set
 from tests.cast import make_member, make_study
 
 from .conftest import LOOKS
-from .desk import press, press_and_leave
+from .desk import expect_saved, press, press_and_leave
 
 pytestmark = pytest.mark.browser
 
@@ -43,11 +43,6 @@ def active(page):
 
 def shown(page):
     return [page.locator(f"#{name}-shown").text_content() for name in ("covered", "unique")]
-
-
-def expect_saved(page):
-    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
-    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Draft saved \d+ s ago"))
 
 
 def test_a_key_that_answers_a_row_leads_to_the_next_without_an_answer(form):

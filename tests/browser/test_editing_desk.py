@@ -18,6 +18,7 @@ from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
 
 from .conftest import LOOKS, Visitor
+from .desk import expect_saved
 
 pytestmark = pytest.mark.browser
 
@@ -29,7 +30,6 @@ READ = """(text) => findCitations(text).map(
     ({ start, end, numbers, isGenerated }) => [text.slice(start, end), numbers, isGenerated]
 )"""
 LEAVES = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
-SAVED = re.compile(r"^Draft saved \d+ s ago")
 PLACED = """([before, after]) => {
     const { at, inserted } = placeCitation(before + after, before.length, 8);
     const text = before + after;
@@ -99,11 +99,6 @@ def put_caret(page, after):
         }""",
         after,
     )
-
-
-def expect_saved(page, **options):
-    expect(page.locator("#saved")).to_have_attribute("data-state", "saved", **options)
-    expect(page.locator("#saved [data-text]")).to_have_text(SAVED)
 
 
 def stored(sheet):

@@ -11,7 +11,7 @@ from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
 
 from .conftest import WIDTHS
-from .desk import press
+from .desk import expect_saved, press
 
 pytestmark = pytest.mark.browser
 
@@ -41,11 +41,6 @@ def sheet():
 
 def active(page):
     return page.locator(".criterion.active").get_attribute("data-key")
-
-
-def expect_saved(page):
-    expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
-    expect(page.locator("#saved [data-text]")).to_have_text(re.compile(r"^Draft saved \d+ s ago"))
 
 
 def test_a_sheet_by_keys_alone_and_on_to_the_next(form):
