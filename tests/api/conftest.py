@@ -125,11 +125,8 @@ def site_administrator(world):
 
 def callers_of(world, **settings):
     """Who may use an address, by the name its route gives."""
-    people = {
-        "researcher": world.people.researcher,
-        "admin": world.people.admin,
-        "site_admin": site_administrator(world),
-    }
+    people = {name: getattr(world.people, name) for name in ("researcher", "admin")}
+    people["site_admin"] = site_administrator(world)
     return {name: client_of(user, **settings) for name, user in people.items()}
 
 
@@ -163,29 +160,21 @@ def answer_of(route, world, callers):
 @pytest.fixture
 def clients(world, foreign):
     """Everybody who may knock at study A."""
-    closed = {name: client_of(world.people.researcher) for name in ("revoked", "expired")}
-    closed["revoked"].token.revoked_at = timezone.now()
-    closed["expired"].token.expires_at = timezone.now()
-    for client in closed.values():
+    ended = {name: client_of(world.people.researcher) for name in ("revoked", "expired")}
+    ended["revoked"].token.revoked_at = timezone.now()
+    ended["expired"].token.expires_at = timezone.now()
+    for client in ended.values():
         client.token.save()
-    left = make_member(world.study, Role.RESEARCHER)
-    deactivated = client_of(left)
+    left, gone = (make_member(world.study, Role.RESEARCHER) for _each in range(2))
     left.is_active = False
     left.save()
-    gone = make_member(world.study, Role.RESEARCHER)
     gone.memberships.update(is_active=False)
-    return {
-        "anonymous": APIClient(),
-        "annotator": client_of(world.people.annotator),
-        "expert": client_of(world.people.expert),
-        "researcher": client_of(world.people.researcher),
-        "admin": client_of(world.people.admin),
-        "read_token": client_of(world.people.admin, "read"),
-        "outside_site_admin": client_of(
-            User.objects.create_superuser("boss@site.example", "a long password")
-        ),
-        "foreign": client_of(foreign.people.researcher),
-        "former_member": client_of(gone),
-        "deactivated": deactivated,
-        **closed,
+    boss = User.objects.create_superuser("boss@site.example", "a long password")
+    people = {
+        **{name: getattr(world.people, name) for name in Role.values},
+        **{"outside_site_admin": boss, "foreign": foreign.people.researcher},
+        **{"former_member": gone, "deactivated": left},
     }
+    clients = {name: client_of(user) for name, user in people.items()}
+    read_token = client_of(world.people.admin, "read")
+    return clients | ended | {"anonymous": APIClient(), "read_token": read_token}

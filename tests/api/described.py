@@ -45,6 +45,15 @@ def body_of(route: Route):
     return strict_components().get(schema.get("$ref", "").rpartition("/")[2])
 
 
+def fields_of(route: Route) -> set[str]:
+    """Names of all fields that an address takes, whichever of several bodies it is."""
+    body = body_of(route) or {}
+    parts = [each["$ref"].rpartition("/")[2] for each in body.get("oneOf", ())]
+    return set(body.get("properties", ())).union(
+        *(strict_components()[each].get("properties", ()) for each in parts)
+    )
+
+
 def operation_of(route: Route):
     """What the description says about an address."""
     # The first of the ways to write the address, and within it the text with places for ids.

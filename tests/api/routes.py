@@ -1,7 +1,9 @@
 """Every address of the API with a request that works, as the tests' one list."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import attrgetter
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
@@ -12,22 +14,25 @@ from tests.everything import COMPARED
 
 from .addresses import ADDRESSES
 
-# What is called in a world as in the table.
-ROWS = """
-    analysis waiting_analysis stopped_analysis found_point dataset spare_dataset cell scorer
-    survey spare_survey
-    training_scorer stopped_scorer system_run summary_set waiting_system_run
-    stopped_system_run counting_round draft_counting closed_counting imported_count
-    open_audit draft_audit closed_audit audit_sheet
-    open_preferring draft_preferring closed_preferring preference_sheet open_scoring
-    draft_scoring closed_scoring rubric live_board live_key_points frozen_key_points
-    frozen_board judged_sheet rater adoption exclusion vote snapshot export imported
-    import_batch job argument control invitation crowd_link participant member endpoint
-    spare_endpoint prompt run checked_run running_run writing_run paused_run call
-    trained_judge corpus checked_corpus cam_request question system answer editing_round
-    draft_round closed_round editing_task revision round_comment onboarding qualification
+# Names of ids that are neither `public_id` nor of a row of the world that is called so.
+IDS = """
+    study=study_id:study import_of=import_id:imported run_of=run_id:run
+    label_round=label_round_id:label_round any_round=any_round_id:label_round
+    own_label_round=public_id:label_round round_of=round_id:editing_round
+    other_run=other_id:other_run other_writing_run=other_id:other_writing_run
+    judging_run_of=run_id:judging_run scoring_run_of=run_id:scoring_run
+    scoring_of=round_id:open_scoring counting_run_of=run_id:counting_run
+    assignment_of=run_id:assignment_run scoring_draft_of=round_id:draft_scoring
+    scoring_rater=rater_id:scoring_rater counting_of=counting_id:counting_round
+    preferring_of=preference_id:open_preferring preferrer=rater_id:scoring_rater
+    audit_of=audit_id:open_audit auditor=rater_id:auditor audited=analysis_id:audited_analysis
+    dataset_of=dataset_id:dataset analysis_of=analysis_id:analysis cell_of=cell_id:cell
+    commented=cell_id:commented counter=rater_id:counter
+    faithful_round_of=round_id:faithful_round link_of=link_id:crowd_link
+    onboarding_of=onboarding_id:onboarding comparison=public_id:argument.comparison
+    comparison_of=comparison_id:argument.comparison guideline=public_id:label_round.guideline
 """
-NAMED = ROWS.split()
+SOURCES = {name: source.split(":") for name, source in (pair.split("=") for pair in IDS.split())}
 LEVELS = [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}]
 
 
@@ -59,45 +64,11 @@ class Route:
         return self.method != "get"
 
     def kwargs(self, world) -> dict:
-        source = {
-            "study": ("study_id", world.study),
-            "label_round": ("label_round_id", getattr(world, self.label_round)),
-            "any_round": ("any_round_id", getattr(world, self.label_round)),
-            "import_of": ("import_id", world.imported),
-            "run_of": ("run_id", world.run),
-            "round_of": ("round_id", world.editing_round),
-            "other_run": ("other_id", world.other_run),
-            "other_writing_run": ("other_id", world.other_writing_run),
-            "launch": ("public_id", world.launch),
-            "judging_run_of": ("run_id", world.judging_run),
-            "scoring_run_of": ("run_id", world.scoring_run),
-            "scoring_of": ("round_id", world.open_scoring),
-            "counting_run_of": ("run_id", world.counting_run),
-            "assignment_of": ("run_id", world.assignment_run),
-            "scoring_draft_of": ("round_id", world.draft_scoring),
-            "scoring_rater": ("rater_id", world.scoring_rater),
-            "counting_of": ("counting_id", world.counting_round),
-            "preferring_of": ("preference_id", world.open_preferring),
-            "preferrer": ("rater_id", world.scoring_rater),
-            "audit_of": ("audit_id", world.open_audit),
-            "auditor": ("rater_id", world.auditor),
-            "audited": ("analysis_id", world.audited_analysis),
-            "dataset_of": ("dataset_id", world.dataset),
-            "analysis_of": ("analysis_id", world.analysis),
-            "cell_of": ("cell_id", world.cell),
-            "commented": ("cell_id", world.commented),
-            "duplicates": ("public_id", world.duplicates),
-            "counter": ("rater_id", world.counter),
-            "faithful_round_of": ("round_id", world.faithful_round),
-            "own_label_round": ("public_id", getattr(world, self.label_round)),
-            **{name: ("public_id", getattr(world, name)) for name in NAMED},
-            "link_of": ("link_id", world.crowd_link),
-            "onboarding_of": ("onboarding_id", world.onboarding),
-            "comparison": ("public_id", world.argument.comparison),
-            "comparison_of": ("comparison_id", world.argument.comparison),
-            "guideline": ("public_id", world.label_round.guideline),
+        sources = [SOURCES.get(name, ("public_id", name)) for name in self.ids]
+        return {
+            key: attrgetter(self.label_round if row == "label_round" else row)(world).public_id
+            for key, row in sources
         }
-        return {key: row.public_id for key, row in (source[name] for name in self.ids)}
 
     def url(self, world, **replaced) -> str:
         return reverse(f"api_{self.name}", kwargs=self.kwargs(world) | replaced)
@@ -108,30 +79,43 @@ class Route:
             return client.get(url)
         given = self.body(world) if callable(self.body) else (self.body or {})
         is_upload = isinstance(given, dict) and not {"file", "files"}.isdisjoint(given)
-        return getattr(client, self.method)(
-            url, given, format="multipart" if is_upload else "json"
-        )
+        kind = "multipart" if is_upload else "json"
+        return getattr(client, self.method)(url, given, format=kind)
 
 
-def what_to_audit(world) -> dict:
-    analysis = str(world.audited_analysis.public_id)
-    return {"name": "Another audit", "analysis": analysis, "size": 10}
+TABLE = b"object1,object2,text\ntea,coffee,Tea is green.\n"
 
 
 def upload(world) -> dict:
-    content = b"object1,object2,text\ntea,coffee,Tea is green.\n"
-    return {
-        "file": SimpleUploadedFile("new.csv", content, "text/csv"),
-        "kind": "table",
-        "mapping": '{"object1": "object1", "object2": "object2", "text": "text"}',
-    }
+    mapping = '{"object1": "object1", "object2": "object2", "text": "text"}'
+    return {"file": SimpleUploadedFile("new.csv", TABLE), "kind": "table", "mapping": mapping}
 
 
 def upload_many(world) -> dict:
-    content = b"object1,object2,text\ntea,coffee,Tea is green.\n"
-    names = ("one.csv", "two.csv")
-    files = [SimpleUploadedFile(name, content, "text/csv") for name in names]
+    files = [SimpleUploadedFile(name, TABLE) for name in ("one.csv", "two.csv")]
     return {"files": files, "kind": "table"}
+
+
+def upload_sentences(world) -> dict:
+    file = SimpleUploadedFile("new.txt", b"Tea is older than coffee.\n", "text/plain")
+    return {"name": "New", "file": file}
+
+
+def keys_of(world) -> dict:
+    return {"keys": [row.text_sha256 for row in world.corpus.sentences.all()]}
+
+
+def first_item(world) -> dict:
+    return {"item_id": world.argument.items.first().external_id, "is_retired": True}
+
+
+def last_item(world) -> dict:
+    return {"item_id": world.draft.items.last().external_id, "label": 1}
+
+
+def round_plan(world) -> dict:
+    about = {"name": "Gold", "calibration": 1, "individual": 0, "leave": "nothing"}
+    return about | {"experts": [str(world.people.expert.public_id)]}
 
 
 def scoring_key(world) -> dict:
@@ -140,123 +124,57 @@ def scoring_key(world) -> dict:
     return {"answer": str(world.answer.public_id), "points": points, "notes": {"C1": "Clear."}}
 
 
-def what_to_learn(world) -> dict:
-    return {"name": "Taught", "task": "match", "dataset": str(world.learning_dataset.public_id)}
+def seen(row="analysis", /, **more):
+    """What builds the body of somebody who changes an analysis as they saw it."""
+    return lambda world: {"seen": getattr(world, row).revision, **more}
 
 
-def what_to_write_after(world) -> dict:
-    return {"name": "Scribe", "dataset": str(world.learning_dataset.public_id)}
-
-
-def what_to_run(world) -> dict:
-    return {
-        "dataset": str(world.dataset.public_id),
-        "split": "test",
-        "system": "mcargsum",
-        "grid": {"threshold": "0.4-0.6 step 0.1"},
-    }
-
-
-def what_to_analyse(world) -> dict:
-    return {"cell": str(world.cell.public_id)}
-
-
-def key_point_text(world) -> dict:
-    return {"text": "Called otherwise.", "seen": world.analysis.revision}
-
-
-def key_points_to_hide(world) -> dict:
-    points = [str(world.found_point.public_id)]
-    return {"verb": "hidden", "key_points": points, "seen": world.analysis.revision}
-
-
-def key_points_to_merge(world) -> dict:
+def found_points(world, **more) -> dict:
     points = [str(each.public_id) for each in world.analysis.points.all()]
-    return {"key_points": points, "seen": world.analysis.revision}
+    return seen(key_points=points, **more)(world)
 
 
-def key_points_to_sign(world) -> dict:
-    return {"seen": world.audited_analysis.revision}
+def one_point(world, **more) -> dict:
+    return seen(key_point=str(world.found_point.public_id), **more)(world)
 
 
-def statements_to_move(world) -> dict:
+def hidden_point(world) -> dict:
+    return seen(key_points=[str(world.found_point.public_id)], verb="hidden")(world)
+
+
+def statements(world, **more) -> dict:
     placed = world.analysis.placements.filter(point=world.found_point)
-    return {
-        "key_point": str(world.found_point.public_id),
-        "statements": [str(placed.first().argument.public_id)],
-        "to": None,
-        "seen": world.analysis.revision,
-    }
-
-
-def statements_to_split(world) -> dict:
-    given = statements_to_move(world)
-    del given["to"]
-    return given | {"text": "A part of it."}
-
-
-def key_points_to_theme(world) -> dict:
-    given = key_points_to_merge(world)
-    return given | {"theme": "A theme of its own"}
+    return one_point(world, statements=[str(placed.first().argument.public_id)], **more)
 
 
 def theme_to_rename(world) -> dict:
-    theme = world.found_point.theme
-    return {"theme": theme, "name": "Renamed", "seen": world.analysis.revision}
+    return seen(theme=world.found_point.theme, name="Renamed")(world)
 
 
 def themes_to_merge(world) -> dict:
-    themes = sorted({each.theme for each in world.analysis.points.all()})
-    return {"themes": themes, "seen": world.analysis.revision}
+    return seen(themes=sorted({each.theme for each in world.analysis.points.all()}))(world)
 
 
 def key_point_in_parts(world) -> dict:
     world.found_point.statements = 4
     world.found_point.save()
-    return {"key_point": str(world.found_point.public_id), "seen": world.analysis.revision}
+    return one_point(world)
 
 
 def what_to_compare(world) -> dict:
     systems = world.study.systems.filter(name__in=COMPARED)
-    return {
-        "name": "Compared again",
-        "size": 4,
-        "leave_out_used": False,
-        "is_mixed": False,
-        "systems": [str(each.public_id) for each in systems],
-    }
+    plan = {"name": "Compared again", "size": 4, "leave_out_used": False, "is_mixed": False}
+    return plan | {"systems": [str(each.public_id) for each in systems]}
 
 
 def rubric_text(world) -> dict:
-    return {
-        "content": world.rubric.content | {"name": "Copy"},
-        "derived_from": str(world.rubric.public_id),
-    }
+    content = world.rubric.content | {"name": "Copy"}
+    return {"content": content, "derived_from": str(world.rubric.public_id)}
 
 
-def upload_sentences(world) -> dict:
-    content = b"Tea is older than coffee.\n"
-    return {"name": "New", "file": SimpleUploadedFile("new.txt", content, "text/plain")}
-
-
-def keys_of(world) -> dict:
-    return {"keys": [row.text_sha256 for row in world.corpus.sentences.all()]}
-
-
-def ask(world) -> dict:
-    return {"comparison": str(world.argument.comparison.public_id), "aspects": ["price"]}
-
-
-def free_argument(world) -> str:
-    return str(world.study.arguments.exclude(items__round=world.draft).first().public_id)
-
-
-def adoption(world) -> dict:
-    return {
-        "label_round": str(world.experts.public_id),
-        "rater": str(world.expert_rater.public_id),
-        "only_tied": False,
-    }
+def free_argument(world) -> dict:
+    free = world.study.arguments.exclude(items__round=world.draft).first()
+    return {"arguments": [str(free.public_id)]}
 
 
 def new_key(world) -> dict:
@@ -264,504 +182,370 @@ def new_key(world) -> dict:
     return {"item_id": item.external_id, "label": 2, "reason": "Both objects, no reason."}
 
 
-def plan(world) -> dict:
-    return {
-        "label_round": str(world.label_round.public_id),
-        "endpoint": str(world.endpoint.public_id),
-        "prompt": str(world.prompt.public_id),
-    }
-
-
 def offered(world) -> dict:
     """An endpoint of a third study."""
     return {"offer": str(Endpoint.objects.get(is_offered=True).public_id)}
 
 
-def question_asked(world) -> dict:
-    comparison = world.argument.comparison
-    return {"comparison": str(comparison.public_id), "aspect": "price"}
-
-
 def launch_plan(world) -> dict:
     """One model under two scenarios."""
-    return {
-        "endpoints": [str(world.endpoint.public_id)],
-        "prompts": [str(scenario(world.study, number).public_id) for number in (2, 3)],
-    }
+    prompts = [str(scenario(world.study, number).public_id) for number in (2, 3)]
+    return {"endpoints": [str(world.endpoint.public_id)], "prompts": prompts}
 
 
-def round_plan(world) -> dict:
-    return {
-        "name": "Gold",
-        "experts": [str(world.people.expert.public_id)],
-        "calibration": 1,
-        "individual": 0,
-        "leave": "nothing",
-    }
+def named(rows: str, **more):
+    """What builds a body with the ids of rows of the world: "dataset cell=some_cell"."""
+    pairs = [pair.partition("=") for pair in rows.split()]
 
+    def body(world) -> dict:
+        ids = {key: attrgetter(row or key)(world).public_id for key, _is, row in pairs}
+        return more | {key: str(public_id) for key, public_id in ids.items()}
 
-def round_comment(world) -> dict:
-    return {"answer": str(world.editing_task.answer.public_id), "text": "Look at the choice."}
+    return body
 
 
 ENDPOINT = {
-    "name": "Lab",
-    "base_url": "https://lab.example/v1",
-    "model": "m",
-    "key": "sk-abcdefgh",
-}
+    "name": "Lab", "base_url": "https://lab.example/v1", "model": "m", "key": "sk-abcdefgh"
+}  # fmt: skip
 PROMPT = {
     "kind": "relevance_single",
     "name": "Short",
     "system": "Label by this scale. {{levels}}",
     "user": "{{object1}} {{object2}} {{sentence}}",
 }
-CODES = {
-    "completed_code": "A",
-    "screened_out_code": "B",
-    "no_work_code": "C",
-    "fault_code": "D",
-}
+CODES = dict(
+    zip(("completed_code", "screened_out_code", "no_work_code", "fault_code"), "ABCD", strict=True)
+)
+GRID = {"threshold": "0.4-0.6 step 0.1"}
+PLAN = named("label_round endpoint prompt")
+ADOPTION = named("label_round=experts rater=expert_rater", only_tied=False)
 S, C, RUN = ("study",), ("study", "label_round"), ("study", "run_of")
-ANY = ("study", "any_round")
-STEPS = ("study", "onboarding_of")
-ROUND = ("study", "round_of")
+ANY, STEPS, ROUND = ("study", "any_round"), ("study", "onboarding_of"), ("study", "round_of")
+ANALYSIS, POINT = ("study", "analysis_of"), ("study", "analysis_of", "found_point")
+OWN, DUPLICATES = ("study", "own_label_round"), ("study", "commented", "duplicates")
+
+
+def gets(ids, names: str, **more) -> list[Route]:
+    """Addresses that are read; "=row" says whose id comes last, "=" that it is called as they."""
+    pairs = [name.partition("=") for name in names.split()]
+    return [
+        Route(name, "get", 200, (*ids, *([row or name] if mark else [])), **more)
+        for name, mark, row in pairs
+    ]
+
+
+def lists(ids, names: str, **more) -> list[Route]:
+    return gets(ids, names, is_list=True, **more)
+
+
+def posts(status: int, ids, names: str, **more) -> list[Route]:
+    """Changes that need no body."""
+    return [replace(each, method="post", status=status) for each in gets(ids, names, **more)]
+
+
+def sent(method: str, status: int, ids, bodies: dict, **more) -> list[Route]:
+    """Changes with a body each."""
+    return [
+        replace(*gets(ids, name, **more), method=method, status=status, body=body)
+        for name, body in bodies.items()
+    ]
+
+
+def round_of(name: str, opened: str, draft: str, closed: str) -> list[Route]:
+    """What every kind of round but that of labels has."""
+    return [
+        *gets(S, f"{name}={opened}"),
+        Route(name, "patch", 200, (*S, draft), {"seed": 3}),
+        Route(name, "delete", 204, (*S, draft)),
+        *posts(200, S, f"{name}_open={draft} {name}_close={opened} {name}_reopen={closed}"),
+    ]
+
+
 ROUTES = [
-    Route("study", "get", 200),
-    Route("study", "patch", 200, body={"description": "Tea and coffee."}, caller="admin"),
+    *gets(
+        S,
+        """
+        study cam_service preferred_labels summary_metrics summary_people summarization_systems
+        encoders distillation score_agreement faithfulness invitation= comparison= corpus=
+        cam_request= argument= guideline= job= import_batch= import=imported onboarding= endpoint=
+        prompt= run= label_round=own_label_round key_point_board=frozen_key_points
+        key_point_board_rows=frozen_key_points find=comparison_of scoring=scoring_run_of
+        expert_agreement=faithful_round_of analysis_sign_off=audited analysis_groups=analysis_of
+        analysis_trends=analysis_of analysis_report=analysis_of themes=analysis_of summary_set=
+        system_run= system_run_figures=system_run analysis= dataset= survey= cell=
+        text_scorer=scorer audit_sheet= count_sheet=imported_count preference_sheet= rubric=
+        score_sheet=judged_sheet board=frozen_board board_rows=frozen_board question=
+        generation_launch=launch system= answer=
+        """,
+    ),
+    *gets(C, "annotators_exclude_low consensus final_labels_compare judge_figures"),
+    *gets(
+        C,
+        """
+        vote= rater= annotator=rater exclusion= control= adoption= snapshot= export=
+        export_file=export export_manifest=export trained_judge=
+        """,
+    ),
+    *gets(ANY, "crowd_link= crowd_pay=link_of round_rules"),
+    *gets((*S, "run"), "run_compare=other_run"),
+    *gets((*S, "writing_run"), "run_compare_answers=other_writing_run"),
+    *gets(RUN, "call="),
+    *gets(ROUND, "editing_task= revision= round_comment="),
+    *gets(ANALYSIS, "found_point="),
+    *gets(S, "key_points preferences", queries=16),
+    *gets(S, "analysis_audit=audited", queries=12),
+    Route("summary_metric_points", "get", 200, query="?metric=rouge_1:recall"),
+    *lists(
+        S,
+        """
+        log members invitations comparisons corpora cam_requests arguments guidelines jobs
+        import_batches imports label_rounds onboardings endpoints endpoint_offers runs
+        scoring_rounds key_point_boards metric_scores summary_sets system_runs analyses datasets
+        surveys text_scorers counting_rounds audit_rounds audit_sheets count_sheets
+        preference_rounds preference_sheets rubrics score_sheets boards edited_texts questions
+        generation_launches conditions systems editing_rounds answers import_matches=import_of
+        import_problems=import_of verdicts=judging_run_of scoring_items=scoring_of
+        run_counts=counting_run_of run_codes=assignment_of dataset_cells=dataset_of
+        counting_items=counting_of audit_items=audit_of preference_items=preferring_of
+        run_sheets=scoring_run_of
+        """,
+    ),
+    *lists(
+        S,
+        """
+        prompts figures scorers=scoring_of analysis_rest=analysis_of point_changes=analysis_of
+        found_points=analysis_of cell_arguments=cell_of cell_comments=commented
+        near_duplicates=commented counters=counting_of auditors=audit_of preferrers=preferring_of
+        """,
+        queries=6,
+    ),
+    *lists(S, "probes=scoring_run_of", queries=8),
+    *lists(C, "items votes exclusions final_labels adjudications adoptions snapshots exports"),
+    *lists(C, "trained_judges"),
+    *lists(C, "raters controls", queries=6),
+    *lists(C, "annotators", queries=7),
+    *lists(C, "judges", queries=20),
+    *lists(ANY, "crowd_links participants round_rule_people round_typing", queries=6),
+    *lists(
+        STEPS, "onboarding_versions onboarding_steps onboarding_people qualifications", queries=6
+    ),
+    *lists(RUN, "replies judge_labels"),
+    *lists(RUN, "calls", queries=6),
+    *lists(ROUND, "editing_tasks revisions round_comments", queries=6),
+    *lists(POINT, "found_point_statements", queries=7),
+    *lists(DUPLICATES, "near_duplicate_group", queries=7),
+    *posts(
+        200,
+        S,
+        """
+        endpoint_embedded questions_missing faithfulness_cancel prompt_preview=prompt
+        run_go_on=checked_run run_pause=running_run run_resume=paused_run run_correct=paused_run
+        run_cancel=running_run run_retry=run label_round_pause=own_label_round
+        label_round_close=own_label_round endpoint_archive=spare_endpoint
+        key_point_board_publish=frozen_key_points key_point_board_withdraw=frozen_key_points
+        system_run_cancel=waiting_system_run system_run_resume=stopped_system_run
+        analysis_cancel=waiting_analysis text_scorer_cancel=training_scorer
+        board_publish=frozen_board board_withdraw=frozen_board
+        editing_round_answers=editing_round
+        """,
+    ),
+    *posts(
+        202,
+        S,
+        """
+        key_point_boards_ask boards_refresh corpus_check=checked_corpus corpus_load=checked_corpus
+        import_batch_check=import_batch import_batch_apply=import_batch import_check=imported
+        import_apply=imported endpoint_probe=endpoint analysis_resume=stopped_analysis
+        analysis_place=analysis text_scorer_resume=stopped_scorer
+        """,
+    ),
+    *posts(201, S, "run_again=run"),
+    *posts(200, S, "label_round_open=own_label_round", label_round="draft"),
+    *posts(200, S, "label_round_reopen=own_label_round", label_round="closed"),
+    *posts(200, C, "exclusion_undo=exclusion adoption_withdraw=adoption"),
+    *posts(202, C, "final_labels_recompute snapshots_refresh trained_judges"),
+    *posts(200, C, "trained_judges_cancel", label_round="training"),
+    *posts(
+        200,
+        ANY,
+        """
+        crowd_link_close=crowd_link participant_release=participant participant_fault=participant
+        """,
+    ),
     # Runs are under way there; `tests/upkeep/test_put_away.py` archives and deletes.
     Route("study", "delete", 409, body=lambda world: {"name": world.study.name}, caller="admin"),
-    Route("study_archive", "post", 409, caller="admin"),
-    Route("study_unarchive", "post", 200, caller="admin"),
-    Route("log", "get", 200, is_list=True),
-    Route("members", "get", 200, is_list=True),
-    Route("member", "patch", 200, (*S, "member"), {"role": "expert"}, caller="admin"),
-    Route("invitations", "get", 200, is_list=True),
-    Route("invitations", "post", 201, body={"note": "Student", "role": "expert"}, caller="admin"),
-    Route("invitation", "get", 200, (*S, "invitation")),
-    Route("invitation_revoke", "post", 200, (*S, "invitation"), caller="admin"),
-    Route("comparisons", "get", 200, is_list=True),
-    Route("comparison", "get", 200, (*S, "comparison")),
-    Route("comparisons", "post", 201, body={"object1": "rain", "object2": "snow"}),
-    Route("find", "get", 200, (*S, "comparison_of")),
-    Route("find_take", "post", 200, (*S, "comparison_of"), keys_of),
-    Route("corpora", "get", 200, is_list=True),
-    Route("corpora", "post", 202, body=upload_sentences),
-    Route("corpus", "get", 200, (*S, "corpus")),
-    Route("corpus", "delete", 204, (*S, "corpus")),
-    Route("corpus_check", "post", 202, (*S, "checked_corpus")),
-    Route("corpus_load", "post", 202, (*S, "checked_corpus")),
-    Route("cam_service", "get", 200),
-    Route("cam_service", "patch", 200, body={"address": "https://cam.example/api"}),
-    Route("cam_requests", "get", 200, is_list=True),
-    Route("cam_requests", "post", 202, body=ask),
-    Route("cam_request", "get", 200, (*S, "cam_request")),
-    Route("cam_take", "post", 200, (*S, "cam_request"), {"places": [1, 3]}),
-    Route("arguments", "get", 200, is_list=True),
-    Route("argument", "get", 200, (*S, "argument")),
-    Route("guidelines", "get", 200, is_list=True),
-    Route("guidelines", "post", 201, body={"title": "New", "body": "Read.", "levels": LEVELS}),
-    Route("guideline", "get", 200, (*S, "guideline")),
-    Route("jobs", "get", 200, is_list=True),
-    Route("job", "get", 200, (*S, "job")),
-    Route("import_batches", "get", 200, is_list=True),
-    Route("import_batches", "post", 202, body=upload_many),
-    Route("import_batch", "get", 200, (*S, "import_batch")),
-    Route("import_batch", "delete", 204, (*S, "import_batch")),
-    Route("import_batch_check", "post", 202, (*S, "import_batch")),
-    Route("import_batch_apply", "post", 202, (*S, "import_batch")),
-    Route("imports", "get", 200, is_list=True),
-    Route("imports", "post", 202, body=upload),
-    Route("import", "get", 200, (*S, "imported")),
-    Route("import", "delete", 204, (*S, "imported")),
-    Route("import_check", "post", 202, (*S, "imported")),
-    Route("import_apply", "post", 202, (*S, "imported")),
-    Route("import_matches", "get", 200, (*S, "import_of"), is_list=True),
-    Route("import_matches", "post", 202, (*S, "import_of"), {"decision": "same"}),
-    Route("import_problems", "get", 200, (*S, "import_of"), is_list=True),
-    Route("label_rounds", "get", 200, is_list=True),
-    Route("label_rounds", "post", 201, body={"name": "Made by a program"}),
-    Route("label_round", "get", 200, (*S, "own_label_round")),
-    Route(
-        "label_round",
+    *posts(409, S, "study_archive", caller="admin"),
+    *posts(200, S, "study_unarchive invitation_revoke=invitation", caller="admin"),
+    *(
+        Route(name, "delete", 204, (*S, row))
+        for name, row in (
+            ("corpus", "corpus"),
+            ("import_batch", "import_batch"),
+            ("import", "imported"),
+            ("analysis", "stopped_analysis"),
+            ("dataset", "spare_dataset"),
+            ("survey", "spare_survey"),
+            ("text_scorer", "stopped_scorer"),
+        )
+    ),
+    Route("label_round", "delete", 204, OWN, label_round="spare"),
+    *round_of("scoring_round", "open_scoring", "draft_scoring", "closed_scoring"),
+    *round_of("counting_round", "counting_round", "draft_counting", "closed_counting"),
+    *round_of("audit_round", "open_audit", "draft_audit", "closed_audit"),
+    *round_of("preference_round", "open_preferring", "draft_preferring", "closed_preferring"),
+    *round_of("editing_round", "editing_round", "draft_round", "closed_round"),
+    *sent("patch", 200, S, {"study": {"description": "Tea and coffee."}}, caller="admin"),
+    *sent("patch", 200, S, {"member=": {"role": "expert"}}, caller="admin"),
+    *sent("post", 201, S, {"invitations": {"note": "Kim", "role": "expert"}}, caller="admin"),
+    *sent("post", 202, S, {"encoder_install": {"encoder": "mpnet"}}, caller="site_admin"),
+    *sent(
         "patch",
         200,
-        (*S, "own_label_round"),
-        {"votes_per_item": 5},
-        label_round="draft",
+        S,
+        {
+            "cam_service": {"address": "https://cam.example/api"},
+            "preferred_labels": {"label_round": None},
+            "endpoint=": {"deadline_seconds": 60},
+            "prompt=": {"note": "Shorter."},
+            "run=": {"ceiling": 4},
+            "generation_launch=launch": {"cap_micro": 2_000_000},
+            "system=": {"name": "Model B"},
+        },
     ),
-    Route("label_round", "delete", 204, (*S, "own_label_round"), label_round="spare"),
-    Route("label_round_open", "post", 200, (*S, "own_label_round"), label_round="draft"),
-    Route("label_round_pause", "post", 200, (*S, "own_label_round")),
-    Route("label_round_close", "post", 200, (*S, "own_label_round")),
-    Route("label_round_reopen", "post", 200, (*S, "own_label_round"), label_round="closed"),
-    Route("items", "get", 200, C, is_list=True),
-    Route(
-        "items",
+    *sent("patch", 200, OWN, {"label_round": {"votes_per_item": 5}}, label_round="draft"),
+    *sent("patch", 200, ANY, {"crowd_pay=link_of": {"reward": 1.5}}),
+    *sent("patch", 200, ANY, {"round_rules": {"fast_action": "warn", "fast_window": 10}}),
+    *sent("patch", 200, C, {"consensus": {"aggregator": "mace"}}),
+    *sent("patch", 200, POINT, {"found_point": seen("analysis", text="Called otherwise.")}),
+    *sent(
+        "post",
+        200,
+        S,
+        {
+            "find_take=comparison_of": keys_of,
+            "cam_take=cam_request": {"places": [1, 3]},
+            "endpoint_offer=endpoint": {"is_offered": False},
+            "run_estimate": PLAN,
+            "key_point_board_freeze=live_key_points": {"note": "A table."},
+            "board_freeze=live_board": {"note": "For the paper."},
+            "dataset_recipe=spare_dataset": {"steps": ["one_sentence"]},
+            "generation_launch_estimate": launch_plan,
+            "system_learned=system": {"questions": []},
+        },
+    ),
+    *sent(
         "post",
         201,
-        C,
-        lambda world: {"arguments": [free_argument(world)]},
-        label_round="draft",
+        S,
+        {
+            "comparisons": {"object1": "rain", "object2": "snow"},
+            "guidelines": {"title": "New", "body": "Read.", "levels": LEVELS},
+            "label_rounds": {"name": "Made by a program"},
+            "onboardings": {"name": "Short", "consent": "We store answers."},
+            "endpoints": ENDPOINT,
+            "endpoint_offers": offered,
+            "prompts": PROMPT,
+            "runs": PLAN,
+            "scoring_rounds": {"name": "Another", "overlap_share": 0.5},
+            "analysis_sign_off=audited": seen("audited_analysis"),
+            "system_runs": named("dataset", split="test", system="mcargsum", grid=GRID),
+            "analyses": named("cell"),
+            "analyses_dataset": named("dataset"),
+            "survey_analyse=survey": {},
+            "text_scorers": {"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
+            "counting_rounds": {"name": "Another count", "raters": 2},
+            "audit_rounds": named("analysis=audited_analysis", name="Another audit", size=10),
+            "preference_rounds": what_to_compare,
+            "rubrics": rubric_text,
+            "questions": named("comparison=argument.comparison", aspect="price"),
+            "generation_launches": launch_plan,
+            "editing_rounds": round_plan,
+        },
     ),
-    Route(
-        "item_control",
+    *sent(
+        "post",
+        202,
+        S,
+        {
+            "corpora": upload_sentences,
+            "cam_requests": named("comparison=argument.comparison", aspects=["price"]),
+            "import_batches": upload_many,
+            "imports": upload,
+            "import_matches=import_of": {"decision": "same"},
+            "metric_scores_compute": {"functions": ["rouge_1"]},
+            "near_duplicates_find=commented": {},
+            "text_scorers_train": named("dataset=learning_dataset", name="Taught", task="match"),
+            "writers_train": named("dataset=learning_dataset", name="Scribe"),
+            "text_scorer_score=scorer": {"first": "Safe.", "second": "Safe"},
+            "board_part=frozen_board": {"column": "C9", "scenario": "1"},
+            "faithfulness_compute": {"embedding": ""},
+        },
+    ),
+    *sent("post", 204, S, {"scoring_examples=scoring_draft_of": scoring_key}),
+    *sent("post", 201, C, {"items": free_argument}, label_round="draft"),
+    *sent("post", 200, C, {"item_control": last_item}, label_round="draft"),
+    *sent(
         "post",
         200,
         C,
-        lambda world: {"item_id": world.draft.items.last().external_id, "label": 1},
-        label_round="draft",
+        {
+            "item_retire": first_item,
+            "rater_exclude=rater": {"reason": "Always the same label."},
+            "rater_reinstate=rater": {"reason": "A mistake."},
+            "annotators_exclude_low": {"reason": "Below the mark."},
+            "control_change": new_key,
+            "adoptions_preview": ADOPTION,
+            "snapshot_freeze=snapshot": {"note": "For the paper."},
+        },
     ),
-    Route(
-        "item_retire",
-        "post",
-        200,
-        C,
-        lambda world: {"item_id": world.argument.items.first().external_id, "is_retired": True},
+    *sent("post", 201, C, {"adjudications": named("argument", label=3), "adoptions": ADOPTION}),
+    *sent(
+        "post", 202, C, {"exports": {"contents": ["annotators", "crowdkit"], "format": "jsonl"}}
     ),
-    Route("crowd_links", "get", 200, ANY, is_list=True, queries=6),
-    Route("crowd_links", "post", 201, ANY, CODES),
-    Route("crowd_link", "get", 200, (*ANY, "crowd_link")),
-    Route("crowd_link_close", "post", 200, (*ANY, "crowd_link")),
-    Route("crowd_link_connect", "post", 200, (*ANY, "crowd_link"), {"platform_study": "STUDY-1"}),
-    Route("crowd_pay", "get", 200, (*ANY, "link_of")),
-    Route("crowd_pay", "patch", 200, (*ANY, "link_of"), {"reward": 1.5}),
-    Route("round_rules", "get", 200, ANY),
-    Route("round_rules", "patch", 200, ANY, {"fast_action": "warn", "fast_window": 10}),
-    Route("round_rule_people", "get", 200, ANY, is_list=True, queries=6),
-    Route("round_typing", "get", 200, ANY, is_list=True, queries=6),
-    Route("participants", "get", 200, ANY, is_list=True, queries=6),
-    Route("participant_release", "post", 200, (*ANY, "participant")),
-    Route("participant_fault", "post", 200, (*ANY, "participant")),
-    Route("onboardings", "get", 200, is_list=True),
-    Route("onboardings", "post", 201, body={"name": "Short", "consent": "We store answers."}),
-    Route("onboarding", "get", 200, ("study", "onboarding")),
-    Route("onboarding_versions", "get", 200, STEPS, is_list=True, queries=6),
-    Route("onboarding_versions", "post", 201, STEPS, {"text": "Another text."}),
-    Route("onboarding_steps", "get", 200, STEPS, is_list=True, queries=6),
-    Route("onboarding_people", "get", 200, STEPS, is_list=True, queries=6),
-    Route("qualifications", "get", 200, STEPS, is_list=True, queries=6),
-    Route(
-        "qualifications",
+    *sent("post", 201, ANY, {"crowd_links": CODES}),
+    *sent("post", 200, ANY, {"crowd_link_connect=crowd_link": {"platform_study": "STUDY-1"}}),
+    *sent(
         "post",
         201,
         STEPS,
-        lambda world: {"person": str(world.people.expert.public_id), "reason": "Known"},
+        {
+            "onboarding_versions": {"text": "Another text."},
+            "qualifications": named("person=people.expert", reason="Known"),
+        },
     ),
-    Route("qualification_withdraw", "post", 200, (*STEPS, "qualification"), {"reason": "Left."}),
-    Route("votes", "get", 200, C, is_list=True),
-    Route("vote", "get", 200, (*C, "vote")),
-    Route("raters", "get", 200, C, is_list=True, queries=6),
-    Route("rater", "get", 200, (*C, "rater")),
-    Route("rater_exclude", "post", 200, (*C, "rater"), {"reason": "Always the same label."}),
-    Route("rater_reinstate", "post", 200, (*C, "rater"), {"reason": "A mistake."}),
-    Route("annotators", "get", 200, C, is_list=True, queries=7),
-    Route("annotator", "get", 200, (*C, "rater")),
-    Route("annotators_exclude_low", "get", 200, C),
-    Route("exclusions", "get", 200, C, is_list=True),
-    Route("exclusion", "get", 200, (*C, "exclusion")),
-    Route("exclusion_undo", "post", 200, (*C, "exclusion")),
-    Route("annotators_exclude_low", "post", 200, C, {"reason": "Below the mark."}),
-    Route("controls", "get", 200, C, is_list=True, queries=6),
-    Route("control", "get", 200, (*C, "control")),
-    Route("control_change", "post", 200, C, new_key),
-    Route("consensus", "get", 200, C),
-    Route("consensus", "patch", 200, C, {"aggregator": "mace"}),
-    Route("final_labels", "get", 200, C, is_list=True),
-    Route("preferred_labels", "get", 200),
-    Route("preferred_labels", "patch", 200, ("study",), {"label_round": None}),
-    Route("final_labels_compare", "get", 200, C),
-    Route("final_labels_recompute", "post", 202, C),
-    Route("adjudications", "get", 200, C, is_list=True),
-    Route(
-        "adjudications",
-        "post",
-        201,
-        C,
-        lambda world: {"argument": str(world.argument.public_id), "label": 3},
-    ),
-    Route("adoptions", "get", 200, C, is_list=True),
-    Route("adoptions", "post", 201, C, adoption),
-    Route("adoptions_preview", "post", 200, C, adoption),
-    Route("adoption", "get", 200, (*C, "adoption")),
-    Route("adoption_withdraw", "post", 200, (*C, "adoption")),
-    Route("snapshots", "get", 200, C, is_list=True),
-    Route("snapshots_refresh", "post", 202, C),
-    Route("snapshot", "get", 200, (*C, "snapshot")),
-    Route("snapshot_freeze", "post", 200, (*C, "snapshot"), {"note": "For the paper."}),
-    Route("exports", "get", 200, C, is_list=True),
-    Route("exports", "post", 202, C, {"contents": ["annotators", "crowdkit"], "format": "jsonl"}),
-    Route("export", "get", 200, (*C, "export")),
-    Route("export_file", "get", 200, (*C, "export")),
-    Route("export_manifest", "get", 200, (*C, "export")),
-    Route("endpoints", "get", 200, is_list=True),
-    Route("endpoints", "post", 201, body=ENDPOINT),
-    Route("endpoint_embedded", "post", 200),
-    Route("endpoint_offers", "get", 200, is_list=True),
-    Route("endpoint_offers", "post", 201, body=offered),
-    Route("endpoint_offer", "post", 200, (*S, "endpoint"), {"is_offered": False}),
-    Route("endpoint", "get", 200, (*S, "endpoint")),
-    Route("endpoint", "patch", 200, (*S, "endpoint"), {"deadline_seconds": 60}),
-    Route("endpoint_probe", "post", 202, (*S, "endpoint")),
-    Route("endpoint_archive", "post", 200, (*S, "spare_endpoint")),
-    Route("prompts", "get", 200, is_list=True, queries=6),
-    Route("prompts", "post", 201, body=PROMPT),
-    Route("prompt", "get", 200, (*S, "prompt")),
-    Route("prompt", "patch", 200, (*S, "prompt"), {"note": "Shorter."}),
-    Route("prompt_preview", "post", 200, (*S, "prompt")),
-    Route("runs", "get", 200, is_list=True),
-    Route("runs", "post", 201, body=plan),
-    Route("run_estimate", "post", 200, body=plan),
-    Route("run", "get", 200, (*S, "run")),
-    Route("run", "patch", 200, (*S, "run"), {"ceiling": 4}),
-    Route("run_go_on", "post", 200, (*S, "checked_run")),
-    Route("run_pause", "post", 200, (*S, "running_run")),
-    Route("run_resume", "post", 200, (*S, "paused_run")),
-    Route("run_correct", "post", 200, (*S, "paused_run")),
-    Route("run_cancel", "post", 200, (*S, "running_run")),
-    Route("run_retry", "post", 200, (*S, "run")),
-    Route("run_again", "post", 201, (*S, "run")),
-    Route("run_compare", "get", 200, (*S, "run", "other_run")),
-    Route("run_compare_answers", "get", 200, (*S, "writing_run", "other_writing_run")),
-    Route("calls", "get", 200, RUN, is_list=True, queries=6),
-    Route("call", "get", 200, (*RUN, "call")),
-    Route("replies", "get", 200, RUN, is_list=True),
-    Route("judge_labels", "get", 200, RUN, is_list=True),
-    Route("verdicts", "get", 200, (*S, "judging_run_of"), is_list=True),
-    Route("scoring_rounds", "get", 200, is_list=True),
-    Route("scoring_rounds", "post", 201, body={"name": "Another", "overlap_share": 0.5}),
-    Route("scoring_round", "get", 200, (*S, "open_scoring")),
-    Route("scoring_round", "patch", 200, (*S, "draft_scoring"), {"seed": 3}),
-    Route("scoring_round", "delete", 204, (*S, "draft_scoring")),
-    Route("scoring_round_open", "post", 200, (*S, "draft_scoring")),
-    Route("scoring_round_close", "post", 200, (*S, "open_scoring")),
-    Route("scoring_round_reopen", "post", 200, (*S, "closed_scoring")),
-    Route("scoring_items", "get", 200, (*S, "scoring_of"), is_list=True),
-    Route("scoring_examples", "post", 204, (*S, "scoring_draft_of"), scoring_key),
-    Route("scorers", "get", 200, (*S, "scoring_of"), is_list=True, queries=6),
-    Route("key_points", "get", 200, queries=16),
-    Route("key_point_boards", "get", 200, is_list=True),
-    Route("key_point_boards_ask", "post", 202),
-    Route("key_point_board", "get", 200, (*S, "frozen_key_points")),
-    Route("key_point_board_rows", "get", 200, (*S, "frozen_key_points")),
-    Route("key_point_board_freeze", "post", 200, (*S, "live_key_points"), {"note": "A table."}),
-    Route("key_point_board_publish", "post", 200, (*S, "frozen_key_points")),
-    Route("key_point_board_withdraw", "post", 200, (*S, "frozen_key_points")),
-    Route("summary_metrics", "get", 200),
-    Route("summary_metric_points", "get", 200, query="?metric=rouge_1:recall"),
-    Route("summary_people", "get", 200),
-    Route("metric_scores", "get", 200, is_list=True),
-    Route("metric_scores_compute", "post", 202, body={"functions": ["rouge_1"]}),
-    Route("run_counts", "get", 200, (*S, "counting_run_of"), is_list=True),
-    Route("run_codes", "get", 200, (*S, "assignment_of"), is_list=True),
-    Route("analysis_sign_off", "get", 200, (*S, "audited")),
-    Route("analysis_sign_off", "post", 201, (*S, "audited"), key_points_to_sign),
-    Route("analysis_groups", "get", 200, (*S, "analysis_of")),
-    Route("analysis_trends", "get", 200, (*S, "analysis_of")),
-    Route("analysis_report", "get", 200, (*S, "analysis_of")),
-    Route("summary_sets", "get", 200, is_list=True),
-    Route("summary_set", "get", 200, (*S, "summary_set")),
-    Route("summarization_systems", "get", 200),
-    Route("system_runs", "get", 200, is_list=True),
-    Route("system_runs", "post", 201, body=what_to_run),
-    Route("system_run", "get", 200, (*S, "system_run")),
-    Route("system_run_figures", "get", 200, (*S, "system_run")),
-    Route("system_run_cancel", "post", 200, (*S, "waiting_system_run")),
-    Route("system_run_resume", "post", 200, (*S, "stopped_system_run")),
-    Route("analyses", "get", 200, is_list=True),
-    Route("analyses", "post", 201, body=what_to_analyse),
-    Route(
-        "analyses_dataset",
-        "post",
-        201,
-        body=lambda world: {"dataset": str(world.dataset.public_id)},
-    ),
-    Route("analysis", "get", 200, (*S, "analysis")),
-    Route("analysis", "delete", 204, (*S, "stopped_analysis")),
-    Route("analysis_cancel", "post", 200, (*S, "waiting_analysis")),
-    Route("analysis_resume", "post", 202, (*S, "stopped_analysis")),
-    Route("analysis_place", "post", 202, (*S, "analysis")),
-    Route("found_points", "get", 200, (*S, "analysis_of"), is_list=True, queries=6),
-    Route("found_points", "post", 201, (*S, "analysis_of"), {"text": "Added by hand."}),
-    Route("found_points_state", "post", 200, (*S, "analysis_of"), key_points_to_hide),
-    Route("found_points_merge", "post", 200, (*S, "analysis_of"), key_points_to_merge),
-    Route("found_points_move", "post", 200, (*S, "analysis_of"), statements_to_move),
-    Route("found_points_split", "post", 200, (*S, "analysis_of"), statements_to_split),
-    Route("found_points_theme", "post", 200, (*S, "analysis_of"), key_points_to_theme),
-    Route("themes", "get", 200, (*S, "analysis_of")),
-    Route("themes_rename", "post", 200, (*S, "analysis_of"), theme_to_rename),
-    Route("themes_merge", "post", 200, (*S, "analysis_of"), themes_to_merge),
-    Route("found_points_parts", "post", 202, (*S, "analysis_of"), key_point_in_parts),
-    Route("found_point", "get", 200, (*S, "analysis_of", "found_point")),
-    Route("found_point", "patch", 200, (*S, "analysis_of", "found_point"), key_point_text),
-    Route(
-        "found_point_statements",
-        "get",
-        200,
-        (*S, "analysis_of", "found_point"),
-        is_list=True,
-        queries=7,
-    ),
-    Route("analysis_rest", "get", 200, (*S, "analysis_of"), is_list=True, queries=6),
-    Route("point_changes", "get", 200, (*S, "analysis_of"), is_list=True, queries=6),
-    Route("point_changes_undo", "post", 200, (*S, "analysis_of"), {"revision": 1}),
-    Route("datasets", "get", 200, is_list=True),
-    Route("dataset", "get", 200, (*S, "dataset")),
-    Route("dataset", "delete", 204, (*S, "spare_dataset")),
-    Route("dataset_recipe", "post", 200, (*S, "spare_dataset"), {"steps": ["one_sentence"]}),
-    Route("surveys", "get", 200, is_list=True),
-    Route("survey", "get", 200, (*S, "survey")),
-    Route("survey", "delete", 204, (*S, "spare_survey")),
-    Route("survey_analyse", "post", 201, (*S, "survey"), {}),
-    Route("dataset_cells", "get", 200, (*S, "dataset_of"), is_list=True),
-    Route("cell", "get", 200, (*S, "cell")),
-    Route("cell_arguments", "get", 200, (*S, "cell_of"), is_list=True, queries=6),
-    Route("cell_comments", "get", 200, (*S, "commented"), is_list=True, queries=6),
-    Route("near_duplicates", "get", 200, (*S, "commented"), is_list=True, queries=6),
-    Route("near_duplicates_find", "post", 202, (*S, "commented"), {}),
-    Route(
-        "near_duplicate_group",
-        "get",
-        200,
-        (*S, "commented", "duplicates"),
-        is_list=True,
-        queries=7,
-    ),
-    Route(
-        "near_duplicate_group_change",
+    *sent("post", 200, STEPS, {"qualification_withdraw=qualification": {"reason": "Left."}}),
+    *sent("post", 201, ANALYSIS, {"found_points": {"text": "Added by hand."}}),
+    *sent("post", 202, ANALYSIS, {"found_points_parts": key_point_in_parts}),
+    *sent(
         "post",
         200,
-        (*S, "commented", "duplicates"),
-        {"is_out": True},
+        ANALYSIS,
+        {
+            "found_points_state": hidden_point,
+            "found_points_merge": found_points,
+            "found_points_move": partial(statements, to=None),
+            "found_points_split": partial(statements, text="A part of it."),
+            "found_points_theme": partial(found_points, theme="A theme of its own"),
+            "themes_rename": theme_to_rename,
+            "themes_merge": themes_to_merge,
+            "point_changes_undo": {"revision": 1},
+        },
     ),
-    Route("text_scorers", "get", 200, is_list=True),
-    Route(
-        "text_scorers",
-        "post",
-        201,
-        body={"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
+    *sent("post", 200, DUPLICATES, {"near_duplicate_group_change": {"is_out": True}}),
+    *(
+        Route(
+            f"{name}_decide", "post", 200, (*S, *ids), {"decision": "exclude", "reason": "Slow."}
+        )
+        for name, ids in {
+            "scorer": ("scoring_of", "scoring_rater"),
+            "counter": ("counting_of", "counter"),
+            "auditor": ("audit_of", "auditor"),
+            "preferrer": ("preferring_of", "preferrer"),
+        }.items()
     ),
-    Route("encoders", "get", 200),
-    Route("encoder_install", "post", 202, body={"encoder": "mpnet"}, caller="site_admin"),
-    Route("text_scorers_train", "post", 202, body=what_to_learn),
-    Route("writers_train", "post", 202, body=what_to_write_after),
-    Route("text_scorer", "get", 200, (*S, "scorer")),
-    Route("text_scorer", "delete", 204, (*S, "stopped_scorer")),
-    Route("text_scorer_cancel", "post", 200, (*S, "training_scorer")),
-    Route("text_scorer_resume", "post", 202, (*S, "stopped_scorer")),
-    Route("text_scorer_score", "post", 202, (*S, "scorer"), {"first": "Safe.", "second": "Safe"}),
-    Route("counting_rounds", "get", 200, is_list=True),
-    Route("counting_rounds", "post", 201, body={"name": "Another count", "raters": 2}),
-    Route("counting_round", "get", 200, (*S, "counting_round")),
-    Route("counting_round", "patch", 200, (*S, "draft_counting"), {"seed": 3}),
-    Route("counting_round", "delete", 204, (*S, "draft_counting")),
-    Route("counting_round_open", "post", 200, (*S, "draft_counting")),
-    Route("counting_round_close", "post", 200, (*S, "counting_round")),
-    Route("counting_round_reopen", "post", 200, (*S, "closed_counting")),
-    Route("counting_items", "get", 200, (*S, "counting_of"), is_list=True),
-    Route("counters", "get", 200, (*S, "counting_of"), is_list=True, queries=6),
-    Route("counter_decide", "post", 200, (*S, "counting_of", "counter"), {"decision": "exclude"}),
-    Route("audit_rounds", "get", 200, is_list=True),
-    Route("audit_rounds", "post", 201, body=what_to_audit),
-    Route("audit_round", "get", 200, (*S, "open_audit")),
-    Route("audit_round", "patch", 200, (*S, "draft_audit"), {"seed": 3}),
-    Route("audit_round", "delete", 204, (*S, "draft_audit")),
-    Route("audit_round_open", "post", 200, (*S, "draft_audit")),
-    Route("audit_round_close", "post", 200, (*S, "open_audit")),
-    Route("audit_round_reopen", "post", 200, (*S, "closed_audit")),
-    Route("audit_items", "get", 200, (*S, "audit_of"), is_list=True),
-    Route("auditors", "get", 200, (*S, "audit_of"), is_list=True, queries=6),
-    Route("auditor_decide", "post", 200, (*S, "audit_of", "auditor"), {"decision": "exclude"}),
-    Route("audit_sheets", "get", 200, is_list=True),
-    Route("audit_sheet", "get", 200, (*S, "audit_sheet")),
-    Route("analysis_audit", "get", 200, (*S, "audited"), queries=12),
-    Route("count_sheets", "get", 200, is_list=True),
-    Route("count_sheet", "get", 200, (*S, "imported_count")),
-    Route(
-        "scorer_decide", "post", 200, (*S, "scoring_of", "scoring_rater"), {"decision": "exclude"}
+    *sent(
+        "post", 201, ROUND, {"round_comments": named("answer=editing_task.answer", text="Odd.")}
     ),
-    Route("preference_rounds", "get", 200, is_list=True),
-    Route("preference_rounds", "post", 201, body=what_to_compare),
-    Route("preference_round", "get", 200, (*S, "open_preferring")),
-    Route("preference_round", "patch", 200, (*S, "draft_preferring"), {"seed": 3}),
-    Route("preference_round", "delete", 204, (*S, "draft_preferring")),
-    Route("preference_round_open", "post", 200, (*S, "draft_preferring")),
-    Route("preference_round_close", "post", 200, (*S, "open_preferring")),
-    Route("preference_round_reopen", "post", 200, (*S, "closed_preferring")),
-    Route("preference_items", "get", 200, (*S, "preferring_of"), is_list=True),
-    Route("preferrers", "get", 200, (*S, "preferring_of"), is_list=True, queries=6),
-    Route(
-        "preferrer_decide",
-        "post",
-        200,
-        (*S, "preferring_of", "preferrer"),
-        {"decision": "exclude", "reason": "Too fast."},
-    ),
-    Route("preference_sheets", "get", 200, is_list=True),
-    Route("preference_sheet", "get", 200, (*S, "preference_sheet")),
-    Route("preferences", "get", 200, queries=16),
-    Route("distillation", "get", 200),
-    Route("rubrics", "get", 200, is_list=True),
-    Route("rubrics", "post", 201, body=rubric_text),
-    Route("rubric", "get", 200, (*S, "rubric")),
-    Route("score_sheets", "get", 200, is_list=True),
-    Route("score_sheet", "get", 200, (*S, "judged_sheet")),
-    Route("score_agreement", "get", 200),
-    Route("scoring", "get", 200, (*S, "scoring_run_of")),
-    Route("run_sheets", "get", 200, (*S, "scoring_run_of"), is_list=True),
-    Route("probes", "get", 200, (*S, "scoring_run_of"), is_list=True, queries=8),
-    Route("boards", "get", 200, is_list=True),
-    Route("boards_refresh", "post", 202),
-    Route("board", "get", 200, (*S, "frozen_board")),
-    Route("board_rows", "get", 200, (*S, "frozen_board")),
-    Route("board_part", "post", 202, (*S, "frozen_board"), {"column": "C9", "scenario": "1"}),
-    Route("board_freeze", "post", 200, (*S, "live_board"), {"note": "For the paper."}),
-    Route("board_publish", "post", 200, (*S, "frozen_board")),
-    Route("board_withdraw", "post", 200, (*S, "frozen_board")),
-    Route("faithfulness", "get", 200),
-    Route("faithfulness_compute", "post", 202, body={"embedding": ""}),
-    Route("faithfulness_cancel", "post", 200),
-    Route("figures", "get", 200, is_list=True, queries=6),
-    Route("edited_texts", "get", 200, is_list=True),
-    Route("expert_agreement", "get", 200, (*S, "faithful_round_of")),
-    Route("judges", "get", 200, C, is_list=True, queries=20),
-    Route("judge_figures", "get", 200, C),
-    Route("trained_judges", "get", 200, C, is_list=True),
-    Route("trained_judges", "post", 202, C),
-    Route("trained_judge", "get", 200, (*C, "trained_judge")),
-    Route("trained_judges_cancel", "post", 200, C, label_round="training"),
-    Route("questions", "get", 200, is_list=True),
-    Route("questions", "post", 201, body=question_asked),
-    Route("questions_missing", "post", 200),
-    Route("question", "get", 200, (*S, "question")),
-    Route("generation_launches", "get", 200, is_list=True),
-    Route("generation_launches", "post", 201, body=launch_plan),
-    Route("generation_launch_estimate", "post", 200, body=launch_plan),
-    Route("generation_launch", "get", 200, (*S, "launch")),
-    Route("generation_launch", "patch", 200, (*S, "launch"), {"cap_micro": 2_000_000}),
-    Route("conditions", "get", 200, is_list=True),
-    Route("systems", "get", 200, is_list=True),
-    Route("system", "get", 200, (*S, "system")),
-    Route("system", "patch", 200, (*S, "system"), {"name": "Model B"}),
-    Route("system_learned", "post", 200, (*S, "system"), {"questions": []}),
-    Route("editing_rounds", "get", 200, is_list=True),
-    Route("editing_rounds", "post", 201, body=round_plan),
-    Route("editing_round", "get", 200, (*S, "editing_round")),
-    Route("editing_round", "patch", 200, (*S, "draft_round"), {"seed": 3}),
-    Route("editing_round", "delete", 204, (*S, "draft_round")),
-    Route("editing_round_open", "post", 200, (*S, "draft_round")),
-    Route("editing_round_close", "post", 200, (*S, "editing_round")),
-    Route("editing_round_reopen", "post", 200, (*S, "closed_round")),
-    Route("editing_round_answers", "post", 200, (*S, "editing_round")),
-    Route("editing_tasks", "get", 200, ROUND, is_list=True, queries=6),
-    Route("editing_task", "get", 200, (*ROUND, "editing_task")),
-    Route("revisions", "get", 200, ROUND, is_list=True, queries=6),
-    Route("revision", "get", 200, (*ROUND, "revision")),
-    Route("round_comments", "get", 200, ROUND, is_list=True, queries=6),
-    Route("round_comments", "post", 201, ROUND, round_comment),
-    Route("round_comment", "get", 200, (*ROUND, "round_comment")),
-    Route("answers", "get", 200, is_list=True),
-    Route("answer", "get", 200, (*S, "answer")),
 ]
 OUTSIDE = [
     Route("me", "get", 200, ()),
@@ -771,6 +555,8 @@ OUTSIDE = [
 EVERY = [*OUTSIDE, *ROUTES]
 LISTS = [route for route in EVERY if route.is_list]
 WRITES = [route for route in EVERY if route.is_write]
+# Rows of the world that are called as the table calls them.
+NAMED = sorted({name for route in ROUTES for name in route.ids} - SOURCES.keys())
 NOWHERE = uuid.UUID(int=7)
 
 

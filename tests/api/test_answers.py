@@ -6,8 +6,10 @@ from django.urls import reverse
 from annotation.consensus.models import FinalLabel
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
 from tests.cast import make_label_round, make_member, make_study
+from tests.worlds import built_once
 
 from .conftest import client_of
+from .test_behaviour import patch
 
 pytestmark = pytest.mark.django_db
 
@@ -18,20 +20,12 @@ def study_with_answers():
     make_answer(question, make_system(study, "GPT"), "One [1].", listed=make_list(question))
     make_answer(question, make_system(study, "GPT"), "Two.", choice=2, scenario=1)
     other = make_question(study, ("cats", "dogs"), aspect="price")
-    make_answer(
-        other, make_system(study, "CAM", "imported"), "Three.", scenario=0, source="c.json"
-    )
+    about = {"scenario": 0, "source": "c.json"}
+    make_answer(other, make_system(study, "CAM", "imported"), "Three.", **about)
     return study
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(study_with_answers)
-
-
-@pytest.fixture
-def study(built, db):
-    return built.copy()
+study = built_once(study_with_answers)
 
 
 @pytest.fixture
@@ -53,11 +47,8 @@ def test_an_answer_comes_with_its_arguments_and_their_labels(researcher, study):
     )
     address = reverse("api_answer", args=[study.public_id, answer.public_id])
     shown = researcher.get(address).json()
-    assert [(row["number"], row["label"]) for row in shown["arguments"]] == [
-        (1, None),
-        (2, 3),
-        (3, None),
-    ]
+    labels = [(row["number"], row["label"]) for row in shown["arguments"]]
+    assert labels == [(1, None), (2, 3), (3, None)]
     assert shown["arguments"][1]["argument"] == str(argument.public_id)
     assert (shown["system_name"], shown["source"], shown["run"]) == ("GPT", "made.json", None)
 
@@ -65,14 +56,12 @@ def test_an_answer_comes_with_its_arguments_and_their_labels(researcher, study):
 def test_systems_are_counted_and_renamed(researcher, study):
     rows = {row["name"]: row["answers"] for row in listed(researcher, "systems", study)}
     assert (rows["GPT"], rows["CAM"]) == (2, 1)
-    assert [row["name"] for row in listed(researcher, "systems", study, "?kind=imported")] == [
-        "CAM"
-    ]
+    (cam,) = listed(researcher, "systems", study, "?kind=imported")
+    assert cam["name"] == "CAM"
     gpt = study.systems.get(name="GPT")
     address = reverse("api_system", args=[study.public_id, gpt.public_id])
-    assert researcher.patch(address, {"name": "CAM"}, format="json").status_code == 409
-    shown = researcher.patch(address, {"name": "GPT-4"}, format="json")
-    assert (shown.json()["name"], shown.json()["answers"]) == ("GPT-4", 2)
-    shown = researcher.patch(address, {"kind": "human"}, format="json")
-    assert (shown.json()["name"], shown.json()["kind"]) == ("GPT-4", "human")
-    assert researcher.patch(address, {"kind": "robot"}, format="json").status_code == 400
+    patch(researcher, address, 409, name="CAM")
+    for change in ({"name": "GPT-4"}, {"kind": "human"}):
+        shown = patch(researcher, address, 200, **change)
+        assert shown.items() >= {"name": "GPT-4", "answers": 2, **change}.items()
+    patch(researcher, address, 400, kind="robot")

@@ -1,5 +1,7 @@
 """What the addresses do, from a draft to the file with its labels."""
 
+from functools import partial
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -23,37 +25,36 @@ def of_label_round(world, label_round=None):
     return f"{base(world)}label-rounds/{(label_round or world.label_round).public_id}/"
 
 
-def post(client, url, status, **body):
-    response = client.post(url, body, format="json")
+def post(client, url, status, method="post", **body):
+    response = getattr(client, method)(url, body, format="json")
     assert response.status_code == status, response.content
     return response.json()
 
 
+patch = partial(post, method="patch")
+
+
 def test_lists_cost_few_queries_however_long_the_page(world, researcher, alone):
     make_arguments(world.study, 30, pair=("chess", "draughts"))
-    argument = world.argument
-    items = Item.objects.bulk_create(
-        Item(round=world.label_round, argument=argument, external_id=f"more-{n}")
-        for n in range(30)
-    )
-    Assignment.objects.bulk_create(
-        Assignment(
-            round=world.label_round, item=item, rater=world.rater, state="answered", label=1
-        )
-        for item in items
-    )
+    about = {"round": world.label_round, "argument": world.argument}
+    items = Item.objects.bulk_create(Item(**about, external_id=f"more-{n}") for n in range(30))
+    vote = {"round": world.label_round, "rater": world.rater, "state": "answered", "label": 1}
+    Assignment.objects.bulk_create(Assignment(item=item, **vote) for item in items)
     for route in LISTS:
         with alone(route):
             # The first request notes the token's use, and some lists begin with what is made once.
-            route.send(researcher, world, query="?page_size=1")
-            costs = []
-            for size in (1, 200):
-                with CaptureQueriesContext(connection) as queries:
-                    response = route.send(researcher, world, query=f"?page_size={size}")
-                assert response.status_code == 200
-                costs.append(len(queries))
+            costs = [cost_of(route, researcher, world, size) for size in (200, 1)]
+            if costs[0] > costs[1]:
+                costs[0] = cost_of(route, researcher, world, 200)
             assert len(set(costs)) == 1, costs
             assert costs[0] <= route.queries
+
+
+def cost_of(route, client, world, size):
+    """How many queries a page of that size takes."""
+    with CaptureQueriesContext(connection) as queries:
+        assert route.send(client, world, query=f"?page_size={size}").status_code == 200
+    return len(queries)
 
 
 def test_the_database_holds_no_token(world, researcher):
@@ -85,19 +86,12 @@ def test_too_many_requests_are_429(world, researcher, monkeypatch):
 
 
 def test_a_label_round_from_draft_to_closed(world, researcher):
-    made = post(
-        researcher,
-        f"{base(world)}label-rounds/",
-        201,
-        name="Round 2",
-        votes_per_item=1,
-        block_size=2,
-        controls_per_block=1,
-    )
+    plan = {"name": "Round 2", "votes_per_item": 1, "block_size": 2, "controls_per_block": 1}
+    made = post(researcher, f"{base(world)}label-rounds/", 201, **plan)
     here = f"{base(world)}label-rounds/{made['id']}/"
     arguments = [str(row.public_id) for row in make_arguments(world.study, 4)]
-    assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 4}
-    assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 0}
+    for added in (4, 0):
+        assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": added}
     assert post(researcher, f"{here}open/", 409)["detail"].startswith("Mark at least one item")
     item = post(researcher, f"{here}items/control/", 200, item_id=arguments[0], label=3)
     assert item["control_label"] == 3
@@ -105,28 +99,23 @@ def test_a_label_round_from_draft_to_closed(world, researcher):
     assert post(researcher, f"{here}open/", 409)["title"] == "Conflict"
     assert post(researcher, f"{here}items/", 201, arguments=arguments) == {"added": 0}
     post(researcher, f"{here}items/control/", 409, item_id=arguments[1], label=1)
-    refused = researcher.patch(here, {"block_size": 9, "name": "Other"}, format="json")
-    assert refused.status_code == 409
-    assert "block_size can no longer change, only name, guideline" in refused.json()["detail"]
-    more = researcher.patch(here, {"votes_per_item": 2}, format="json").json()
+    refused = patch(researcher, here, 409, block_size=9, name="Other")
+    assert "block_size can no longer change, only name, guideline" in refused["detail"]
+    more = patch(researcher, here, 200, votes_per_item=2)
     assert (more["votes_per_item"], more["name"]) == (2, "Round 2")
-    assert researcher.patch(here, {"votes_per_item": 1}, format="json").status_code == 409
-    assert post(researcher, f"{here}pause/", 200)["state"] == "paused"
-    closed = post(researcher, f"{here}close/", 200)
-    assert closed["state"] == "closed"
-    assert closed["closed_at"]
-    assert post(researcher, f"{here}reopen/", 200)["state"] == "open"
+    patch(researcher, here, 409, votes_per_item=1)
+    for act, state in (("pause", "paused"), ("close", "closed"), ("reopen", "open")):
+        moved = post(researcher, f"{here}{act}/", 200)
+        assert (moved["state"], bool(moved["closed_at"])) == (state, act == "close")
 
 
 def test_changing_a_draft_keeps_what_is_left_out(world, researcher):
     url = of_label_round(world, world.draft)
     before = researcher.get(url).json()
-    after = researcher.patch(url, {"lease_minutes": 20}, format="json").json()
+    after = patch(researcher, url, 200, lease_minutes=20)
     assert after == before | {"lease_minutes": 20}
     for wrong in ({"block_size": 2, "controls_per_block": 5}, {"name": "Round 1"}, {"seed": -1}):
-        response = researcher.patch(url, wrong, format="json")
-        assert response.status_code == 400
-        assert set(response.json()["errors"]) <= set(wrong)
+        assert set(patch(researcher, url, 400, **wrong)["errors"]) <= set(wrong)
     assert researcher.get(url).json() == after
 
 

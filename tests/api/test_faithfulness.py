@@ -8,11 +8,13 @@ from annotation.faithfulness.models import FaithfulnessFigures
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 
+from .test_behaviour import base, post
+
 pytestmark = pytest.mark.django_db
 
 
 def at(world, rest=""):
-    return f"/api/v1/studies/{world.study.public_id}/{rest}"
+    return base(world) + rest
 
 
 def test_figures_are_asked_for_and_shown(world, researcher):
@@ -21,11 +23,8 @@ def test_figures_are_asked_for_and_shown(world, researcher):
     assert before["texts"] == world.study.answers.count() + revisions.count()
     FaithfulnessFigures.objects.all().delete()
     assert researcher.get(at(world, "faithfulness/")).json()["stale"] == before["texts"]
-    response = researcher.post(
-        at(world, "faithfulness/compute/"), {"embedding": ""}, format="json"
-    )
-    assert response.status_code == 202
-    assert response.json()["kind"] == "faithfulness"
+    job = post(researcher, at(world, "faithfulness/compute/"), 202, embedding="")
+    assert job["kind"] == "faithfulness"
     Job.objects.filter(kind="train_judge").delete()
     jobs.drain()
     after = researcher.get(at(world, "faithfulness/")).json()
@@ -39,10 +38,8 @@ def test_figures_are_asked_for_and_shown(world, researcher):
 
 
 def test_only_models_on_offer_can_be_asked_for(world, researcher):
-    address = at(world, "faithfulness/compute/")
     for embedding in ("../../etc", "some/model", 3, None):
-        given = {"embedding": embedding}
-        assert researcher.post(address, given, format="json").status_code == 400
+        post(researcher, at(world, "faithfulness/compute/"), 400, embedding=embedding)
 
 
 @pytest.mark.parametrize("kind", ["coherence", "of an app that was taken out"])
@@ -61,16 +58,14 @@ def test_requests_of_a_kind_with_nothing_of_its_own_have_every_field(world, rese
 def test_scores_by_another_label_round_s_labels(world, researcher):
     usual = researcher.get(at(world, "faithfulness/")).json()
     assert usual["labels"] == "newest"
-    key = str(
-        FinalLabel.objects.filter(label_round__study=world.study).first().label_round.public_id
-    )
+    first = FinalLabel.objects.filter(label_round__study=world.study).first()
+    key = str(first.label_round.public_id)
     FinalLabel.objects.filter(label_round__public_id=key).update(label=0)
     by_one = researcher.get(at(world, f"faithfulness/?labels={key}")).json()
     assert by_one["labels"] == key
     assert all(each["measures"]["f1"]["value"] is None for each in by_one["groups"])
-    assert [each["answers"] for each in by_one["groups"]] == [
-        each["answers"] for each in usual["groups"]
-    ]
+    answers = [[each["answers"] for each in shown["groups"]] for shown in (by_one, usual)]
+    assert answers[0] == answers[1]
     texts = researcher.get(at(world, f"faithfulness/texts/?labels={key}&sort=-f1")).json()
     assert texts["count"] == researcher.get(at(world, "faithfulness/texts/")).json()["count"]
     assert {row["f1"] for row in texts["results"]} == {None}

@@ -5,33 +5,18 @@ here with the address that does, or with the reason why there is none.
 """
 
 import inspect
+import re
 
-from django.urls import URLPattern
-
-from annotation.urls import urlpatterns as study_pages
-from argsum.urls import urlpatterns as argsum_pages
-from benchmark.urls import urlpatterns as benchmark_pages
-from cqa_site.files.urls import of_study as file_pages
-from cqa_site.pay.urls import urlpatterns as pay_pages
-from cqa_site.people.urls import urlpatterns as people_pages
-from cqa_site.rounds.crowd.urls import urlpatterns as crowd_pages
-from cqa_site.rounds.onboarding.urls import urlpatterns as onboarding_pages
-from cqa_site.rounds.rules.pages import urlpatterns as rules_pages
-from cqa_site.runs.urls import of_study as run_pages
-from cqa_site.upkeep.studies.urls import urlpatterns as pages_of_putting_away
+from tests.security.matrix import STUDY_ROUTES
+from tests.security.world import entries
 
 from .routes import declared
 
 # Ends of names of pages of which a program has no need: estimates while a form is filled in, and
 # looks at a work page for eyes and hands.
 FOR_EYES = (
-    "_extent",
-    "_estimate",
-    "_trial_save",
-    "_trial_submit",
-    "_trial_answer",
-    "_trial_alive",
-    "_preview",
+    *("_extent", "_estimate", "_preview"),
+    *("_trial_save", "_trial_submit", "_trial_answer", "_trial_alive"),
 )
 # Pages of which nothing is in the API, by the reason.
 WITHOUT = {
@@ -134,42 +119,20 @@ BY_ADDRESS = {
 ENDINGS = (("y_new", "ies"), ("_new", "s"), ("_edit", ""), ("_delete", ""))
 
 
-def walk(patterns):
-    """Every address, also of tables within tables."""
-    for entry in patterns:
-        if isinstance(entry, URLPattern):
-            yield entry
-        else:
-            yield from walk(entry.url_patterns)
-
-
-PAGES = {
-    entry.name: entry
-    for entry in walk(
-        [
-            *(*study_pages, *benchmark_pages, *argsum_pages, *crowd_pages, *people_pages),
-            *(
-                *run_pages,
-                *file_pages,
-                *onboarding_pages,
-                *pay_pages,
-                *rules_pages,
-                *pages_of_putting_away,
-            ),
-        ]
-    )
-}
-
-
-def takes_post(pattern: URLPattern) -> bool:
+def takes_post(view) -> bool:
     """Whether the view itself looks at POST; classes of the account library have a method."""
-    view = pattern.callback
     if hasattr(view, "view_class"):
         return hasattr(view.view_class, "post")
     return "POST" in inspect.getsource(inspect.unwrap(view))
 
 
-WRITING = {name for name, pattern in PAGES.items() if takes_post(pattern)}
+# Pages of a study, and those of a person: what looks after the site has a command line instead.
+OF_THE_SITE = re.compile("site_|study_deletion|work_worker|health|metrics|api_|schema|static")
+WRITING = {
+    name
+    for name, _params, view in entries()
+    if (name in STUDY_ROUTES or not OF_THE_SITE.match(name)) and takes_post(view)
+}
 
 
 def addresses_of(page: str) -> set[str]:

@@ -2,18 +2,14 @@
 
 import pytest
 
+from .routes import what_to_compare
+from .test_behaviour import base
+
 pytestmark = pytest.mark.django_db
 
 
 def address(world, rest):
-    return f"/api/v1/studies/{world.study.public_id}/{rest}"
-
-
-def systems(world):
-    return [
-        str(each.public_id)
-        for each in world.study.systems.filter(name__in=("Alpha", "Beta", "Gamma"))
-    ]
+    return base(world) + rest
 
 
 def two(world):
@@ -23,13 +19,8 @@ def two(world):
     return [str(first.public_id), str(second.public_id)]
 
 
-def plan(world, **more):
-    usual = {"name": "By program", "size": 5, "leave_out_used": False, "systems": systems(world)}
-    return usual | more
-
-
 def test_a_round_with_controls_of_ones_own(world, researcher):
-    sent = plan(world, controls=[two(world)])
+    sent = what_to_compare(world) | {"size": 5, "controls": [two(world)]}
     made = researcher.post(address(world, "preference-rounds/"), sent, format="json")
     assert made.status_code == 201, made.data
     assert (made.data["pairs"], made.data["controls"]) == (5, sent["controls"])
@@ -55,27 +46,15 @@ def test_results_by_a_judge(world, researcher):
     }
     same = researcher.get(address(world, "preferences/"), {"by": judge["name"]}).data
     assert same["by"] == judge["name"]
-    assert researcher.get(address(world, "preferences/"), {"by": "people"}).status_code == 400
-    assert researcher.get(address(world, "preferences/"), {"who": "people"}).status_code == 400
-
-
-def start(world, **more):
-    prompt = world.study.prompt_versions.get(kind="preference")
-    usual = {
-        "kind": "preferring",
-        "endpoint": str(world.endpoint.public_id),
-        "prompt": str(prompt.public_id),
-    }
-    return usual | more
+    for wrong in ({"by": "people"}, {"who": "people"}):
+        assert researcher.get(address(world, "preferences/"), wrong).status_code == 400
 
 
 def test_verdicts_of_a_judge_name_their_run(world, researcher):
-    found = researcher.get(
-        address(world, "preference-sheets/"), {"run": str(world.preferring_run.public_id)}
-    ).data
+    url, run = address(world, "preference-sheets/"), str(world.preferring_run.public_id)
+    found = researcher.get(url, {"run": run}).data
     assert found["count"] == 2 * world.study.pairs.count()
     row = found["results"][0]
     assert (row["rater_kind"], row["preference_round"]) == ("model", None)
     assert row["verdict"] in ("first", "second")
-    people = researcher.get(address(world, "preference-sheets/"), {"rater_kind": "person"}).data
-    assert people["count"] == 0
+    assert researcher.get(url, {"rater_kind": "person"}).data["count"] == 0

@@ -6,8 +6,8 @@ from annotation.consensus.models import FinalLabel
 from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
 
-from .routes import NOWHERE
-from .test_behaviour import base, of_label_round, post
+from .routes import ADOPTION, NOWHERE
+from .test_behaviour import base, of_label_round, patch, post
 
 pytestmark = pytest.mark.django_db
 
@@ -15,13 +15,8 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def crowd(world):
     """Three imported annotators; the last one is wrong on all eight control items."""
-    raters = make_raters(world.study, 3)
-    return imported(
-        world.study,
-        raters,
-        votes=[(3, 3, 0)] * 8 + [(2, 2, 1)] * 4,
-        controls=[(place, 3) for place in range(8)],
-    )
+    votes, controls = [(3, 3, 0)] * 8 + [(2, 2, 1)] * 4, [(place, 3) for place in range(8)]
+    return imported(world.study, make_raters(world.study, 3), votes=votes, controls=controls)
 
 
 def rows(client, url):
@@ -42,14 +37,12 @@ def test_the_quality_table_gives_the_control_record_and_its_interval(crowd, rese
 
 @pytest.mark.long
 def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):
-    url = f"{of_label_round(world)}consensus/"
-    assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
-    experts = str(world.experts.public_id)
-    body = {"overridden_by": [experts, experts]}
-    changed = researcher.patch(url, body, format="json").json()
-    assert changed == {"aggregator": "majority", "overridden_by": [experts]}
-    changed = researcher.patch(url, {"aggregator": "mace"}, format="json").json()
-    assert changed == {"aggregator": "mace", "overridden_by": [experts]}
+    url, experts = f"{of_label_round(world)}consensus/", str(world.experts.public_id)
+    told = {"aggregator": "majority", "overridden_by": []}
+    assert researcher.get(url).json() == told
+    for body in ({"overridden_by": [experts, experts]}, {"aggregator": "mace"}):
+        told |= {name: [experts] if name == "overridden_by" else body[name] for name in body}
+        assert patch(researcher, url, 200, **body) == told
     jobs.drain()
     labels = FinalLabel.objects.filter(label_round=world.label_round, provenance="expert")
     assert set(labels.values_list("label", flat=True)) == {1}
@@ -60,24 +53,19 @@ def test_consensus_settings_say_who_overrules_and_recompute(world, researcher):
 
 def test_a_label_round_is_not_overruled_by_itself_or_by_strangers(world, foreign, researcher):
     url = f"{of_label_round(world)}consensus/"
-    answers = [
-        researcher.patch(url, {"overridden_by": [str(each)]}, format="json")
+    theirs, nothing, _own = (
+        patch(researcher, url, 400, overridden_by=[str(each)])
         for each in (foreign.experts.public_id, NOWHERE, world.label_round.public_id)
-    ]
-    assert [answer.status_code for answer in answers] == [400, 400, 400]
-    assert answers[0].content == answers[1].content
-    assert researcher.patch(url, {"aggregator": "mean"}, format="json").status_code == 400
+    )
+    assert theirs == nothing
+    patch(researcher, url, 400, aggregator="mean")
     assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
 
 
 @pytest.mark.long
 def test_adopting_an_experts_labels(world, researcher):
     url = f"{of_label_round(world)}adoptions/"
-    source = {
-        "label_round": str(world.experts.public_id),
-        "rater": str(world.expert_rater.public_id),
-    }
-    everything = source | {"only_tied": False}
+    everything = ADOPTION(world)
     sentences = world.label_round.items.values("argument").distinct().count()
     seen = post(researcher, f"{url}preview/", 200, **everything)
     assert (seen["labelled"], seen["decided"]) == (sentences, sentences - 1)
@@ -96,18 +84,14 @@ def test_adopting_an_experts_labels(world, researcher):
 
 
 def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, researcher):
-    url = f"{of_label_round(world)}adoptions/"
-    experts, expert = str(world.experts.public_id), str(world.expert_rater.public_id)
+    url, own = f"{of_label_round(world)}adoptions/", ADOPTION(world)
     refused = (
-        {"label_round": experts, "rater": str(world.rater.public_id)},
-        {"label_round": str(world.label_round.public_id), "rater": expert},
-        {
-            "label_round": str(foreign.experts.public_id),
-            "rater": str(foreign.expert_rater.public_id),
-        },
-        {"label_round": str(NOWHERE), "rater": expert},
+        {"rater": str(world.rater.public_id)},
+        {"label_round": str(world.label_round.public_id)},
+        ADOPTION(foreign),
+        {"label_round": str(NOWHERE)},
     )
-    answers = [post(researcher, url, 400, **body) for body in refused]
+    answers = [post(researcher, url, 400, **own | body) for body in refused]
     assert all(answer == answers[0] for answer in answers)
     assert list(answers[0]["errors"]) == ["rater"]
     assert not world.label_round.adoptions.exclude(pk=world.adoption.pk).exists()

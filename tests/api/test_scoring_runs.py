@@ -8,20 +8,14 @@ from tests.benchmark.judges.test_scoring_judge import Lab
 from tests.benchmark.made_judges import obedient
 from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.runs.judging import script
+from tests.worlds import built_once
 
 from .conftest import client_of
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(scope="module")
-def built(build_once):
-    return build_once(Lab)
-
-
-@pytest.fixture
-def lab(built, db):
-    return built.copy()
+lab = built_once(Lab)
 
 
 @pytest.fixture
@@ -36,13 +30,10 @@ class Program:
         self.client = client_of(lab.researcher)
         self.base = f"/api/v1/studies/{lab.study.public_id}/"
         self.capture = capture
-        self.plan = {
-            "kind": "scoring",
-            "endpoint": str(lab.endpoint.public_id),
-            "prompt": str(first_prompts(lab.study, PROMPTS, lab.researcher)[0].public_id),
-            "preflight": "off",
-            "swap": 2,
-        }
+        prompt = first_prompts(lab.study, PROMPTS, lab.researcher)[0]
+        self.plan = {"kind": "scoring", "preflight": "off", "swap": 2}
+        rows = {"endpoint": lab.endpoint, "prompt": prompt}
+        self.plan |= {name: str(row.public_id) for name, row in rows.items()}
 
     def get(self, path, status=200):
         response = self.client.get(self.base + path)

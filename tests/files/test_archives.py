@@ -31,13 +31,11 @@ def archive(members, name="release.zip"):
 
 def release():
     """As the second paper's: answers, what two judges say about them, and people's points."""
-    judged = [
-        f"judged_{judge}/{name}.json" for judge in ("two", "one") for name in ("cam", "yahoo")
-    ]
+    judged = [f"judged_{judge}/{name}" for judge in ("two", "one") for name in ("cam", "yahoo")]
     return archive(
         {
             "compqa/human/people.tsv": sample("human_scores"),
-            **{f"compqa/{name}": sample("judged") for name in judged},
+            **{f"compqa/{name}.json": sample("judged") for name in judged},
             "compqa/raw_summaries/sample_model_scenario_4.json": sample("answers"),
             "compqa/README.md": "Points of many people and machines.",
             "__MACOSX/compqa/._people.tsv": b"\x00",
@@ -104,22 +102,21 @@ def test_a_group_is_taken_out_once_and_looked_at(client, study, inline):
     assert study.import_files.count() == 4
 
 
-def test_an_archive_that_unpacks_to_too_much_says_so(client, study, monkeypatch):
-    small = unpacked.__wrapped__.__kwdefaults__ | {"limits": Limits(text_bytes=50_000)}
-    monkeypatch.setattr(unpacked.__wrapped__, "__kwdefaults__", small)
-    file = send(client, study, archive({"a.json": b" " * 100_000}))
-    page = client.get(page_of(file)).content.decode()
-    assert "release.zip" in page
-    assert "unpacks to more than" in page
-
-
-def test_names_in_an_archive_lead_nowhere(tmp_path):
+def test_an_archive_that_unpacks_to_too_much_says_so_and_names_lead_nowhere(
+    client, study, monkeypatch, tmp_path
+):
     assert place_in("/etc/../..\\passwd\n.json") == "etc/passwd?.json"
     path = tmp_path / "a.zip"
     path.write_bytes(archive({"../x.json": b"[]", "x.json": b"{}"}).read())
     reading = unpacked(path, name="a.zip", is_wanted=lambda name: True, called=place_in)
     with pytest.raises(UnreadableFile, match=r"contains x\.json twice"), reading:
         pass
+    small = unpacked.__wrapped__.__kwdefaults__ | {"limits": Limits(text_bytes=50_000)}
+    monkeypatch.setattr(unpacked.__wrapped__, "__kwdefaults__", small)
+    file = send(client, study, archive({"a.json": b" " * 100_000}))
+    page = client.get(page_of(file)).text
+    assert "release.zip" in page
+    assert "unpacks to more than" in page
 
 
 @pytest.mark.long

@@ -135,18 +135,15 @@ def test_another_encoding_by_program(ways):
     assert Comment.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
+def test_why_nothing_can_be_seen_is_told(ways):
+    for name, content, words in (
         ("a.parquet", b"PAR1" + b"\x00" * 40, "is a Parquet file, not a table"),
         ("a.csv", b"a,b\n1,\x002\n", "NUL byte near offset"),
         ("a.ods", b"mimetype", "is named .ods but holds plain text"),
-    ],
-)
-def test_why_nothing_can_be_seen_is_told(ways, name, content, words):
-    ways.page(name, content)
-    assert words in unescape(ways.shown.text)
-    assert "no known kind" not in ways.shown.text
+    ):
+        ways.page(name, content)
+        assert words in unescape(ways.shown.text)
+        assert "no known kind" not in ways.shown.text
 
 
 COVER = sheets(
@@ -174,13 +171,11 @@ SURVEY = "\n".join(
     [
         "ResponseId,RecordedDate,Q1,Q2_TEXT",
         "Response ID,Recorded Date,How often do you ride?,What should change? - Your words",
-        *[
-            '"{""ImportId"":""a""}","{""ImportId"":""b""}","{""ImportId"":""c""}","{""ImportId"":1}"'
-        ],
-        *[f"R_{at},2026-03-0{at} 09:00:00,{at},{text!r}" for at, text in enumerate(TEXTS, 1)],
+        ",".join(f'"{{""ImportId"":""{name}""}}"' for name in "abcd"),
+        *[f'R_{at},2026-03-0{at} 09:00:00,{at},"{text}"' for at, text in enumerate(TEXTS, 1)],
         "",
     ]
-).replace("'", '"')
+)
 
 
 def test_a_survey_export_is_recognised_with_its_questions(ways):
@@ -241,13 +236,9 @@ def test_rich_text_becomes_statements_without_tags(ways):
         b"2,Tom &amp; Ann say it&#39;s &lt;loud&gt;\n3,It has 2 < 3 seats\n"
     )
     ways.command("import_comments", "l.csv", content, "--topic", "Lifts")
-    assert set(CellArgument.objects.values_list("text", flat=True)) == {
-        "The lift is slow.",
-        "Too small",
-        "Too dark",
-        "Tom & Ann say it's <loud>",
-        "It has 2 < 3 seats",
-    }
+    lines = {"The lift is slow.", "Too small", "Too dark", "It has 2 < 3 seats"}
+    texts = set(CellArgument.objects.values_list("text", flat=True))
+    assert texts == lines | {"Tom & Ann say it's <loud>"}
 
 
 @pytest.mark.long
@@ -268,15 +259,12 @@ def test_one_rater_however_the_name_is_written(ways):
 
 
 @pytest.mark.long
-def test_labels_are_the_same_in_every_spelling(ways):
+def test_labels_and_qualities_are_the_same_in_every_spelling(ways):
     labels = [("Ann", "2.0"), ("Ann", '"1,0"'), ("Ann", "NA"), ("Ann", "3 - perfect")]
     file = ways.page("votes.csv", paired(*labels, heads=("rater", "label")))
     assert (new(file)["votes"], file.rows["rejected"]) == (3, 0)
     ways.apply(file)
     assert sorted(Assignment.objects.values_list("label", flat=True)) == [1, 2, 3]
-
-
-def test_decimal_commas_of_qualities_are_numbers(ways):
     content = b"topic;argument;stance;WA\nLifts;They carry many.;1;0,25\nLifts;Slow.;1;1,0\n"
     ways.command("import_arguments", "l.csv", content)
     assert sorted(CellArgument.objects.values_list("quality", flat=True)) == [0.25, 1.0]
@@ -325,12 +313,8 @@ def test_crowd_results_are_recognised_and_rejected_work_does_not_count(ways):
     file = ways.apply(ways.page("batch.csv", content))
     assert (file.kind, file.state) == ("table", "applied")
     votes = Assignment.objects.order_by("item__external_id")
-    assert [(vote.label, vote.state) for vote in votes] == [
-        (0, "answered"),
-        (None, "void"),
-        (2, "answered"),
-        (3, "answered"),
-    ]
+    states = [(0, "answered"), (None, "void"), (2, "answered"), (3, "answered")]
+    assert [(vote.label, vote.state) for vote in votes] == states
     assert votes[1].comment == "Status Rejected in the source, label 1."
     assert votes[0].answered_at.isoformat() == "2026-03-02T17:00:20+00:00"
 
@@ -383,8 +367,5 @@ def test_pasted_questions_are_parsed_as_this_site_writes_them(ways):
         "Which is better for long trips, train or plane?",
         "Which is better: tea or coffee?",
     ]
-    assert set(Question.objects.values_list("aspect", flat=True)) == {
-        "",
-        "cats, dogs or mice",
-        "long trips",
-    }
+    aspects = set(Question.objects.values_list("aspect", flat=True))
+    assert aspects == {"", "cats, dogs or mice", "long trips"}

@@ -12,7 +12,7 @@ import pytest
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -24,7 +24,6 @@ from cqa_site.files.formats import FORMATS
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
 from tests import cast
-from tests.api.conftest import client_of
 from tests.files.made_formats import (
     BAD_ROWS,
     options_of,
@@ -79,13 +78,22 @@ def test_every_format_has_a_valid_file_and_one_with_a_bad_row():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_dry_run_only_reads_and_a_second_import_adds_nothing(study, tmp_path, kind):
+def test_a_file_is_looked_at_refused_as_a_whole_and_imported_once(study, tmp_path, kind):
     take_before(study, kind, tmp_path)
-    before = rows_of_papers()
+    before, bad = rows_of_papers(), spoilt(kind)
     with CaptureQueriesContext(connection) as queries:
-        looked = take(study, kind, tmp_path, write=False)
+        looked, doubted = (take(study, kind, tmp_path, each, write=False) for each in (None, bad))
     assert all(query["sql"].startswith("SELECT") for query in queries)
+    flag = next(flag for flag in doubted.flags if flag.is_rejection)
+    assert (flag.row, flag.column) == (BAD_ROWS[kind].row, BAD_ROWS[kind].column)
+    assert flag.reason
+    with pytest.raises(ImportRefused, match="rejected"):
+        take(study, kind, tmp_path, bad)
     assert rows_of_papers() == before
+    with transaction.atomic():
+        rest = take(study, kind, tmp_path, bad, leave_out_rejected=True)
+        transaction.set_rollback(True)
+    assert (rest.counts, rest.rejected) == (doubted.counts, doubted.rejected)
     done = take(study, kind, tmp_path)
     assert (done.counts, done.rejected) == (looked.counts, 0)
     assert done.added > 0
@@ -106,52 +114,29 @@ def test_another_study_shares_nothing(study, tmp_path, kind):
     assert take(other, kind, tmp_path).counts == first.counts
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_bad_row_is_named_and_stops_the_whole_file(study, tmp_path, kind):
-    take_before(study, kind, tmp_path)
-    before, content = rows_of_papers(), spoilt(kind)
-    looked = take(study, kind, tmp_path, content, write=False)
-    flag = next(flag for flag in looked.flags if flag.is_rejection)
-    assert (flag.row, flag.column) == (BAD_ROWS[kind].row, BAD_ROWS[kind].column)
-    assert flag.reason
-    with pytest.raises(ImportRefused, match="rejected"):
-        take(study, kind, tmp_path, content)
-    assert rows_of_papers() == before
-    done = take(study, kind, tmp_path, content, leave_out_rejected=True)
-    assert (done.counts, done.rejected) == (looked.counts, looked.rejected)
-
-
 # -- page, interface and command ------------------------------------------------------------------
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("kind", KINDS)
-def test_page_interface_and_command_say_the_same(study, client, researcher, tmp_path, kind):
+@pytest.mark.parametrize("kind", ["table", *(pytest.param(kind, marks=LONG) for kind in OTHERS)])
+def test_page_interface_and_command_say_the_same_and_import_what_they_showed(
+    study, client, api, tmp_path, kind
+):
     take_before(study, kind, tmp_path)
     looked = what_counts(take(study, kind, tmp_path, write=False).counts)
     before = rows_of_papers()
     page = checked_on_the_page(study, client, kind)
     assert (page.state, what_counts(page.counts)) == ("checked", looked)
-    api = client_of(researcher)
     asked = checked_by_the_interface(study, api, kind, tmp_path)
     assert what_counts(asked["counts"]) == looked
     assert command_says(study, kind, tmp_path) == looked
     assert rows_of_papers() == before
-
-
-@pytest.mark.parametrize("kind", ["table", *(pytest.param(kind, marks=LONG) for kind in OTHERS)])
-def test_page_and_interface_import_what_they_showed(study, client, researcher, tmp_path, kind):
-    take_before(study, kind, tmp_path)
-    before = rows_of_papers()
-    page = checked_on_the_page(study, client, kind)
     client.post(url("import_apply", study, page.public_id))
     jobs.drain()
     page.refresh_from_db()
     assert page.state == "applied"
-    assert rows_of_papers() != before
-    shown = client.get(url("import_file", study, page.public_id)).content.decode()
-    assert "Import result" in shown
-    after, api = rows_of_papers(), client_of(researcher)
+    after = rows_of_papers()
+    assert after != before
+    assert "Import result" in client.get(url("import_file", study, page.public_id)).text
     asked = checked_by_the_interface(study, api, kind, tmp_path)
     applied = api.post(url("api_import_apply", study, asked["id"]), {}, format="json")
     assert applied.status_code == 202
@@ -291,10 +276,6 @@ def test_a_format_of_no_paper_is_looked_at_and_imported(names, study):
     assert file.refusal == "Nothing was imported, because 1 row is rejected."
     apply_import(import_file=file, leave_out_rejected=True)
     assert (file.state, Rater.objects.count()) == ("applied", before + 2)
-
-
-def test_kinds_are_those_that_are_registered(names):
-    assert formats.known_kinds() == [("names", "Names")]
-    assert formats.batch_kinds() == []
+    assert (formats.known_kinds(), formats.batch_kinds()) == ([("names", "Names")], [])
     with pytest.raises(KeyError):
         formats.format_of("toloka")

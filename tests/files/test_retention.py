@@ -28,19 +28,22 @@ from cqa_site.web.database import CHORES, keep_house
 from tests.cast import make_label_round, sign_in
 
 pytestmark = pytest.mark.django_db
-NOTHING = {
-    "sessions that ran out": 0,
-    "roles from groups of providers that are gone": 0,
-    "places where nobody is signed in any more": 0,
-    "beats of workers that ended": 0,
-    "expired exports": 0,
-    "uploads nobody imported": 0,
-    "leftover files": 0,
-    "scheduled backups": 0,
-    "studies whose deletion was broken off": 0,
-    "corpora nobody loaded": 0,
-    "stored scores nobody read": 0,
-}
+NOTHING = dict.fromkeys(
+    (
+        "sessions that ran out",
+        "roles from groups of providers that are gone",
+        "places where nobody is signed in any more",
+        "beats of workers that ended",
+        "expired exports",
+        "uploads nobody imported",
+        "leftover files",
+        "scheduled backups",
+        "studies whose deletion was broken off",
+        "corpora nobody loaded",
+        "stored scores nobody read",
+    ),
+    0,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -80,29 +83,24 @@ def uploaded(study, days, **changes):
     return file
 
 
-def test_old_exports_lose_their_files_and_keep_their_rows(study, researcher, media):
+def test_old_exports_lose_their_files_keep_their_rows_and_say_so(
+    study, researcher, media, settings
+):
     label_round = make_label_round(study)
-    old, new = exported(label_round, researcher, 31), exported(label_round, researcher, 29)
-    kept = [new.path, new.manifest_path]
+    settings.EXPORT_RETENTION_DAYS = 7
+    old, new = exported(label_round, researcher, 8), exported(label_round, researcher, 6)
+    client, place = sign_in(researcher), [study.public_id, label_round.public_id]
+    names = ("export_download", "export_manifest")
+    addresses = [reverse(name, args=[*place, old.public_id]) for name in names]
+    assert [client.get(address).status_code for address in addresses] == [200, 200]
     assert keep_house() == NOTHING | {"expired exports": 1, "leftover files": 2}
-    assert sorted((media / "exports").iterdir()) == sorted(kept)
+    assert sorted((media / "exports").iterdir()) == sorted([new.path, new.manifest_path])
     old.refresh_from_db()
     assert (old.stored_as, len(old.sha256)) == ("", 64)
     assert keep_house() == NOTHING
-
-
-def test_an_expired_export_says_so_and_cannot_be_downloaded(study, researcher, settings):
-    label_round = make_label_round(study)
-    settings.EXPORT_RETENTION_DAYS = 7
-    file, client = exported(label_round, researcher, 8), sign_in(researcher)
-    place = [study.public_id, label_round.public_id]
-    names = ("export_download", "export_manifest")
-    addresses = [reverse(name, args=[*place, file.public_id]) for name in names]
-    assert [client.get(address).status_code for address in addresses] == [200, 200]
-    assert keep_house()["expired exports"] == 1
     shown = client.get(reverse("exports", args=place)).text
     assert "Expired" in shown
-    assert file.sha256[:12] in shown
+    assert old.sha256[:12] in shown
     for address in addresses:
         gone = client.get(address)
         assert gone.status_code == 404
@@ -122,10 +120,14 @@ def test_what_killed_processes_left_behind_goes_after_a_day(study, media):
     assert [path.name for path in folder.iterdir()] == ["3" * 32 + ".part"]
 
 
-def test_old_uploads_nobody_imported_are_discarded(study, inline):
+def test_old_uploads_that_nobody_imported_or_looked_at_lately_are_discarded(
+    study, researcher, inline
+):
     waiting = [uploaded(study, 31, state=state) for state in ("uploaded", "checked", "refused")]
     kept = [uploaded(study, 31, state=state) for state in ("applied", "applying")]
-    kept.append(uploaded(study, 29))
+    kept += [uploaded(study, 29), uploaded(study, 31)]
+    request_check(import_file=kept[-1], actor=researcher)
+    jobs.drain()
     with inline():
         assert retention.discard_old_imports() == 3
     assert keep_house() == NOTHING
@@ -133,15 +135,6 @@ def test_old_uploads_nobody_imported_are_discarded(study, inline):
     assert all(stored_path(file).exists() for file in kept)
     assert not any(stored_path(file).exists() for file in waiting)
     assert AuditEvent.objects.filter(verb="import_discarded", actor=None).count() == len(waiting)
-
-
-def test_an_old_upload_somebody_looked_at_lately_is_kept(study, researcher):
-    file = uploaded(study, 31)
-    request_check(import_file=file, actor=researcher)
-    jobs.drain()
-    assert keep_house() == NOTHING
-    file.refresh_from_db()
-    assert file.job.finished_at
 
 
 @pytest.mark.long

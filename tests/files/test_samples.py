@@ -49,52 +49,44 @@ def sent(client, study, name, content, inline, kind=""):
     return reply, study.import_files.first()
 
 
-def test_a_clear_table_asks_nothing_and_says_how_it_was_read(client, study, inline):
-    content = csv_of(("Object A", "Object B", "Sentence"), [("tea", "coffee", "Tea wins.")])
-    _reply, file = sent(client, study, "x.csv", content, inline)
-    # A column that begins with "sentence" may be that of a list of questions, too.
-    assert set(file.options["fits"]) == {"table", "questions"}
-    content = csv_of(("Object A", "Object B", "Text"), [("tea", "coffee", "Tea wins.")])
+def table(*heading, row=("tea", "coffee", "Tea wins.")):
+    return csv_of(heading, [row])
+
+
+def test_a_clear_table_asks_nothing_says_how_it_was_read_and_can_be_corrected(
+    client, study, inline
+):
+    content = table("Object A", "Object B", "Text")
     reply, file = sent(client, study, "y.csv", content, inline)
     assert reply["Location"] == url("import_file", study, file.public_id)
-    assert file.state == "checked"
+    assert (file.kind, file.state) == ("table", "checked")
     page = client.get(reply["Location"]).text
     assert "its columns Object A and Object B are the two objects" in page
     assert "Change the kind" in page
-
-
-def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
-    content = csv_of(("object1", "object2", "argument"), [("tea", "coffee", "Tea wins.")])
-    reply, file = sent(client, study, "x.csv", content, inline)
-    assert file.state == "uploaded"
-    page = client.get(reply["Location"]).text
-    assert "fits more than one kind" in page
-    with inline():
-        client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
-    file.refresh_from_db()
-    assert (file.kind, file.state) == ("questions", "checked")
-    assert "fits" not in file.options
-
-
-def test_a_row_that_cannot_be_read_hides_no_kind(client, study, inline):
-    content = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee\n"
-    reply, file = sent(client, study, "x.csv", content, inline)
-    assert file.kind == "table"
-    page = client.get(reply["Location"]).text
-    assert "this row has 2 cells but the header has 3" in page
-
-
-def test_a_wrong_guess_can_be_corrected(client, study, inline):
-    content = csv_of(("object1", "object2", "text"), [("tea", "coffee", "Tea wins.")])
-    _reply, file = sent(client, study, "x.csv", content, inline)
-    assert (file.kind, file.state) == ("table", "checked")
     reply = client.post(url("import_kind", study, file.public_id), {"kind": "score_sheets"})
     assert reply["Location"] == url("import_scores", study, file.public_id)
     file.refresh_from_db()
     assert (file.kind, file.state, file.counts) == ("score_sheets", "uploaded", {})
-    # What was said is not doubted.
-    _reply, file = sent(client, study, "y.csv", content, inline, kind="questions")
-    assert file.kind == "questions"
+    # What was said is not doubted; a row that cannot be read hides no kind.
+    _reply, file = sent(client, study, "z.csv", content, inline, kind="questions")
+    assert (file.kind, "fits" in file.options) == ("questions", False)
+    content = b"object1,object2,text\ntea,coffee,Tea wins.\ntea,coffee\n"
+    reply, file = sent(client, study, "x.csv", content, inline)
+    assert file.kind == "table"
+    assert "this row has 2 cells but the header has 3" in client.get(reply["Location"]).text
+
+
+def test_where_two_kinds_fit_a_person_is_asked(client, study, inline):
+    # A column that begins with "sentence" may be that of a list of questions, too.
+    _reply, file = sent(client, study, "s.csv", table("Object A", "Object B", "Sentence"), inline)
+    assert set(file.options["fits"]) == {"table", "questions"}
+    reply, file = sent(client, study, "x.csv", table("object1", "object2", "argument"), inline)
+    assert file.state == "uploaded"
+    assert "fits more than one kind" in client.get(reply["Location"]).text
+    with inline():
+        client.post(url("import_kind", study, file.public_id), {"kind": "questions"})
+    file.refresh_from_db()
+    assert (file.kind, file.state) == ("questions", "checked")
     assert "fits" not in file.options
 
 

@@ -13,8 +13,7 @@ from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant
 from tests import cast
-from tests.people.crowd import create_link
-from tests.people.test_crowd import answer_item, label_items
+from tests.people.crowd import answer_item, create_link, label_items
 
 
 class Crowd:

@@ -101,21 +101,22 @@ class KilledSite:
 
     def python(self, script: str) -> dict:
         command = [sys.executable, "-c", f"import django; django.setup()\n{script}"]
-        result = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
-        )
+        how = {"cwd": ROOT, "env": self.environment, "capture_output": True, "text": True}
+        result = subprocess.run(command, check=False, **how)
         assert result.returncode == 0, result.stderr[-3000:]
         return json.loads(result.stdout.splitlines()[-1])
 
     def start(self) -> None:
         command = [sys.executable, "manage.py", "site", "--port", str(self.server.port)]
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        how = dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+        how |= {"cwd": ROOT, "env": self.environment, "start_new_session": True}
+        self.process = subprocess.Popen(command, **how)
+        self.wait_until(lambda: self.ask("/healthz")[0] == 200)
+
+    def wait_until(self, is_so) -> None:
         end = time.monotonic() + PATIENCE_SECONDS
-        while self.ask("/healthz")[0] != 200:
-            assert time.monotonic() < end, "the site does not start"
+        while not is_so():
+            assert time.monotonic() < end, "the site does not start or end"
             time.sleep(0.2)
 
     def kill(self) -> None:
@@ -123,10 +124,7 @@ class KilledSite:
         self.process.wait()
         self.kills += 1
         # Its children notice that it is gone, and free the port.
-        end = time.monotonic() + PATIENCE_SECONDS
-        while self.ask("/healthz")[0]:
-            assert time.monotonic() < end, "the web process did not end"
-            time.sleep(0.1)
+        self.wait_until(lambda: not self.ask("/healthz")[0])
 
     def kill_often(self, is_done, pauses: random.Random) -> None:
         for _time in range(KILLS):

@@ -1,7 +1,9 @@
 """What people earned and how long they worked, the median against a floor, and its files."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
+from itertools import product
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from tests.worlds import built_once
 
 from .crowd import Crowd
 
+PAID_SECONDS = {"work": 480, "consent": 120, "reading": 600}
 # Of a reward of 1.50: 9.00 an hour take 10 minutes.
 MINUTES = [8, 9, 10, 11, 12, 12, 12, 13, 14, 15]
 
@@ -52,11 +55,14 @@ def test_the_interval_of_a_median_needs_six_values():
     assert median_interval(np.arange(20.0)[::-1], unit="people") == (5, 14)
 
 
-def test_the_median_rate_and_its_interval(crowd):
+def test_the_median_rate_and_its_interval(crowd, django_assert_num_queries):
     median = summary_of(crowd).median
     # Ten rates of 1.50 in 8 to 15 minutes: the middle two are 12 minutes, 7.50 an hour.
     assert (median.value, median.n_items) == (pytest.approx(7.5), 10)
     assert (median.low, median.high) == (pytest.approx(90 / 14), pytest.approx(10))
+    for links, queries in (([crowd.link], 4), ([ParticipantLink()], 0)):
+        with django_assert_num_queries(queries):
+            summaries_of(crowd.round, links)
 
 
 def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
@@ -66,22 +72,20 @@ def test_below_the_floor_from_the_tenth_submission_on(crowd, researcher):
     # 12 minutes at 9.00 an hour.
     assert summary.mending == (Decimal("1.80"), pytest.approx(9.0))
     text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
-    assert (
-        "these 10 completed participations is 7.50 GBP per hour, below the floor of 9.00" in text
-    )
-    assert "With a reward of 1.80 GBP, their median would have been 9.00." in text
+    for words in (
+        "these 10 completed participations is 7.50 GBP per hour, below the floor of 9.00",
+        "With a reward of 1.80 GBP, their median would have been 9.00.",
+    ):
+        assert words in text
     assert "is below the floor." not in text
     links = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
     assert "With a reward of 1.80 GBP" in " ".join(researcher.get(links).text.split())
-    crowd.end(crowd.people[0], "fault")
-    assert not summary_of(crowd).is_below, "nine are too few"
-
-
-def test_a_whole_interval_below_the_floor_is_said(crowd, researcher):
     ParticipantLink.objects.update(hourly_floor=Decimal("12.00"))
     assert summary_of(crowd).is_shown_below
     text = " ".join(researcher.get(crowd.page("crowd_pay")).text.split())
     assert "The whole 95 % interval [6.43, 10.00] is below the floor." in text
+    crowd.end(crowd.people[0], "fault")
+    assert not summary_of(crowd).is_below, "nine are too few"
 
 
 def test_the_mending_reward_is_the_least_one(crowd):
@@ -113,20 +117,23 @@ def test_pay_by_outcome_and_bonus_by_item(crowd):
     assert len(summary_of(crowd).rated) == 6, "the median is about completed ones"
 
 
-def test_time_in_steps_counts_up_to_ten_minutes(crowd):
-    person, now = crowd.people[0], timezone.now()
-    for step, minutes in (("consent", 2), ("reading", 45), ("training", None)):
-        started = None if minutes is None else now - timedelta(minutes=minutes)
-        StepResult.objects.create(
-            rater=person.user.raters.get(),
-            round_id=crowd.round.pk,
-            step=step,
-            outcome="passed",
-            started_at=started,
-        )
+def step_done(crowd, person, step, minutes):
+    now = timezone.now()
+    StepResult.objects.create(
+        rater=rater_for(membership=Membership.objects.get(user=person.user)),
+        round_id=crowd.round.pk,
+        step=step,
+        outcome="passed",
+        started_at=None if minutes is None else now - timedelta(minutes=minutes),
+    )
     StepResult.objects.update(at=now)
+
+
+def test_time_in_steps_counts_up_to_ten_minutes(crowd):
+    for step, minutes in (("consent", 2), ("reading", 45), ("training", None)):
+        step_done(crowd, crowd.people[0], step, minutes)
     seconds = summary_of(crowd).earnings[0].seconds
-    assert seconds == {"work": 480, "consent": 120, "reading": 600}
+    assert {step: round(seconds[step]) for step in seconds} == PAID_SECONDS
 
 
 def test_who_ended_in_which_step_with_what_pay(crowd):
@@ -140,46 +147,31 @@ def test_who_ended_in_which_step_with_what_pay(crowd):
 def test_people_who_left_before_the_items_are_not_counted_there(crowd):
     coming = [crowd.end(crowd.come(number), "returned") for number in (21, 22)]
     crowd.end(crowd.come(23), "no_work")
-    now = timezone.now()
-    rater = rater_for(membership=Membership.objects.get(user=coming[0].user))
-    about = {"rater": rater, "round_id": crowd.round.pk, "outcome": "passed"}
-    StepResult.objects.create(step="consent", started_at=now - timedelta(minutes=1), **about)
+    step_done(crowd, coming[0], "consent", 1)
     rows = {row.step: (row.ended, row.minutes) for row in summary_of(crowd).by_step()}
-    assert rows == {
-        "start": (1, None),
-        "consent": (1, pytest.approx(1, abs=0.1)),
-        "work": (11, pytest.approx(12)),
-    }
+    consent = (1, pytest.approx(1, abs=0.1))
+    assert rows == {"start": (1, None), "consent": consent, "work": (11, pytest.approx(12))}
 
 
-def test_many_people_cost_no_more_queries(crowd, django_assert_num_queries, researcher):
-    with django_assert_num_queries(4):
-        summaries_of(crowd.round, [crowd.link])
-    with django_assert_num_queries(0):
-        summaries_of(crowd.round, [ParticipantLink()])
+def test_tables_leave_out_the_ids_of_the_platform_and_pages_cut_long_ones(
+    crowd, researcher, monkeypatch
+):
+    def file(figure, format):
+        return researcher.get(crowd.page("crowd_pay_figure", figure, format))
 
-
-def test_tables_leave_out_the_ids_of_the_platform(crowd, researcher):
-    for figure in ("median", "people", "steps"):
-        for format in ("csv", "tex", "md"):
-            reply = researcher.get(crowd.page("crowd_pay_figure", figure, format))
-            assert reply.status_code == 200
-            assert "PID-" not in reply.text
-            assert "SUB-" not in reply.text
-    people = researcher.get(crowd.page("crowd_pay_figure", "people", "csv")).text
-    assert people.count("\n") == 1 + len(MINUTES)
-    assert "Completed,2,12.0,12.0,1.5,0.0,7.5" in people
-    assert researcher.get(crowd.page("crowd_pay_figure", "people", "svg")).status_code == 404
-
-
-def test_pages_cut_long_tables_and_files_do_not(crowd, researcher, monkeypatch):
+    for figure, format in product(("median", "people", "steps"), ("csv", "tex", "md")):
+        reply = file(figure, format)
+        assert reply.status_code == 200
+        assert not {"PID-", "SUB-"} & set(re.findall(r"\b[A-Z]{3}-", reply.text))
+    assert file("people", "svg").status_code == 404
     monkeypatch.setattr("cqa_site.pay.tables.SHOWN", 4)
     page = researcher.get(crowd.page("crowd_pay")).text
     assert page.count("Participant ") == 4
     assert "First 4 of 10 rows; the files have all." in page
     assert "1.50</td>" in page, "money has two decimals"
-    csv = researcher.get(crowd.page("crowd_pay_figure", "people", "csv")).text
-    assert csv.count("Participant ") == 10
+    people = file("people", "csv").text
+    assert people.count("\n") == 1 + len(MINUTES)
+    assert "Completed,2,12.0,12.0,1.5,0.0,7.5" in people
 
 
 TERMS = {"reward": "2", "currency": "EUR", "hourly_floor": "", "item_bonus": "0.05"}
@@ -201,10 +193,8 @@ def test_terms_are_stored_with_the_old_ones_in_the_log(crowd, researcher):
 
 def test_the_interface_gives_the_same(crowd):
     program = client_of(crowd.researcher)
-    url = (
-        f"/api/v1/studies/{crowd.study.public_id}/rounds/{crowd.round.public_id}/crowd-links/"
-        f"{crowd.link.public_id}/pay/"
-    )
+    rounds = f"/api/v1/studies/{crowd.study.public_id}/rounds/{crowd.round.public_id}/"
+    url = f"{rounds}crowd-links/{crowd.link.public_id}/pay/"
     pay = program.get(url).json()
     assert pay["is_below"]
     assert (pay["mending_reward"], pay["median"]["value"]) == (1.8, pytest.approx(7.5))

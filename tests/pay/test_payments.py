@@ -65,11 +65,8 @@ def states():
 
 def test_bonus_and_pay_of_the_outcome_are_due(crowd):
     rows = [(row.participant.session_id, row.kind, row.amount) for row in due(crowd).payments]
-    assert rows == [
-        ("SUB-0", "bonus", Decimal("0.20")),
-        ("SUB-1", "bonus", Decimal("0.20")),
-        ("SUB-2", "outcome", Decimal("0.40")),
-    ]
+    bonuses = [(f"SUB-{number}", "bonus", Decimal("0.20")) for number in range(2)]
+    assert rows == [*bonuses, ("SUB-2", "outcome", Decimal("0.40"))]
     assert due(crowd).total == Decimal("0.80")
 
 
@@ -97,28 +94,28 @@ def test_each_is_confirmed_once(crowd):
 
 
 def test_what_changed_since_it_was_shown_is_not_confirmed(crowd, researcher):
-    page = crowd.page("crowd_money", "confirm")
     keys = [row.key for row in due(crowd).payments]
-    ParticipantLink.objects.update(item_bonus=Decimal("9.00"))
+    ParticipantLink.objects.update(currency="USD")
+    assert confirm(crowd, set(keys)) == 0
+    ParticipantLink.objects.update(currency="GBP", item_bonus=Decimal("9.00"))
+    page = crowd.page("crowd_money", "confirm")
     done = researcher.post(page, {"payment": keys}, follow=True)
     assert "1 payment confirmed." in done.text
     assert "Some selected payments have changed" in done.text
     assert CrowdPayment.objects.get().amount == Decimal("0.40")
-    assert "9.00" not in str(CrowdPayment.objects.values_list("amount", flat=True))
 
 
-def test_the_currency_that_was_shown_is_the_one_confirmed(crowd):
-    keys = {row.key for row in due(crowd).payments}
-    ParticipantLink.objects.update(currency="USD")
-    assert confirm(crowd, keys) == 0
-
-
-def test_amounts_are_shown_in_plain_digits_and_fit_their_column(crowd, researcher):
-    terms = {"currency": "GBP", "pay_screened_out": "1E+3", "item_bonus": "100"}
-    researcher.post(crowd.page("crowd_pay"), terms)
+def test_amounts_are_shown_in_plain_digits_fit_their_column_and_keep_their_currency(
+    crowd, researcher
+):
+    page, terms = crowd.page("crowd_pay"), {"currency": "GBP", "item_bonus": "100"}
+    researcher.post(page, terms | {"pay_screened_out": "1E+3"})
     assert {str(row.amount) for row in due(crowd).payments} == {"200.00", "1000.00"}
-    page = researcher.post(crowd.page("crowd_pay"), terms | {"item_bonus": "100.01"})
-    assert page.status_code == 422
+    assert researcher.post(page, terms | {"item_bonus": "100.01"}).status_code == 422
+    confirm(crowd)
+    refused = researcher.post(page, {"reward": "1", "currency": "USD"})
+    assert refused.status_code == 422
+    assert "Payments are confirmed in GBP" in refused.text
 
 
 def test_what_ended_on_the_platform_is_not_selected(crowd, researcher):
@@ -131,19 +128,17 @@ def test_what_ended_on_the_platform_is_not_selected(crowd, researcher):
     assert '<span class="badge warn">REJECTED</span>' in page
 
 
-def test_pages_say_which_of_several_links_they_are_about(crowd, researcher):
-    links = crowd.page("crowd_submissions").split(str(crowd.link.public_id))[0]
-    for page in (links, crowd.page("crowd_pay"), crowd.page("crowd_submissions")):
-        text = researcher.get(page).text.split("<main", 1)[1].split("<details", 1)[0]
-        assert f"{crowd.link.created_at:%Y-%m-%d %H:%M}" in text
-
-
-def test_tables_say_that_they_are_cut_off(crowd, researcher, monkeypatch):
-    monkeypatch.setattr("cqa_site.pay.pages.SHOWN", 2)
+def test_pages_say_which_of_several_links_they_are_about_and_that_tables_are_cut_off(
+    crowd, researcher, monkeypatch
+):
     page = crowd.page("crowd_submissions")
-    assert "First 2 of 3 rows." in " ".join(researcher.get(page).text.split())
-    confirm(crowd)
-    assert "First 2 of 3 rows." in " ".join(researcher.get(page).text.split())
+    for each in (page.split(str(crowd.link.public_id))[0], crowd.page("crowd_pay"), page):
+        text = researcher.get(each).text.split("<main", 1)[1].split("<details", 1)[0]
+        assert f"{crowd.link.created_at:%Y-%m-%d %H:%M}" in text
+    monkeypatch.setattr("cqa_site.pay.pages.SHOWN", 2)
+    for _state in ("due", "confirmed"):
+        assert "First 2 of 3 rows." in " ".join(researcher.get(page).text.split())
+        confirm(crowd)
 
 
 def test_a_place_given_to_another_browser_moves_no_money(crowd):
@@ -190,21 +185,20 @@ def test_an_outcome_is_entered_for_the_state_of_the_locked_rows(crowd):
 
 
 def test_unpaid_ones_can_be_exported_again_and_confirmations_withdrawn(crowd):
+    about = {"link": crowd.link, "actor": crowd.researcher}
     confirm(crowd)
-    hand_out(link=crowd.link, actor=crowd.researcher)
-    settle_payments(link=crowd.link, was_paid=False, actor=crowd.researcher)
+    hand_out(**about)
+    settle_payments(was_paid=False, **about)
     assert states() == ["confirmed"] * 3
-    assert take_back(link=crowd.link, actor=crowd.researcher) == 3
-    assert len(due(crowd).payments) == 3
+    assert (take_back(**about), len(due(crowd).payments)) == (3, 3)
 
 
 def test_what_is_being_sent_is_neither_exported_nor_settled(crowd, monkeypatch):
+    about = {"link": crowd.link, "actor": crowd.researcher}
     confirm(crowd)
     begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
-    assert hand_out(link=crowd.link, actor=crowd.researcher) == []
-    about = {"link": crowd.link, "actor": crowd.researcher}
+    assert (hand_out(**about), take_back(**about)) == ([], 0)
     assert settle_payments(was_paid=True, **about) == 0
-    assert take_back(**about) == 0
     monkeypatch.setattr(payments, "SENT_SECONDS", -1)
     assert settle_payments(was_paid=True, **about) == 3
 
@@ -212,10 +206,3 @@ def test_what_is_being_sent_is_neither_exported_nor_settled(crowd, monkeypatch):
 def test_an_unknown_act_is_not_found(crowd, researcher):
     assert researcher.post(crowd.page("crowd_money", "refund")).status_code == 404
     assert researcher.get(crowd.page("crowd_money", "send")).status_code == 405
-
-
-def test_the_currency_of_confirmed_payments_stays(crowd, researcher):
-    confirm(crowd)
-    page = researcher.post(crowd.page("crowd_pay"), {"reward": "1", "currency": "USD"})
-    assert page.status_code == 422
-    assert "Payments are confirmed in GBP" in page.text

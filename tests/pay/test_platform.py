@@ -8,12 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from cqa_site.pay.jobs import FETCH_JOB, SEND_JOB, last_job
-from cqa_site.pay.platform_api import (
-    PlatformRefused,
-    PlatformUnclear,
-    list_submissions,
-    pay_order,
-)
+from cqa_site.pay.platform_api import PlatformRefused, PlatformUnclear, list_submissions, pay_order
 from cqa_site.pay.stand_in import HOOK_SECRET, STUDY, TOKEN, PlatformStandIn
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.crowd.payments import begin_batch, confirm_payments, due_payments
@@ -29,10 +24,8 @@ from .crowd import Crowd
 
 def make_crowd():
     crowd = Crowd(people=3, item_bonus=Decimal("0.10"), entry="signed")
-    names = ("participant_id", "session_id")
     for number, person in enumerate(crowd.people):
-        for name, text in zip(names, (f"PID{number:05}", f"SUB{number:05}"), strict=True):
-            setattr(person, name, text)
+        person.participant_id, person.session_id = f"PID{number:05}", f"SUB{number:05}"
         person.is_verified = True
         crowd.work(person)
     return crowd
@@ -118,13 +111,8 @@ def test_a_webhook_that_comes_while_the_list_is_fetched_is_newer(
 
 
 def test_a_refused_token_is_said_and_never_shown(platform, crowd, press, researcher, caplog):
-    connect_link(
-        link=crowd.link,
-        actor=crowd.researcher,
-        platform_study=STUDY,
-        hook_secret="",
-        api_token="another-secret-token",
-    )
+    about = {"platform_study": STUDY, "hook_secret": "", "api_token": "another-secret-token"}
+    connect_link(link=crowd.link, actor=crowd.researcher, **about)
     caplog.set_level(0)
     press("fetch")
     page = researcher.get(crowd.page("crowd_submissions")).text
@@ -135,12 +123,6 @@ def test_a_refused_token_is_said_and_never_shown(platform, crowd, press, researc
     for text in (page, links.text, caplog.text, str(list(AuditEvent.objects.values()))):
         assert "another-secret-token" not in text
     assert not crowd.link.submissions.exists()
-
-
-def test_addresses_outside_the_allowed_networks_are_not_asked(platform, crowd, settings):
-    settings.EGRESS_ALLOW = ""
-    with pytest.raises(PlatformUnclear):
-        list_submissions(crowd.link)
 
 
 def test_payments_are_sent_once_under_their_submissions(platform, crowd, press):
@@ -161,21 +143,20 @@ def test_an_order_that_is_refused_moves_no_money(platform, crowd, press, researc
     assert "This order was not paid." in researcher.get(crowd.page("crowd_submissions")).text
 
 
-def test_a_refused_order_says_nothing_of_those_before_it(platform, crowd, press, monkeypatch):
-    monkeypatch.setattr("cqa_site.pay.jobs.LARGEST_ORDER", 2)
+def test_an_order_with_another_amount_is_not_paid_and_a_refused_one_says_nothing_of_others(
+    platform, crowd, press, monkeypatch
+):
     confirm(crowd)
+    with monkeypatch.context() as patch:
+        take = platform.take_order
+        patch.setattr(platform, "take_order", lambda lines: take(lines) | {"amount": 6000})
+        press("send")
+    assert (states(), platform.paid) == (["confirmed"] * 3, [])
+    monkeypatch.setattr("cqa_site.pay.jobs.LARGEST_ORDER", 2)
     del platform.submissions["SUB00002"]
     press("send")
     assert (states(), len(platform.paid)) == (["confirmed", "paid", "paid"], 2)
     assert last_job(SEND_JOB, crowd.link).error.endswith("This order was not paid.")
-
-
-def test_an_order_with_another_amount_is_not_paid(platform, crowd, press, monkeypatch):
-    confirm(crowd)
-    take = platform.take_order
-    monkeypatch.setattr(platform, "take_order", lambda lines: take(lines) | {"amount": 6000})
-    press("send")
-    assert (states(), platform.paid) == (["confirmed"] * 3, [])
 
 
 def break_off():
@@ -207,9 +188,14 @@ def test_what_a_dead_worker_was_sending_is_unknown(platform, crowd, press):
     assert last_job(SEND_JOB, crowd.link).state == "done"
 
 
-def test_an_unknown_order_is_refused(platform, crowd):
+def test_an_unknown_order_is_refused_and_nothing_is_asked_elsewhere_or_without_a_token(
+    platform, crowd, settings
+):
     with pytest.raises(PlatformRefused):
         pay_order(crowd.link, "no-such-order")
+    settings.EGRESS_ALLOW = ""
+    with pytest.raises(PlatformUnclear):
+        list_submissions(crowd.link)
     link = ParticipantLink.objects.get(pk=crowd.link.pk)
     link.api_ciphertext = b""
     with pytest.raises(PlatformRefused, match="no API token"):

@@ -1,16 +1,15 @@
 """Crowd links: making them, coming in by them, and the code at the end."""
 
-import itertools
 import re
+from unittest import mock
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models.rounds import Assignment
 from annotation.labelling.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
@@ -19,22 +18,19 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from tests import cast
 from tests.worlds import built_once
 
-from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish, open_link
-
-KEYS = itertools.count()
-
-
-class Lab:
-    """A study with a member of each role and an open label round."""
-
-    def __init__(self):
-        self.study = cast.make_study("Study A")
-        self.people = {
-            role: cast.make_member(self.study, role, name=f"The {role}") for role in cast.ROLES
-        }
-        self.label_round = cast.make_label_round(self.study, ordinary=8, controls=2)
-        open_round(round_=self.label_round, actor=self.people["admin"])
-
+from .crowd import (
+    CODES,
+    DONE,
+    IDS,
+    Lab,
+    answer_item,
+    codes_in,
+    come_in,
+    finish,
+    label_items,
+    make_link,
+    open_link,
+)
 
 lab = built_once(Lab)
 
@@ -54,28 +50,9 @@ def label_round(lab):
     return lab.label_round
 
 
-def make_link(label_round, people, **fields):
-    usual = {"platform": "Prolific", "required_items": 4, "max_participants": 3}
-    return create_link(label_round, people["researcher"], **(usual | fields))
-
-
 @pytest.fixture
 def secret(label_round, people):
     return make_link(label_round, people)[1]
-
-
-def label_items(participant, count):
-    """Answer as many items as wanted, the way the labelling page does it."""
-    membership = Membership.objects.get(user=participant.user)
-    label_round = LabelRound.objects.get(pk=participant.link.round_id)
-    place = member_place(label_round=label_round, membership=membership)
-    for _number in range(count):
-        row = next_work(label_round=label_round, place=place).assignments[0]
-        answer_item(row, f"key-{participant.pk}-{next(KEYS)}")
-
-
-def answer_item(row, key):
-    answer(rater=row.rater, assignment=row, given=SubmittedLabel(client_key=key, label=1))
 
 
 # -- making links ---------------------------------------------------------------------------
@@ -115,20 +92,14 @@ def test_researcher_makes_a_link_that_is_shown_once(researcher, label_round, oth
     assert AuditEvent.objects.filter(verb="participant_link_created").count() == 1
 
 
-BAD_FIELDS = [
-    {"completed_code": ""},
-    {"completed_code": "CODE-FAULT"},
-    {"required_items": "0"},
-    {"max_participants": "0"},
-    {"max_participants": "-1"},
-    {"days": "0"},
-    {"study_param": "PROLIFIC_PID"},
-    {"participant_param": ""},
-]
-
-
 def test_bad_form_makes_no_link(researcher, label_round, subtests):
-    for fields in BAD_FIELDS:
+    for fields in (
+        *({"completed_code": text} for text in ("", "CODE-FAULT")),
+        *({"max_participants": text} for text in ("0", "-1")),
+        *({"required_items": "0"}, {"days": "0"}, {"participant_param": ""}),
+        {"study_param": "PROLIFIC_PID"},
+        *({"return_url": url} for url in ("javascript:alert(1)", "ftp:x", "no address at all")),
+    ):
         with subtests.test(str(fields)):
             assert post_link(researcher, label_round, **fields).status_code == 422
     assert not ParticipantLink.objects.exists()
@@ -182,18 +153,20 @@ def test_coming_back_is_the_same_person(secret):
 
 
 BAD_IDS = [
-    {},
-    {"PROLIFIC_PID": "x"},
-    IDS | {"PROLIFIC_PID": ""},
-    IDS | {"PROLIFIC_PID": "a" * 129},
-    IDS | {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}"},
-    IDS | {"PROLIFIC_PID": "<script>"},
-    IDS | {"PROLIFIC_PID": "a b"},
-    IDS | {"PROLIFIC_PID": "a\n"},
-    IDS | {"PROLIFIC_PID": "é"},
-    IDS | {"PROLIFIC_PID": ["one", "two"]},
-    IDS | {"STUDY_ID": "../.."},
-    IDS | {"SESSION_ID": "a" * 1_000},
+    *({}, {"PROLIFIC_PID": "x"}, IDS | {"STUDY_ID": "../.."}, IDS | {"SESSION_ID": "a" * 1_000}),
+    *(
+        IDS | {"PROLIFIC_PID": text}
+        for text in (
+            "",
+            "a" * 129,
+            "{{%PROLIFIC_PID%}}",
+            "<script>",
+            "a b",
+            "a\n",
+            "é",
+            ["1", "2"],
+        )
+    ),
 ]
 
 
@@ -262,28 +235,26 @@ def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, label_r
     assert Participant.objects.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("end", "status"),
-    [
-        ({}, 200),
-        ({"closed_at": timezone.now()}, 410),
-        ({"expires_at": timezone.now()}, 410),
-        ({"max_participants": 1}, 410),
-    ],
-)
-def test_before_the_button_every_id_is_told_the_same(secret, end, status):
+def test_before_the_button_every_id_is_told_the_same(secret):
     come_in(secret)
-    ParticipantLink.objects.update(**end)
-    texts = []
-    for name in ("PID-5f1", "PID-nobody"):
-        client = Client()
-        # Who tries ids does not know the session that the platform made for somebody.
-        open_link(client, secret, IDS | {"PROLIFIC_PID": name, "SESSION_ID": "SESSION-9"})
-        page = client.get("/join/start/")
-        assert page.status_code == status
-        token = r'csrfmiddlewaretoken" value="[^"]+"'
-        texts.append(re.sub(token, "", page.text.split("<main")[1]))
-    assert texts[0] == texts[1]
+    now = timezone.now()
+    for end, status in (
+        ({}, 200),
+        ({"max_participants": 1}, 410),
+        ({"max_participants": 3, "closed_at": now}, 410),
+        ({"closed_at": None, "expires_at": now}, 410),
+    ):
+        ParticipantLink.objects.update(**end)
+        texts = []
+        for name in ("PID-5f1", "PID-nobody"):
+            client = Client()
+            # Who tries ids does not know the session that the platform made for somebody.
+            open_link(client, secret, IDS | {"PROLIFIC_PID": name, "SESSION_ID": "SESSION-9"})
+            page = client.get("/join/start/")
+            assert page.status_code == status, end
+            token = r'csrfmiddlewaretoken" value="[^"]+"'
+            texts.append(re.sub(token, "", page.text.split("<main")[1]))
+        assert texts[0] == texts[1], end
 
 
 def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret, label_round, people):
@@ -301,18 +272,15 @@ def test_the_cookie_is_signed_and_only_its_hash_is_stored(secret, label_round, p
         other.cookies["place"] = value
         open_link(other, secret)
         assert other.post("/join/start/").status_code == 409
-    # It differs between links of one browser.
+    # Whoever is signed in keeps the place without it. It differs between links of one browser.
+    del client.cookies["place"]
+    assert "/label/" in open_link(client, secret).url
+    client, response = come_in(secret, client=sessionless(client))
+    assert "/label/" in response.url
+    kept = Participant.objects.get().browser_hash
     _link, second = make_link(label_round, people, platform="Other")
     come_in(second, client=sessionless(client))
     assert Participant.objects.exclude(browser_hash=kept).count() == 1
-
-
-def test_a_signed_in_person_whose_cookie_is_gone_keeps_the_place(secret):
-    client, _ = come_in(secret)
-    del client.cookies["place"]
-    assert "/label/" in open_link(client, secret).url
-    _again, response = come_in(secret, client=sessionless(client))
-    assert "/label/" in response.url
 
 
 def release_path(label_round, name="participant_release"):
@@ -351,8 +319,7 @@ def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
         researcher.post(reverse("crowd_link_close", args=ids))
     assert "/label/" in come_in(secret, client=sessionless(client))[1].url
     page = refusal(secret, IDS | {"PROLIFIC_PID": "PID-2"})
-    assert page.status_code == 410
-    assert words in page.content
+    assert (page.status_code, words in page.content) == (410, True)
     assert Participant.objects.count() == 1
 
 
@@ -439,12 +406,14 @@ def test_no_page_before_the_end_holds_a_code(secret, study, label_round):
     assert person.outcome == "running"
 
 
-def test_finished_work_shows_the_completed_code(secret, study):
+def test_finished_work_shows_the_completed_code_once_and_for_all(secret, study):
     client, _ = come_in(secret)
     home = reverse("study", args=[study.public_id])
     label_items(Participant.objects.get(), 1)
     assert "3 items to go" in client.get(DONE).text
-    assert "You still have items left to do" in client.post(DONE).text
+    said = client.post(DONE, {"outcome": "completed", "answered": "99"})
+    assert "You still have items left to do" in said.text
+    assert Participant.objects.get().outcome == "running", "the server decides"
     assert "Continue labelling" in client.get(home).text
     label_items(Participant.objects.get(), 3)
     assert not codes_in(client.get(DONE).text)
@@ -455,11 +424,13 @@ def test_finished_work_shows_the_completed_code(secret, study):
         assert "Continue labelling" not in text
         assert "report a fault" not in text
         assert finish(client) == ["CODE-COMPLETED"]
+    client.post("/join/fault/", {"comment": "Another code, please"})
     assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]
     person = Participant.objects.get()
-    assert person.outcome == "completed"
-    assert person.ended_at is not None
+    assert (person.outcome, person.ended_at is None) == ("completed", False)
     assert AuditEvent.objects.filter(verb="participant_ended").count() == 1
+    assert open_link(client, secret).url == DONE
+    assert come_in(secret, client=sessionless(client))[1].url == DONE
 
 
 @pytest.mark.parametrize("fields", [{"is_stopped": True}, {"excluded_at": timezone.now()}])
@@ -486,32 +457,29 @@ def test_somebody_whose_round_ran_out_is_not_told_to_go_on(label_round, people):
 
 
 @pytest.mark.parametrize("state", ["paused", "closed"])
-@pytest.mark.parametrize(("labels", "code"), [(0, "CODE-NOWORK"), (1, "CODE-FAULT")])
-def test_a_round_that_stops_left_no_work_and_amid_the_work_is_a_fault(
-    secret, label_round, state, labels, code
-):
-    client, _ = come_in(secret)
-    label_items(Participant.objects.get(), labels)
+def test_a_round_that_stops_left_no_work_and_amid_the_work_is_a_fault(secret, label_round, state):
+    clients = [come_in(secret, IDS | {"PROLIFIC_PID": name})[0] for name in ("P0", "P1")]
+    label_items(Participant.objects.get(participant_id="P1"), 1)
     type(label_round).objects.filter(pk=label_round.pk).update(state=state)
-    assert finish(client) == [code]
+    assert [finish(client) for client in clients] == [["CODE-NOWORK"], ["CODE-FAULT"]]
 
 
 def report(client, comment="The keys do nothing"):
     return client.post("/join/fault/", {"comment": comment}, follow=True).text
 
 
-@pytest.mark.parametrize("labels", [0, 1])
 def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
-    secret, label_round, researcher, people, labels
+    secret, label_round, researcher, people
 ):
     client, _ = come_in(secret)
     assert client.post("/join/fault/", {"comment": " "}).status_code == 422
-    label_items(Participant.objects.get(), labels)
-    text = report(client)
-    assert not codes_in(text)
-    assert "The researchers have your report" in " ".join(text.split())
-    person = Participant.objects.get()
-    assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
+    for labels in (0, 1):
+        label_items(Participant.objects.get(), labels)
+        text = report(client)
+        assert not codes_in(text)
+        assert "The researchers have your report" in " ".join(text.split())
+        person = Participant.objects.get()
+        assert (person.outcome, person.fault_report) == ("running", "The keys do nothing")
     assert "The keys do nothing" in researcher.get(links_page(label_round)).text
     researcher.post(release_path(label_round, "participant_fault"))
     assert codes_in(client.get(DONE).text) == ["CODE-FAULT"]
@@ -521,52 +489,29 @@ def test_words_alone_are_no_fault_and_are_kept_for_the_researchers(
 
 def test_only_a_reported_fault_of_running_work_is_confirmed(secret, label_round, researcher):
     client, _ = come_in(secret)
-    researcher.post(release_path(label_round, "participant_fault"))
-    assert Participant.objects.get().outcome == "running"
-    report(client)
-    label_items(Participant.objects.get(), 4)
-    finish(client)
-    researcher.post(release_path(label_round, "participant_fault"))
-    assert Participant.objects.get().outcome == "completed"
-
-
-def lose_an_answer(client, label_round, monkeypatch):
-    """Send an answer that the server fails to store."""
-    path = reverse("label_answer", args=[label_round.study.public_id, label_round.public_id])
-    with monkeypatch.context() as patched:
-        patched.setattr(label_views, "store", broken)
-        client.raise_request_exception = False
-        row = Assignment.objects.filter(state="served").first()
-        answer = {"item": row.public_id, "client_key": "k" * 32, "label": "1"}
-        assert client.post(path, answer).status_code == 500
-        client.raise_request_exception = True
-
-
-def broken(**_fields):
-    raise RuntimeError("the disk is full")
+    for outcome in ("running", "completed"):
+        researcher.post(release_path(label_round, "participant_fault"))
+        assert Participant.objects.get().outcome == outcome
+        report(client)
+        label_items(Participant.objects.get(), 4 if outcome == "running" else 0)
+        finish(client)
 
 
 def test_an_answer_the_server_lost_is_a_fault_of_one_browser(secret, label_round, monkeypatch):
     client, response = come_in(secret)
     client.get(response.url)
-    lose_an_answer(client, label_round, monkeypatch)
+    path = reverse("label_answer", args=[label_round.study.public_id, label_round.public_id])
+    row = Assignment.objects.filter(state="served").first()
+    sent = {"item": row.public_id, "client_key": "k" * 32, "label": "1"}
+    client.raise_request_exception = False
+    with monkeypatch.context() as patched:
+        patched.setattr(label_views, "store", mock.Mock(side_effect=RuntimeError))
+        assert client.post(path, sent).status_code == 500
     other, _ = come_in(secret, IDS | {"PROLIFIC_PID": "PID-2"})
     other.cookies["lost-answer"] = client.cookies["lost-answer"].value
     assert not codes_in(report(other))
     assert codes_in(report(client)) == ["CODE-FAULT"]
     assert Participant.objects.get(participant_id="PID-5f1").outcome == "fault"
-
-
-def test_outcome_is_the_servers_and_fixed_once_and_the_link_leads_back_to_it(secret):
-    client, _ = come_in(secret)
-    client.post(DONE, {"outcome": "completed", "answered": "99"})
-    assert Participant.objects.get().outcome == "running"
-    label_items(Participant.objects.get(), 4)
-    finish(client)
-    client.post("/join/fault/", {"comment": "Another code, please"})
-    assert codes_in(client.get(DONE).text) == ["CODE-COMPLETED"]
-    assert open_link(client, secret).url == DONE
-    assert come_in(secret, client=sessionless(client))[1].url == DONE
 
 
 def test_end_page_is_for_participants(people):

@@ -23,7 +23,7 @@ from tests.lengths import first, mostly, of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.worlds import built_of, built_once
 
-from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish, open_link
+from .crowd import DONE, IDS, codes_in, come_in, create_link, finish, open_link
 from .works import sheet_at, work_page
 
 OTHERS = IDS | {"PROLIFIC_PID": "PID-2", "SESSION_ID": "SESSION-2"}
@@ -41,10 +41,20 @@ labels = built_once(lambda: World("label", raters=3))
 
 def enter(world, ids=IDS, **fields):
     """Somebody's browser in the round of the world."""
-    secret = create_link(world.round, world.researcher, **(MORE | {"required_items": 6} | fields))[
-        1
-    ]
-    return come_in(secret, ids)[0]
+    usual = MORE | {"required_items": 6}
+    return come_in(create_link(world.round, world.researcher, **(usual | fields))[1], ids)[0]
+
+
+def sheet_form(world, sheet, answers=None):
+    return (answers or world.work.full_form) | {"base_version": "0", "client_key": f"k{sheet.pk}"}
+
+
+def program_of(world):
+    """What a program gets at an address below the study's."""
+    secret = create_token(user=world.researcher, name="test", scope="read")[1]
+    client = Client(headers={"authorization": f"Bearer {secret}"})
+    base = f"/api/v1/studies/{world.study.public_id}"
+    return lambda address: client.get(f"{base}/{address}").json()["results"]
 
 
 def person_of(ids=IDS):
@@ -67,11 +77,10 @@ def say(person, labels):
         answer(rater=place.rater, assignment=row, given=given)
 
 
-def submit(client, world, **changed):
+def submit(client, world, answers=None):
     sheet = sheet_at(world.round, client.get(world.address("")))
-    fields = world.work.full_form | {"base_version": "0", "client_key": f"k{sheet.pk}"} | changed
-    assert client.post(world.address("_submit", sheet), fields, **JSON).status_code == 200
-    return sheet
+    sent = sheet_form(world, sheet, answers)
+    assert client.post(world.address("_submit", sheet), sent, **JSON).status_code == 200
 
 
 def do_one(client, world):
@@ -135,14 +144,9 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     limit(labels, 0.2)
     rater = labels.raters[0]
     place = place_for(round_=labels.round, rater=rater)
-    rows = next_work(label_round=labels.round, place=place).assignments
-    for number, row in enumerate(rows[:4]):
-        given = (
-            SubmittedLabel(f"k{number}", skip_reason="unclear")
-            if number
-            else SubmittedLabel("k", 1)
-        )
-        answer(rater=rater, assignment=row, given=given)
+    for number, row in enumerate(next_work(label_round=labels.round, place=place).assignments[:4]):
+        how = {"skip_reason": "unclear"} if number else {"label": 1}
+        answer(rater=rater, assignment=row, given=SubmittedLabel(f"k{number}", **how))
     assert next_work(label_round=labels.round, place=place).assignments
     page = reverse("quality", args=[labels.study.public_id, labels.round.public_id])
     text = sign_in(labels.researcher).get(page).text
@@ -150,27 +154,12 @@ def test_members_skip_without_a_limit_and_are_flagged(labels):
     assert "more than 20 % of an annotator's answers are skips" in text
     assert f"below {labels.round.expected_seconds * HASTY_SHARE:.1f} s" in text
     assert "Only skips so far" not in text
-    secret = create_token(user=labels.researcher, name="test", scope="read")[1]
-    program = Client(headers={"authorization": f"Bearer {secret}"})
-    base = f"/api/v1/studies/{labels.study.public_id}/label-rounds/{labels.round.public_id}"
-    (row,) = program.get(f"{base}/annotators/").json()["results"]
+    (row,) = program_of(labels)(f"label-rounds/{labels.round.public_id}/annotators/")
     assert (row["skipped"], row["skipped_share"], row["is_skipping"]) == (3, 0.75, True)
     assert row.keys() >= {"median_seconds", "is_hasty"}
     VoteEvent.objects.filter(kind="answer").delete()
     Assignment.objects.filter(state="answered").update(state="skipped", label=None)
     assert "Only skips so far" in sign_in(labels.researcher).get(page).text
-
-
-def test_sheets_that_judge_nothing_are_skips(build_once, db):
-    world = build_once(World, "score").copy()
-    limit(world, 0.2)
-    client = enter(world)
-    empty = full_form("x") | {f"unable-C{number}": "unclear" for number in range(1, 16)}
-    for _turn in range(2):
-        submit(client, world, **empty | {"client_key": "k"})
-    assert [sheet.points for sheet in world.round.sheets.filter(state="submitted")] == [{}, {}]
-    assert "You skipped more" in client.get(work_page(world.round)).text
-    assert "CODE-SKIPS" in client.post(DONE, follow=True).text
 
 
 SKIPS = {
@@ -187,12 +176,9 @@ def skip(client, world, most=2):
             if next_work(label_round=place.round, place=place).assignments:
                 say(person_of(), [None])
             continue
-        reply = client.get(world.address(""))
-        if reply.status_code != 302:
+        if client.get(world.address("")).status_code != 302:
             break
-        sheet = sheet_at(world.round, reply)
-        fields = SKIPS[world.name] | {"base_version": "0", "client_key": f"k{sheet.pk}"}
-        assert client.post(world.address("_submit", sheet), fields, **JSON).status_code == 200
+        submit(client, world, SKIPS[world.name])
 
 
 ENDS = ["all that was asked", "nothing left", "closed", "fault", "stop"]
@@ -209,9 +195,10 @@ def test_who_skips_everything_gets_no_code_for_work(world, share, end):
         assert world.name in ("prefer", "audit")
         client = enter(world)
         sheet = sheet_at(world.round, client.get(world.address("")))
-        fields = {"base_version": "0", "client_key": "k"}
-        reply = client.post(world.address("_submit", sheet), fields, **JSON)
-        return assert_refused(world, reply)
+        sent = {"base_version": "0", "client_key": "k"}
+        assert client.post(world.address("_submit", sheet), sent, **JSON).status_code == 422
+        assert not world.kind.Sheet.objects.filter(state="submitted").exists()
+        return
     limit(world, share)
     if end == "nothing left":
         items = world.round.items.filter(slots__isnull=False).distinct()[:2]
@@ -227,20 +214,15 @@ def test_who_skips_everything_gets_no_code_for_work(world, share, end):
     elif end == "stop":
         client.post(STOP, {"choice": "keep"})
         assert person_of().outcome == "stopped"
-        return None
+        return
     text = client.post(DONE, follow=True).text
     assert "CODE-SKIPS" in text
     assert not codes_in(text)
 
 
-def assert_refused(world, reply):
-    assert reply.status_code == 422
-    assert world.kind.Sheet.objects.filter(state="submitted").count() == 0
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
-def test_a_round_without_a_limit_says_so(build_once, db, name):
+def test_pages_and_programs_say_what_limit_a_round_has_and_who_is_over_it(build_once, db, name):
     """Also before anybody has begun; the limit can be set while people work."""
     world = build_once(World, name).copy()
     client, ids = sign_in(world.researcher), [world.study.public_id, world.round.public_id]
@@ -249,40 +231,25 @@ def test_a_round_without_a_limit_says_so(build_once, db, name):
     limit(world, None)
     row = "Maximum share of skipped items</th><td>{}</td>"
     assert (row.format("No limit") in flat(client.get(pages[0]).text)) == can_skip
-    enter(world)
+    person = enter(world)
     assert ("has no limit on skips" in client.get(pages[1]).text) == can_skip
-    if not can_skip:
-        return
-    page = reverse(f"{world.kind.audit.round}_correct", args=ids)
-    asked = client.get(page).context["form"]
-    values = {field: asked[field].value() or "" for field in asked.fields}
-    assert client.post(page, values | {"skip_share": "0.3"}).status_code == 302
-    assert row.format("30 %") in flat(client.get(pages[0]).text)
-    assert "has no limit on skips" not in client.get(pages[1]).text
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", mostly(["label", *SERVED], "label", "score"))
-def test_programs_learn_of_skips_and_speed_what_the_pages_show(build_once, db, name):
-    world = build_once(World, name).copy()
-    limit(world, 0.2)
-    client = enter(world)
-    can_skip = world.kind.skipped is not None
-    skip(client, world) if can_skip else do_one(client, world)
+    if can_skip:
+        page = reverse(f"{world.kind.audit.round}_correct", args=ids)
+        asked = client.get(page).context["form"]
+        values = {field: asked[field].value() or "" for field in asked.fields}
+        assert client.post(page, values | {"skip_share": "0.3"}).status_code == 302
+        assert row.format("30 %") in flat(client.get(pages[0]).text)
+        assert "has no limit on skips" not in client.get(pages[1]).text
+    skip(person, world) if can_skip else do_one(person, world)
     rows = Assignment if name == "label" else world.kind.Sheet
     seconds = {"active_ms": 2500} if name == "label" else {"active_seconds": 2.5}
     rows.objects.filter(rater__user=person_of().user).update(**seconds)
-    secret = create_token(user=world.researcher, name="test", scope="read")[1]
-    program = Client(headers={"authorization": f"Bearer {secret}"})
-    base = f"/api/v1/studies/{world.study.public_id}"
-    tail = f"{world.round.public_id}/"
-    long = {"score": "scoring", "prefer": "preference", "count": "counting"}.get(name)
-    own = [f"{long}-rounds/{tail}people/"]
-    if name == "label":
-        own = [f"label-rounds/{tail}raters/"]
-    for address in (f"rounds/{tail}participants/", *own):
-        rows = program.get(f"{base}/{address}").json()["results"]
-        (row,) = [each for each in rows if each["skipped_share"] is not None]
+    tail, program = f"{world.round.public_id}/", program_of(world)
+    kinds = {"score": "scoring", "prefer": "preference", "count": "counting"}
+    own = f"{kinds.get(name)}-rounds/{tail}people/"
+    own = f"label-rounds/{tail}raters/" if name == "label" else own
+    for address in (f"rounds/{tail}participants/", own):
+        (row,) = [each for each in program(address) if each["skipped_share"] is not None]
         assert row["skipped"] == 2 * can_skip
         assert (row["skipped_share"], row["is_skipping"]) == (float(can_skip), can_skip)
         if "raters" not in address:
@@ -314,7 +281,7 @@ def fill(world):
 
 
 @SOME_KINDS
-def test_a_full_round_says_so_before_anybody_starts_and_gives_the_code(world):
+def test_a_full_round_and_one_that_ended_say_so_before_anybody_starts(world):
     secret = create_link(world.round, world.researcher, required_items=3)[1]
     fill(world)
     client = Client()
@@ -324,21 +291,13 @@ def test_a_full_round_says_so_before_anybody_starts_and_gives_the_code(world):
         assert "The study is full" in page.text
         assert codes_in(page.text) == ["CODE-NOWORK"]
         assert f'href="{BACK}CODE-NOWORK"' in page.text
-        assert "You will" not in page.text
-        assert "Sign in" not in page.text
+        for word in ("You will", "Sign in"):
+            assert word not in page.text
     assert not Participant.objects.exists()
-
-
-@SOME_KINDS
-def test_a_round_that_ended_says_so_before_anybody_starts(world):
-    secret = create_link(world.round, world.researcher)[1]
     close_round(round_=world.round, actor=world.researcher)
-    client = Client()
-    open_link(client, secret)
     page = client.get("/join/start/")
-    assert page.status_code == 410
+    assert (page.status_code, codes_in(page.text)) == (410, ["CODE-NOWORK"])
     assert "is not running" in page.text
-    assert codes_in(page.text) == ["CODE-NOWORK"]
 
 
 def test_a_full_link_gives_the_code_and_a_closed_one_the_way_back(labels):
@@ -384,11 +343,17 @@ def test_where_all_is_held_by_others_nothing_is_to_go(world):
     assert "You have" not in text
 
 
-def test_a_work_page_promises_no_more_than_that_entries_are_in_the_browser(world):
+@SOME_KINDS
+def test_work_pages_of_participants_say_how_to_go_on_and_promise_no_more(world):
     page = flat(enter(world).get(work_page(world.round), follow=True).text)
     says = r"You (are|were) signed out\. [^<]* in this browser[^<]* on the platform again"
     assert re.search(says, page)
-    assert "Your work is saved" not in page
+    for word in ("Your work is saved", "Sign in again"):
+        assert word not in page
+    for word in ("How to continue", "open the study on the platform again"):
+        assert word in page
+    member = sign_in(world.people[0]).get(work_page(world.round), follow=True).text
+    assert "How to continue" not in member
 
 
 @pytest.mark.long
@@ -426,34 +391,20 @@ def test_a_participant_never_meets_the_form_of_the_lab(world):
     assert 'href="https://app.prolific.com/"' in reply.text
 
 
-START = "/join/start/"
-
-
 @pytest.mark.long
 def test_who_reloads_the_first_page_later_is_led_back(labels):
     """The session forgets the link as soon as somebody has begun."""
-    client = enter(labels)
-    assert client.get(START, follow=True).redirect_chain[0][0] == "/join/back/"
-    assert client.get(START, follow=True).request["PATH_INFO"] != "/join/back/"
+    client, start = enter(labels), "/join/start/"
+    assert client.get(start, follow=True).redirect_chain[0][0] == "/join/back/"
+    assert client.get(start, follow=True).request["PATH_INFO"] != "/join/back/"
     client.cookies.pop("sessionid")
-    for reply in (client.get(START, follow=True), client.post(START, follow=True)):
+    for reply in (client.get(start, follow=True), client.post(start, follow=True)):
         assert "You are signed out" in reply.text
         assert "open the study on the platform again" in reply.text
-    reply = Client().get(START)
+    reply = Client().get(start)
     assert reply.status_code == 404
     assert "open it again: its link leads here" in reply.text
     assert "does not exist" not in reply.text
-
-
-@SOME_KINDS
-def test_work_pages_of_participants_say_how_to_go_on(world):
-    client = enter(world)
-    text = client.get(work_page(world.round), follow=True).text
-    assert "How to continue" in text
-    assert "open the study on the platform again" in text
-    assert "Sign in again" not in text
-    member = sign_in(world.people[0]).get(work_page(world.round), follow=True).text
-    assert "How to continue" not in member
 
 
 # -- stopping ----------------------------------------------------------------------------------
@@ -482,12 +433,20 @@ def test_stopping_keeps_the_answers_and_gives_back_the_rest(world):
     assert list(find_violations()) == []
 
 
-def test_withdrawn_answers_are_void_and_in_the_history(world):
+def test_withdrawn_answers_are_void_in_the_history_and_no_more_are_taken(world):
     client = enter(world)
     do_one(client, world)
-    client.get(work_page(world.round), follow=True)
+    reply = client.get(work_page(world.round))
+    if world.name == "label":
+        row = Assignment.objects.filter(state="served").first()
+        page = reverse("label_answer", args=[world.study.public_id, world.round.public_id])
+        sent = {"item": row.public_id, "client_key": "k", "label": "1"}
+    else:
+        sheet = sheet_at(world.round, reply)
+        page, sent = world.address("_submit", sheet), sheet_form(world, sheet)
     text = client.post(STOP, {"choice": "withdraw"}, follow=True).text
     assert "Your answers are withdrawn" in text
+    assert client.post(page, sent, **JSON).status_code == 404
     rows = Assignment if world.name == "label" else world.kind.Sheet
     states = set(rows.objects.filter(rater__user=person_of().user).values_list("state", flat=True))
     assert "void" in states
@@ -499,22 +458,6 @@ def test_withdrawn_answers_are_void_and_in_the_history(world):
     assert Place.objects.get(rater__user=person_of().user).is_excluded
     assert list(find_violations()) == []
     assert "You withdrew your answers" in client.get(reverse("home"), follow=True).text
-
-
-def test_after_withdrawing_nothing_more_is_taken(world):
-    client = enter(world)
-    reply = client.get(work_page(world.round))
-    if world.name == "label":
-        row = Assignment.objects.filter(state="served").first()
-        page = reverse("label_answer", args=[world.study.public_id, world.round.public_id])
-        sent = {"item": row.public_id, "client_key": "k", "label": "1"}
-    else:
-        sheet = sheet_at(world.round, reply)
-        page = world.address("_submit", sheet)
-        sent = world.work.full_form | {"base_version": "0", "client_key": "k"}
-    client.post(STOP, {"choice": "withdraw"})
-    assert client.post(page, sent, **JSON).status_code == 404
-    assert world.kind.count_own([world.round], person_of().user) == {}
 
 
 @pytest.mark.long
@@ -556,12 +499,3 @@ def test_stopping_is_for_participants(labels):
 def test_the_way_back_of_platforms(platform, return_url, code, address):
     link = ParticipantLink(platform=platform, return_url=return_url)
     assert link.address_for(code) == address
-
-
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "ftp:x", "not an address at all"])
-def test_only_web_addresses_lead_back(labels, url):
-    page = reverse("crowd_links", args=[labels.study.public_id, labels.round.public_id])
-    data = CODES | {"platform": "P", "required_items": "2", "max_participants": "3", "days": "3"}
-    data |= {"participant_param": "ID", "return_url": url}
-    assert sign_in(labels.researcher).post(page, data).status_code == 422
-    assert not ParticipantLink.objects.exists()

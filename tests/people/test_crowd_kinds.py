@@ -1,6 +1,7 @@
 """Crowd links of scoring, counting and preference rounds: one way in, one round, one code."""
 
 import re
+from unittest import mock
 
 import pytest
 from django.test import Client
@@ -34,11 +35,6 @@ built, world = built_of(Lab, SERVED, "score")
 @pytest.fixture
 def round_(world):
     return world.round
-
-
-@pytest.fixture
-def other(world):
-    return world.other
 
 
 @pytest.fixture
@@ -98,18 +94,22 @@ def test_from_the_platform_to_the_code(world, round_):
     assert "Show your completion code" in home
 
 
-def test_a_participant_finds_no_other_round(world, round_, other, inside):
-    kind_name = kind_of(round_).work_page
+def test_a_participant_finds_no_other_round_and_no_page_but_their_own(world, round_, inside):
+    other, kind_name = world.other, kind_of(round_).work_page
     for page in (kind_name, f"{kind_name}_own"):
         assert inside.get(address(page, other, other.public_id)).status_code == 404
     assert not Place.objects.filter(round=other).exists()
-    home = inside.get(reverse("study", args=[world.study.public_id])).text
-    assert "First" in home
-    assert "Another round" not in home
-
-
-def test_a_sheet_of_another_round_is_not_theirs_even_if_it_was_made(world, other, inside):
-    inside.get(world.address(""))
+    waiting = inside.get(work_page(round_))["Location"]
+    study = reverse("study", args=[world.study.public_id])
+    texts = [inside.get(page).text for page in (waiting, DONE, study)]
+    for text in texts:
+        assert 'class="tabs"' not in text
+        assert not codes_in(text)
+        assert "Another round" not in text
+    assert "First" in texts[2]
+    own = {work_page(round_), f"{work_page(round_)}own/", study, waiting}
+    assert set(re.findall(r'href="(/s/[^"]*)"', texts[0])) <= own
+    # A sheet of it is not theirs, even if it was made.
     rater = Participant.objects.get().user.raters.get()
     sheet = next_sheet(round_=other, rater=rater).sheet
     assert inside.get(world.address("_form", sheet)).status_code == 404
@@ -119,19 +119,8 @@ def test_a_sheet_of_another_round_is_not_theirs_even_if_it_was_made(world, other
     assert (sheet.state, sheet.draft) == (Sheet.State.OPEN, None)
 
 
-def test_pages_of_participants_lead_nowhere_else(world, round_, inside):
-    waiting = inside.get(work_page(round_))["Location"]
-    pages = [inside.get(page).text for page in (waiting, DONE)]
-    pages.append(inside.get(reverse("study", args=[world.study.public_id])).text)
-    for text in pages:
-        assert 'class="tabs"' not in text
-        assert not codes_in(text)
-    links = set(re.findall(r'href="(/s/[^"]*)"', pages[0]))
-    own = {work_page(round_), f"{work_page(round_)}own/"}
-    assert links <= own | {reverse("study", args=[world.study.public_id]), waiting}
-
-
-def test_links_and_people_of_another_round_are_not_found(round_, other, inside, researcher):
+def test_links_and_people_of_another_round_are_not_found(world, round_, inside, researcher):
+    other = world.other
     link, person = round_.links.get(), Participant.objects.get().user
     close = address("crowd_link_close", other, other.public_id, link.public_id)
     assert researcher.post(close).status_code == 404
@@ -169,15 +158,11 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
 
 
 @pytest.mark.long
-def test_a_submission_asks_no_more_of_the_database_for_members(
-    world, django_assert_max_num_queries
-):
-    """A participant costs two queries more: their link, and how many sheets there are already."""
+def test_a_participant_costs_two_queries_more(world, django_assert_max_num_queries):
+    """Their link, and how many sheets there are already."""
     world.round = world.make_round(raters=3, name="Wide")
-    member = sign_in(world.people[0])
-    participant = come_in(make_link(world, required_items=3)[1])[0]
-    counts = []
-    for client in (member, participant):
+    participant, counts = come_in(make_link(world, required_items=3)[1])[0], []
+    for client in (sign_in(world.people[0]), participant):
         sheet = sheet_at(world.round, client.get(world.address("")))
         with django_assert_max_num_queries(60) as asked:
             assert send(client, world, sheet).status_code == 200
@@ -219,15 +204,12 @@ def test_an_answer_the_server_lost_is_a_fault(world, inside, monkeypatch):
     sheet = sheet_at(world.round, inside.get(world.address("")))
     inside.raise_request_exception = False
     with monkeypatch.context() as patched:
+        broken = mock.Mock(side_effect=RuntimeError)
         patched.setattr("cqa_site.rounds.pages.work.submit_sheet", broken)
         assert send(inside, world, sheet).status_code == 500
     inside.raise_request_exception = True
     text = inside.post("/join/fault/", {"comment": "It broke"}, follow=True).text
     assert codes_in(text) == ["CODE-FAULT"]
-
-
-def broken(**_fields):
-    raise RuntimeError("the disk is full")
 
 
 def test_a_link_into_a_round_of_another_study_is_found(world, other_study):

@@ -50,13 +50,25 @@ def vote(label_round, person, count):
     )
 
 
+def place_in(label_round, person):
+    label_round.refresh_from_db()
+    membership = label_round.study.memberships.get(user=person)
+    return member_place(label_round=label_round, membership=membership)
+
+
+def label_next(place, turn):
+    """Label one item, if there is one left."""
+    rows = next_work(label_round=place.round, place=place).assignments
+    for row in rows[:1]:
+        answer(rater=place.rater, assignment=row, given=SubmittedLabel(f"k{turn}", 2))
+    return bool(rows)
+
+
 def dispute(label_round, **fields):
-    argument = label_round.items.first().argument
-    defaults = {"provenance": "votes", "is_tied": True, "votes": 2}
+    usual = {"provenance": "votes", "is_tied": True, "votes": 2}
     label_round.slots.update(state="done")
-    return FinalLabel.objects.create(
-        label_round=label_round, argument=argument, **(defaults | fields)
-    )
+    argument = label_round.items.first().argument
+    FinalLabel.objects.create(label_round=label_round, argument=argument, **(usual | fields))
 
 
 def next_card(text):
@@ -99,13 +111,13 @@ def test_then_come_as_many_annotators_as_an_argument_asks_for(db, study):
 def test_a_crowd_counts_for_its_own_round(db, study):
     """Whoever came by the link of another round cannot label here."""
     admin = cast.make_member(study, Role.ADMIN)
-    other, mine = (cast.make_label_round(study, name=name) for name in ("Other", "Mine"))
-    for round_ in (other, mine):
-        open_round(round_=round_, actor=admin)
+    rounds = [cast.make_label_round(study, name=name) for name in ("Other", "Mine")]
     client = cast.sign_in(admin)
-    crowd(other, admin, 3)
+    for round_ in rounds:
+        open_round(round_=round_, actor=admin)
+    crowd(rounds[0], admin, 3)
     assert "Add annotators" in next_card(overview(client, study))
-    crowd(mine, admin, 2)
+    crowd(rounds[1], admin, 2)
     cast.make_member(study, Role.ANNOTATOR)
     assert "Collect labels" in next_card(overview(client, study))
 
@@ -126,17 +138,11 @@ def test_labels_are_in_when_all_of_them_are(researcher, study, people):
 
 @pytest.mark.long
 def test_votes_are_counted_alike_by_the_path_and_by_the_round(researcher, study, people):
-    label_round = opened(
-        study, people, ordinary=4, controls=0, controls_per_block=0, votes_per_item=2
-    )
-    label_round.refresh_from_db()
-    membership = study.memberships.get(user=people["annotator"])
-    place = member_place(label_round=label_round, membership=membership)
+    plan = {"ordinary": 4, "controls": 0, "controls_per_block": 0, "votes_per_item": 2}
+    label_round = opened(study, people, **plan)
+    place = place_in(label_round, people["annotator"])
     for turn in range(3):
-        row = next_work(label_round=label_round, place=place).assignments[0]
-        answer(
-            rater=place.rater, assignment=row, given=SubmittedLabel(client_key=f"k{turn}", label=2)
-        )
+        label_next(place, turn)
     said = "3 of 8 votes on ordinary items"
     assert f"{said} received." in overview(researcher, study)
     page = reverse("label_round", args=[study.public_id, label_round.public_id])
@@ -201,24 +207,19 @@ def test_expert_is_led_to_the_queue_then_to_labelling(study, people):
 
 def test_annotator_goes_on_where_they_stopped_until_everything_is_labelled(study, people):
     label_round = opened(study, people, ordinary=3, controls=1)
-    label_round.refresh_from_db()
     client = cast.sign_in(people["annotator"])
     assert "Start labelling" in overview(client, study)
-    membership = study.memberships.get(user=people["annotator"])
-    place = member_place(label_round=label_round, membership=membership)
-    turn = 0
-    while row := next(iter(next_work(label_round=label_round, place=place).assignments), None):
+    place = place_in(label_round, people["annotator"])
+    for turn in range(4):
         assert "Nothing is left" not in overview(client, study)
-        given = SubmittedLabel(client_key=f"k{turn}", label=2)
-        answer(rater=place.rater, assignment=row, given=given)
-        turn += 1
-        if turn == 2:
+        assert label_next(place, turn)
+        if turn == 1:
             text = overview(client, study)
             assert "Continue labelling" in text
             assert "2 labelled by you" in text
             assert reverse("label", args=[study.public_id, label_round.public_id]) in text
+    assert not label_next(place, 4)
     text = overview(client, study)
-    assert turn == 4
     assert "You have nothing left to do here at the moment." in text
     assert "Continue labelling" not in text
 
@@ -237,18 +238,17 @@ def test_annotator_sees_nothing_of_others(study, people):
 
 
 def without_token(text):
-    return "".join(
-        part.split('"', 1)[1] for part in text.split('csrfmiddlewaretoken" value="')[1:]
-    )
+    parts = text.split('csrfmiddlewaretoken" value="')[1:]
+    return "".join(part.split('"', 1)[1] for part in parts)
 
 
-@pytest.mark.parametrize("state", ["draft", "paused", "closed"])
-def test_annotator_is_not_led_to_a_label_round_that_is_not_open(study, people, state):
-    label_round = opened(study, people)
-    LabelRound.objects.filter(pk=label_round.pk).update(state=state, closed_at=timezone.now())
-    text = overview(cast.sign_in(people["annotator"]), study)
-    assert "Nothing to do now" in text
-    assert "Round 1" not in text
+def test_annotator_is_not_led_to_a_label_round_that_is_not_open(study, people):
+    label_round, client = opened(study, people), cast.sign_in(people["annotator"])
+    for state in ("draft", "paused", "closed"):
+        LabelRound.objects.filter(pk=label_round.pk).update(state=state, closed_at=timezone.now())
+        text = overview(client, study)
+        assert "Nothing to do now" in text
+        assert "Round 1" not in text
 
 
 @pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 31)])
@@ -267,28 +267,24 @@ def test_page_costs_the_same_for_many_label_rounds(
 
 @pytest.mark.long
 def test_the_verdict_on_judges_of_labels_is_a_result(researcher, study, people):
+    def newest():
+        return overview(researcher, study).split('id="results-title"')[1].split("</section>")[0]
+
     label_round = cast.make_label_round(study, name="Judged")
     cast.make_label_round(study, name="Not judged")
-    assert "Judged" not in newest_results(researcher, study)
+    assert "Judged" not in newest()
     label_by_machine(label_round)
-    part = flat(newest_results(researcher, study))
+    part = flat(newest())
     page = reverse("judges", args=[study.public_id, label_round.public_id])
     assert f'<a href="{page}">Judged</a>' in part
     assert "Judges · labelled now" in part
     assert "Not judged" not in part
 
 
-def test_labels_of_a_machine_that_came_in_a_file_are_judged_too(researcher, study, people):
-    label_round = cast.make_label_round(
-        study, name="From a file", origin=LabelRound.Origin.IMPORTED
-    )
+def test_labels_of_a_machine_that_came_in_a_file_are_judged_too(study):
+    label_round = cast.make_label_round(study, origin=LabelRound.Origin.IMPORTED)
     assert list(judged_rounds(study)) == []
     model = Rater.objects.create(study=study, kind="model", name="GPT-4")
-    row = Assignment(round=label_round, item=label_round.items.first(), rater=model, label=1)
-    row.state = "answered"
-    row.save()
+    about = {"round": label_round, "item": label_round.items.first(), "rater": model}
+    Assignment.objects.create(**about, label=1, state="answered")
     assert list(judged_rounds(study)) == [label_round]
-
-
-def newest_results(client, study):
-    return overview(client, study).split('id="results-title"')[1].split("</section>")[0]

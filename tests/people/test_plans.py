@@ -38,9 +38,7 @@ def begun(client, kind, study):
     """What a browser would send of the form as it comes."""
     form = client.get(address(kind, "new", study)).context["form"]
     values = {name: form[name].value() for name in form.fields}
-    return {
-        name: value for name, value in values.items() if value is not None and value is not False
-    }
+    return {name: each for name, each in values.items() if each is not None and each is not False}
 
 
 def figures(reply):
@@ -122,21 +120,17 @@ def test_a_draft_of_another_study_is_not_there(researcher, study, other_study):
     assert (said.items, said.known) == (8, 2)
 
 
-@pytest.fixture
-def agreed(study):
+def agree(study):
     """Two arguments on which all agree, and others on which they do not, or one person alone."""
-    crowd = make_raters(study, 2)
     votes = [[2, 2], [0, 0], [1, 3], [2, None]]
-    label_round = imported(study, crowd, votes=votes)
-    return {item.argument_id: votes[place][0] for place, item in enumerate(_first(label_round))}
-
-
-def _first(label_round):
-    return label_round.items.order_by("pk")[:2]
+    label_round = imported(study, make_raters(study, 2), votes=votes)
+    first = label_round.items.order_by("pk")[:2]
+    return {item.argument_id: votes[place][0] for place, item in enumerate(first)}
 
 
 @pytest.mark.long
-def test_control_items_are_proposed_where_people_agreed(researcher, study, agreed):
+def test_control_items_are_proposed_where_people_agreed(researcher, study):
+    agreed = agree(study)
     cast.make_arguments(study, 6)
     assert dict(agreed_labels(study, [0, 1, 2, 3])) == agreed
     values = begun(researcher, LABEL, study)
@@ -150,7 +144,11 @@ def test_control_items_are_proposed_where_people_agreed(researcher, study, agree
     assert made.slots.count() == 8 * 3
 
 
-def test_there_are_no_more_control_items_than_agreed_labels(researcher, study, agreed):
+def test_there_are_no_more_control_items_than_agreed_labels(researcher, study):
+    cast.make_arguments(study, 6)
+    values = begun(researcher, LABEL, study)
+    assert (values["known"], values["controls_per_block"]) == (0, 0)
+    agree(study)
     values = begun(researcher, LABEL, study) | {"known": 3, "then": "open"}
     reply = researcher.post(address(LABEL, "new", study), values)
     assert reply.status_code == 422
@@ -159,13 +157,8 @@ def test_there_are_no_more_control_items_than_agreed_labels(researcher, study, a
     assert agreed_labels(study, [0, 1]) == []
 
 
-def test_without_agreement_there_are_no_control_items(researcher, study):
-    cast.make_arguments(study, 6)
-    values = begun(researcher, LABEL, study)
-    assert (values["known"], values["controls_per_block"]) == (0, 0)
-
-
-def test_only_what_no_round_holds_yet(researcher, study, agreed):
+def test_only_what_no_round_holds_yet(researcher, study):
+    agree(study)
     cast.make_arguments(study, 3)
     values = begun(researcher, LABEL, study) | {"which": "new", "sample": 2}
     assert figures(researcher.post(address(LABEL, "extent", study), values)).items == 2

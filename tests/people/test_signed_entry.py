@@ -25,8 +25,7 @@ from cqa_site.rounds.crowd.platform import connect_link, signature_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from tests.worlds import built_once
 
-from .crowd import IDS, come_in, open_link
-from .test_crowd import Lab, label_items, make_link
+from .crowd import IDS, Lab, come_in, label_items, make_link, open_link
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -154,24 +153,33 @@ def forged():
     }.items()
 
 
+def connect(link, people, hook_secret=SECRET):
+    about = {"platform_study": IDS["STUDY_ID"], "hook_secret": hook_secret}
+    connect_link(link=link, actor=people["admin"], **about)
+
+
 @pytest.fixture
 def signed(label_round, people):
     """A link that requires tokens for one study, and its secret."""
     link, secret = make_link(label_round, people, entry="signed")
-    connect_link(
-        link=link, actor=people["admin"], platform_study=IDS["STUDY_ID"], hook_secret=SECRET
-    )
+    connect(link, people)
     return link, secret
 
 
 def stored():
     """How many rows there are of whatever an entry could store."""
-    models = (Participant, User, Session, AuditEvent)
-    return [model.objects.count() for model in models]
+    return [model.objects.count() for model in (Participant, User, Session, AuditEvent)]
 
 
 def enter(client, secret, text, **more):
     return open_link(client, secret, {tokens.TOKEN_PARAM: text} | more)
+
+
+def come_by(secret, text=None, client=None):
+    """A browser that opened a signed link and pressed the button, and the answer."""
+    client = client or Client()
+    enter(client, secret, text or token())
+    return client, client.post("/join/start/")
 
 
 def test_a_signed_token_opens_the_link_and_marks_the_person_verified(signed):
@@ -202,49 +210,30 @@ def test_forged_expired_and_foreign_tokens_store_nothing(signed, subtests):
     assert stored() == before
 
 
-def test_a_token_is_refused_until_the_link_knows_its_study(label_round, people):
-    _link, secret = make_link(label_round, people, entry="signed")
-    assert enter(Client(), secret, token()).status_code == 403
-
-
-def test_a_copied_token_does_not_open_the_place_in_another_browser(signed):
-    text = token()
-    first = Client()
-    enter(first, signed[1], text)
-    first.post("/join/start/")
-    thief = Client()
-    enter(thief, signed[1], text)
-    assert thief.post("/join/start/").status_code == 409
-    assert Participant.objects.count() == 1
-
-
-def test_a_second_submission_and_another_link_do_not_open_a_second_place(
+def test_neither_a_copied_token_nor_another_submission_or_link_opens_a_second_place(
     signed, label_round, people
 ):
-    first = Client()
-    enter(first, signed[1], token())
-    first.post("/join/start/")
+    """Nor does a token open a link that does not know its study yet."""
+    first, _reply = come_by(signed[1])
+    assert come_by(signed[1])[1].status_code == 409
     first.get("/accounts/logout/")
     later = Client()
     later.cookies = first.cookies.copy()
     del later.cookies["sessionid"]
-    enter(later, signed[1], token(prolific=ids(SESSION_ID="SESSION-2")))
-    assert later.post("/join/start/").status_code == 410
+    again = token(prolific=ids(SESSION_ID="SESSION-2"))
+    assert come_by(signed[1], again, later)[1].status_code == 410
     link, secret = make_link(label_round, people, entry="signed")
-    connect_link(link=link, actor=people["admin"], platform_study=IDS["STUDY_ID"], hook_secret="")
-    other = Client()
-    enter(other, secret, token())
-    assert other.post("/join/start/").status_code == 409
+    assert enter(Client(), secret, token()).status_code == 403
+    connect(link, people, "")
+    assert come_by(secret)[1].status_code == 409
     assert Participant.objects.count() == 1
 
 
 def test_a_link_may_take_both_and_says_who_is_unverified(label_round, people):
     link, secret = make_link(label_round, people, entry="either")
-    connect_link(link=link, actor=people["admin"], platform_study=IDS["STUDY_ID"], hook_secret="")
+    connect(link, people, "")
     come_in(secret, IDS | {"PROLIFIC_PID": "PID-typed", "SESSION_ID": "SESSION-9"})
-    client = Client()
-    enter(client, secret, token())
-    client.post("/join/start/")
+    come_by(secret)
     marks = dict(Participant.objects.values_list("participant_id", "is_verified"))
     assert marks == {"PID-typed": False, IDS["PROLIFIC_PID"]: True}
     assert enter(Client(), secret, token(exp=1)).status_code == 403
@@ -339,12 +328,13 @@ def test_unsigned_old_and_malformed_reports_change_nothing(signed, label_round, 
     assert report(other, "E1", "RETURNED", secret="").status_code == 403
 
 
-def test_a_return_frees_the_slots_once_and_keeps_the_work(signed, label_round):
+def test_a_return_frees_the_slots_once_keeps_the_work_and_takes_no_code_away(signed, label_round):
     link, secret = signed
-    client = Client()
-    enter(client, secret, token())
-    client.post("/join/start/")
-    person = Participant.objects.get()
+    done, _reply = come_by(secret, token(prolific=ids(PROLIFIC_PID="P2", SESSION_ID="S2")))
+    label_items(Participant.objects.get(), link.required_items)
+    done.post("/join/done/")
+    client, _reply = come_by(secret)
+    person = Participant.objects.get(session_id=IDS["SESSION_ID"])
     label_items(person, 1)
     held = label_round.assignments.filter(rater__user=person.user, slot__isnull=False)
     assert held.count() > 1
@@ -353,22 +343,12 @@ def test_a_return_frees_the_slots_once_and_keeps_the_work(signed, label_round):
     assert held.count() == 1  # the one that is labelled
     person.refresh_from_db()
     assert (person.outcome, completion_code(person)) == ("returned", "")
-    assert AuditEvent.objects.filter(verb="participant_ended").count() == 1
     assert "The platform ended your submission" in client.get("/join/done/").text
-
-
-def test_a_late_return_takes_no_code_away(signed):
-    link, secret = signed
-    client = Client()
-    enter(client, secret, token())
-    client.post("/join/start/")
-    person = Participant.objects.get()
-    label_items(person, link.required_items)
-    client.post("/join/done/")
-    report(link, "E1", "TIMED-OUT")
-    person.refresh_from_db()
-    assert (person.outcome, person.platform_status) == ("completed", "TIMED-OUT")
-    assert completion_code(person) == link.completed_code
+    report(link, "E2", "TIMED-OUT", "S2")
+    late = Participant.objects.get(session_id="S2")
+    assert (late.outcome, late.platform_status) == ("completed", "TIMED-OUT")
+    assert completion_code(late) == link.completed_code
+    assert AuditEvent.objects.filter(verb="participant_ended").count() == 2
 
 
 def test_reports_in_any_order_and_repeated_leave_the_newest_status(signed):
@@ -376,9 +356,7 @@ def test_reports_in_any_order_and_repeated_leave_the_newest_status(signed):
     link, secret = signed
     people = [f"P{number}" for number in range(3)]
     for name in people:
-        client = Client()
-        enter(client, secret, token(prolific=ids(PROLIFIC_PID=name, SESSION_ID=f"S-{name}")))
-        client.post("/join/start/")
+        come_by(secret, token(prolific=ids(PROLIFIC_PID=name, SESSION_ID=f"S-{name}")))
     now = time.time()
     steps = [("RESERVED", now - 30), ("ACTIVE", now - 20), ("RETURNED", now - 10)]
     sent = [(name, *step) for name in people for step in steps] * 4
@@ -395,37 +373,30 @@ def test_the_page_stores_the_connection_and_never_shows_the_secret(
     researcher, label_round, people
 ):
     link, _secret = make_link(label_round, people, entry="signed")
-    page = reverse("crowd_links", args=[label_round.study.public_id, label_round.public_id])
+    place = [label_round.study.public_id, label_round.public_id]
+    page = reverse("crowd_links", args=place)
     assert "Signed entries are refused until" in researcher.get(page).text
-    address = reverse(
-        "crowd_link_connect",
-        args=[label_round.study.public_id, label_round.public_id, link.public_id],
-    )
-    bad = researcher.post(address, {"platform_study": "a b"}, follow=True)
-    assert "Copy the ID from the platform" in bad.text
-    reply = researcher.post(
-        address, {"platform_study": "STUDY-1", "hook_secret": SECRET}, follow=True
-    )
-    assert "STUDY-1" in reply.text
-    assert SECRET not in reply.text
-    researcher.post(address, {"platform_study": "STUDY-2", "hook_secret": ""})
+    assert 'value="projectId"' in researcher.get(f"{page}?platform=connect").text, "a preset"
+    address = reverse("crowd_link_connect", args=[*place, link.public_id])
+
+    def connected(study, secret=""):
+        said = {"platform_study": study, "hook_secret": secret}
+        return researcher.post(address, said, follow=True).text
+
+    assert "Copy the ID from the platform" in connected("a b")
+    text = connected("STUDY-1", SECRET)
+    assert "STUDY-1" in text
+    assert SECRET not in text
+    connected("STUDY-2")
     link = ParticipantLink.objects.get(pk=link.pk)
     assert link.platform_study == "STUDY-2"
     assert link.hook_ciphertext
     assert SECRET.encode() not in bytes(link.hook_ciphertext)
 
 
-def test_presets_fill_the_form_and_sona_gets_its_own_placeholder(researcher, label_round, people):
-    page = reverse("crowd_links", args=[label_round.study.public_id, label_round.public_id])
-    assert 'value="projectId"' in researcher.get(f"{page}?platform=connect").text
-    link, _secret = make_link(
-        label_round,
-        people,
-        platform="SONA",
-        participant_param="id",
-        study_param="",
-        session_param="",
-        return_url="https://a.example/credit?survey_code={participant}",
+def test_sona_gets_its_own_placeholder():
+    link = ParticipantLink(
+        platform="SONA", return_url="https://a.example/credit?survey_code={participant}"
     )
     assert tokens.PLATFORM_ID.fullmatch("12345")
     assert link.address_for("C", "a&b") == "https://a.example/credit?survey_code=a%26b"

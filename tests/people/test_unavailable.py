@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from unittest import mock
 
 import psycopg
 import pytest
@@ -30,26 +31,27 @@ def sqlite_error(code, text="x"):
     return caused(OperationalError, cause)
 
 
+PG = psycopg.errors
 AWAY = [
-    caused(OperationalError, psycopg.OperationalError("connection refused")),
-    caused(OperationalError, psycopg.errors.AdminShutdown("terminating connection")),
-    caused(OperationalError, psycopg.errors.DiskFull("could not extend file")),
-    caused(OperationalError, psycopg.errors.TooManyConnections("too many clients")),
-    caused(OperationalError, psycopg.errors.DeadlockDetected("deadlock")),
+    *(
+        caused(OperationalError, kind("words of the server"))
+        for kind in (
+            psycopg.OperationalError,
+            PG.AdminShutdown,
+            PG.DiskFull,
+            PG.TooManyConnections,
+        )
+    ),
+    caused(OperationalError, PG.DeadlockDetected("deadlock")),
     caused(InterfaceError, psycopg.InterfaceError("the connection is closed")),
-    sqlite_error(sqlite3.SQLITE_BUSY),
-    sqlite_error(sqlite3.SQLITE_FULL),
-    sqlite_error(sqlite3.SQLITE_CANTOPEN),
-    sqlite_error(sqlite3.SQLITE_IOERR_WRITE),
+    *(sqlite_error(code) for code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL)),
+    *(sqlite_error(code) for code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR_WRITE)),
 ]
 WRONG = [
-    caused(OperationalError, psycopg.errors.StatementTooComplex("stack depth")),
+    caused(OperationalError, PG.StatementTooComplex("stack depth")),
     caused(InterfaceError, psycopg.InterfaceError("the cursor is closed")),
     sqlite_error(sqlite3.SQLITE_ERROR, "no such table: x"),
-    IntegrityError("twice"),
-    DatabaseError("malformed"),
-    ValueError("connection"),
-    None,
+    *(IntegrityError("twice"), DatabaseError("malformed"), ValueError("connection"), None),
 ]
 
 
@@ -61,11 +63,7 @@ def test_errors_of_the_connection_are_told_apart_from_wrong_statements():
 @pytest.fixture
 def away(monkeypatch):
     """Every look at a session fails as with a server that refuses connections."""
-
-    def refused(_store):
-        raise AWAY[0]
-
-    monkeypatch.setattr(SessionStore, "load", refused)
+    monkeypatch.setattr(SessionStore, "load", lambda _store: failing(AWAY[0])())
 
 
 def assert_busy(response):
@@ -121,10 +119,7 @@ def test_the_api_is_503_for_the_connection_only(db, study, people, monkeypatch):
 
 
 def failing(error):
-    def fail(*_args, **_fields):
-        raise error
-
-    return fail
+    return mock.Mock(side_effect=error)
 
 
 @pytest.mark.django_db
@@ -175,10 +170,10 @@ def test_health_says_within_a_second_that_the_database_hangs(pulse, monkeypatch)
 
 
 def test_health_asks_again_after_a_failure(pulse, monkeypatch):
-    monkeypatch.setattr(outages, "ask_database", failing(AWAY[0]))
-    assert_busy(Client().get("/healthz"))
-    monkeypatch.setattr(outages, "ask_database", lambda: None)
-    assert Client().get("/healthz").status_code == 200
+    for error, status in ((AWAY[0], 503), (None, 200)):
+        monkeypatch.setattr(outages, "ask_database", failing(error))
+        reply = Client().get("/healthz")
+        assert (reply.status_code, "Retry-After" in reply) == (status, status == 503)
 
 
 def test_requests_do_not_wait_for_a_database_known_to_be_away(pulse, monkeypatch):

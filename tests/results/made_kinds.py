@@ -23,18 +23,12 @@ class LabelRounds:
 
     def move(self):
         rater = Rater.objects.create(study=self.subject.study, name="Invented")
+        about = {"round": self.subject, "rater": rater, "state": "answered"}
         for place, item in enumerate(self.subject.items.all()):
-            row = Assignment.objects.create(
-                round=self.subject,
-                item=item,
-                rater=rater,
-                state="answered",
-                label=place % 3,
-                answered_at="2026-03-02T10:30Z",
-            )
-            VoteEvent.objects.create(
-                assignment=row, client_key=f"k{row.pk}", kind="answer", label=place % 3
-            )
+            said = {"item": item, "label": place % 3, "answered_at": "2026-03-02T10:30Z"}
+            row = Assignment.objects.create(**about, **said)
+            event = {"client_key": f"k{row.pk}", "kind": "answer", "label": row.label}
+            VoteEvent.objects.create(assignment=row, **event)
 
 
 class Boards:

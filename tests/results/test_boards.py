@@ -3,14 +3,8 @@
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
-from cqa_site.results.boards import (
-    Board,
-    BoardCell,
-    BoardColumn,
-    BoardRow,
-    figure_cell,
-    with_columns,
-)
+from cqa_site.results import boards
+from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.stats.estimate import Bounded, RankPosition
 from tests.flat import flat
 
@@ -30,8 +24,7 @@ def drawn(board: Board) -> str:
 
 
 def test_without_a_test_every_rank_is_open():
-    places = {name: RankPosition(rank=at) for at, name in enumerate("ABC", 1)}
-    rows = [BoardRow(name=name, place=place, cells=()) for name, place in places.items()]
+    rows = [BoardRow(name=str(at), place=RankPosition(rank=at), cells=()) for at in (1, 2, 3)]
     said = drawn(Board(columns=[], rows=[*rows, BoardRow(name="D", cells=())]))
     assert said.count('<span class="soft small">1–3</span>') == 3
     assert "1–1" not in drawn(Board(columns=[], rows=rows[:1]))
@@ -57,12 +50,12 @@ def columned() -> Board:
 
 
 def test_a_board_opens_with_some_columns_and_shows_those_that_are_wanted():
-    opened = with_columns(columned(), ())
+    opened = boards.with_columns(columned(), ())
     assert [each.title for each in opened.columns] == ["Mean"]
     assert [each.is_shown for each in opened.choices] == [True, False]
     assert opened.rows[0].cells == [figure_cell(Bounded(value=1), notes=["few"], details=["n 3"])]
     assert not opened.rows[1].cells
-    chosen = with_columns(columned(), ("cost", "unknown"))
+    chosen = boards.with_columns(columned(), ("cost", "unknown"))
     assert [each.title for each in chosen.columns] == ["Cost"]
     assert [each.is_shown for each in chosen.choices] == [False, True]
     assert chosen.rows[0].cells == [BoardCell("9 s")]

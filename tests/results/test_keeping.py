@@ -8,13 +8,6 @@ from django.db import IntegrityError, transaction
 
 from cqa_site.people.models import AuditEvent
 from cqa_site.results import snapshots
-from cqa_site.results.snapshots import (
-    KINDS,
-    archive_of,
-    check_archive,
-    check_snapshot,
-    find_violations,
-)
 from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study
 from tests.worlds import built_of
@@ -66,7 +59,7 @@ def freeze(made, boss, number=1, **said):
 
 
 def test_every_kind_is_registered_and_made_here():
-    assert KINDS.keys() == MADE.keys()
+    assert snapshots.KINDS.keys() == MADE.keys()
 
 
 def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss, live):
@@ -83,23 +76,20 @@ def test_the_live_one_keeps_its_number_and_the_next_gets_the_next(made, boss, li
     assert made.kind.Model.objects.values().get(pk=frozen.pk) == before
 
 
-def test_freezing_is_said_in_the_history_and_happens_once(made, boss, live):
-    freeze(made, boss, note="Table 2")
+def test_only_what_was_looked_at_is_frozen_once_and_said_in_the_history(made, boss, live):
+    old = live.seal
+    made.move()
+    live = snapshots.refresh(made.kind, made.subject)
+    with pytest.raises(snapshots.SnapshotNotReady, match="have changed"):
+        freeze(made, boss, seen=old)
+    seen = made.kind.live(made.subject).get().seal
+    assert not freeze(made, boss, seen=seen).public_token
     event = AuditEvent.objects.get(verb=f"{made.kind.name}_frozen")
     assert event.subject == f"{made.kind.about(live)} #1"
     assert event.details["sha256"] == live.sha256
     for number in (1, 2):
         with pytest.raises(snapshots.SnapshotNotReady):
             freeze(made, boss, number)
-
-
-def test_what_nobody_looked_at_is_not_frozen(made, boss, live):
-    made.move()
-    snapshots.refresh(made.kind, made.subject)
-    with pytest.raises(snapshots.SnapshotNotReady, match="have changed"):
-        freeze(made, boss, seen=live.seal)
-    seen = made.kind.live(made.subject).get().seal
-    assert not freeze(made, boss, seen=seen).public_token
 
 
 def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, boss, live):
@@ -113,38 +103,33 @@ def test_a_public_address_is_only_for_frozen_ones_and_never_comes_again(made, bo
     assert snapshots.publish(made.kind, **which).public_token == token
     assert snapshots.withdraw(made.kind, **which).public_token is None
     assert snapshots.publish(made.kind, **which).public_token != token
-    verbs = AuditEvent.objects.filter(verb__startswith=f"{made.kind.name}_").order_by("pk")
-    names = [
-        each.removeprefix(f"{made.kind.name}_") for each in verbs.values_list("verb", flat=True)
-    ]
-    assert names == ["frozen", "published", "withdrawn", "published"]
+    prefix = f"{made.kind.name}_"
+    events = AuditEvent.objects.filter(verb__startswith=prefix).order_by("pk")
+    verbs = [event.verb.removeprefix(prefix) for event in events]
+    assert verbs == ["frozen", "published", "withdrawn", "published"]
 
 
-def test_the_database_keeps_numbers_and_live_ones_apart(made, live):
-    row = made.kind.Model.objects.get(pk=live.pk)
-    row.pk, row.public_id = None, made.owner.public_id
-    for number in (1, 2):
-        row.number = number
-        with pytest.raises(IntegrityError), transaction.atomic():
-            row.save(force_insert=True)
-
-
-def test_figures_that_are_no_json_are_not_stored(made, live):
+def test_the_database_keeps_numbers_and_live_ones_apart_and_takes_json_alone(made, live):
     computed = made.kind.compute(made.subject)
     computed.figures["odd"] = float("nan")
     with pytest.raises(ValueError, match="JSON"):
         snapshots.store_live(made.kind, made.subject, computed)
     assert made.kind.live(made.subject).get().sha256 == live.sha256
+    row = made.kind.Model.objects.get(pk=live.pk)
+    row.pk, row.public_id = None, made.owner.public_id
+    for row.number in (1, 2):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            row.save(force_insert=True)
 
 
 def test_figures_follow_from_the_rows_by_id_and_by_file(made, live, tmp_path, capsys):
     live = made.kind.Model.objects.get(pk=live.pk)
     assert made.kind.figures_of(gzip.decompress(live.rows), live.recipe)
-    assert check_snapshot(made.kind, live) == []
+    assert snapshots.check_snapshot(made.kind, live) == []
     call_command("verify_snapshot", str(live.public_id))
     path = tmp_path / "snapshot.zip"
-    path.write_bytes(archive_of(made.kind, live))
-    assert check_archive(path) == []
+    path.write_bytes(snapshots.archive_of(made.kind, live))
+    assert snapshots.check_archive(path) == []
     call_command("verify_snapshot", str(path))
     assert capsys.readouterr().out.count("matches") == 2
 
@@ -152,15 +137,15 @@ def test_figures_follow_from_the_rows_by_id_and_by_file(made, live, tmp_path, ca
 @pytest.mark.parametrize("what", ["rows", "figures"])
 def test_what_was_tampered_with_is_found(made, boss, what):
     frozen = freeze(made, boss)
-    assert not list(find_violations())
+    assert not list(snapshots.find_violations())
     if what == "rows":
         frozen.rows = gzip.compress(gzip.decompress(frozen.rows) + b"\n")
     else:
         frozen.figures = dict.fromkeys(frozen.figures)
     frozen.save()
-    found = check_snapshot(made.kind, frozen)
+    found = snapshots.check_snapshot(made.kind, frozen)
     assert f"the {what} are not those of the manifest (sha256)" in found
     assert (len(found) > 1) == (what == "figures")
-    assert bool(list(find_violations())) == (what == "rows")
+    assert bool(list(snapshots.find_violations())) == (what == "rows")
     with pytest.raises(CommandError):
         call_command("verify_snapshot", str(frozen.public_id))

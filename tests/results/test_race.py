@@ -1,12 +1,11 @@
 """Numbers are given out and snapshots freeze one after another, whoever comes at once."""
 
-import threading
-
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
 from cqa_site.results import snapshots
 from tests.cast import make_member, make_study
+from tests.people.at_once import at_once
 
 from .made_kinds import MADE
 
@@ -20,25 +19,9 @@ pytestmark = [
 AT_ONCE = 4
 
 
-def at_once(act):
+def do_at_once(act):
     """Do the same in several threads; return what came out, errors among it."""
-    found, start = [], threading.Barrier(AT_ONCE)
-
-    def do():
-        try:
-            start.wait()
-            found.append(act())
-        except Exception as error:  # noqa: BLE001 the test looks at it
-            found.append(error)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=do) for _each in range(AT_ONCE)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return found
+    return at_once(lambda _number: act(), range(AT_ONCE))
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -48,13 +31,13 @@ def test_one_live_snapshot_and_one_freezing(name):
     made = MADE[name](study)
     subject = made.subject
     computed = made.kind.compute(subject)
-    stored = at_once(lambda: snapshots.store_live(made.kind, subject, computed))
+    stored = do_at_once(lambda: snapshots.store_live(made.kind, subject, computed))
     assert [each.number for each in stored] == [1] * AT_ONCE
 
     said = {"owner": made.owner, "number": 1, "note": "", "actor": boss}
-    frozen = at_once(lambda: snapshots.freeze(made.kind, **said))
+    frozen = do_at_once(lambda: snapshots.freeze(made.kind, **said))
     refused = [each for each in frozen if isinstance(each, snapshots.SnapshotNotReady)]
     assert len(refused) == AT_ONCE - 1
     del said["note"]
-    tokens = at_once(lambda: snapshots.publish(made.kind, **said).public_token)
+    tokens = do_at_once(lambda: snapshots.publish(made.kind, **said).public_token)
     assert len(set(tokens)) == 1

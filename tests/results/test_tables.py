@@ -2,14 +2,8 @@
 
 from uuid import UUID
 
-from cqa_site.results.tables import (
-    Column,
-    EstimateColumn,
-    FigureTable,
-    TextColumn,
-    table_of,
-    value_of,
-)
+from cqa_site.results import tables
+from cqa_site.results.tables import Column, table_of, value_of
 from cqa_site.stats.estimate import Bounded, BoundedMean
 
 
@@ -23,7 +17,11 @@ def test_a_path_leads_through_attributes_keys_and_places_and_ends_at_none():
 
 
 def test_an_estimate_fills_three_columns_and_a_missing_one_leaves_them_empty():
-    columns = (Column("System", "0"), EstimateColumn("Mean", "1"), TextColumn("Scenario", "2"))
+    columns = (
+        Column("System", "0"),
+        tables.EstimateColumn("Mean", "1"),
+        tables.TextColumn("Scenario", "2"),
+    )
     rows = [("A", BoundedMean(mean=2.0, low=1.0, high=3.0), 4), ("B", None, None)]
     table = table_of(columns, rows, name="means")
     assert table.columns == ["System", "Mean", "low", "high", "Scenario"]
@@ -36,12 +34,10 @@ def test_what_is_no_cell_is_written_as_text():
 
 
 def test_a_figure_says_what_it_is_about_and_how_it_was_made():
-    figure = FigureTable(
-        "Agreement",
-        "One line.\n\nAnother.",
-        lambda figures, names: [Column(names[0], "value")],
-        "estimates",
-    )
+    def by_name(figures, names):
+        return [Column(names[0], "value")]
+
+    figure = tables.FigureTable("Agreement", "One line.\n\nAnother.", by_name, "estimates")
     figures = {"estimates": [Bounded(value=1.0)]}
     table = figure.table(figures, ["Alpha"], where="Round 1.", name="alpha", about=", all")
     assert (table.caption, table.note) == ("Agreement, all. Round 1.", "One line. Another.")

@@ -7,11 +7,9 @@ may see, admins are shown alike.
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from html import unescape
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from cqa_site.web.charts.vega import WIDTHS
@@ -22,23 +20,10 @@ from .matrix import STUDY_ROUTES
 
 pytestmark = pytest.mark.django_db
 
-PAGES = (
-    "figures",
-    "snapshot",
-    "judges",
-    "trained_judge",
-    "faithfulness",
-    "edited_texts",
-    "scores",
-    "board",
-    "score_agreement",
-    "score_replace",
-    "score_judges",
-    "preferences",
-    "key_points",
-    "summary_metrics",
-    "summary_people",
-)
+PAGES = """
+    figures snapshot judges trained_judge faithfulness edited_texts scores board score_agreement
+    score_replace score_judges preferences key_points summary_metrics summary_people
+"""
 # Instead of a finding: why there is none yet.
 EMPTY = re.compile(r'class="card empty"')
 FINDING = re.compile(r'<section class="finding[^>]*>\s*<p class="says">\s*(\S[^<]+?)\s*</p>')
@@ -68,28 +53,24 @@ def reader_of(world):
     return sign_in(world.people["r"])
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_sentence_comes_first(world, name):
+@pytest.mark.parametrize("name", PAGES.split())
+def test_a_sentence_comes_first_and_method_and_files_are_one_step_away(world, name):
     page = page_of(world, name).split("<main", 1)[1]
     found = FINDING.search(page)
     if found is None:
         assert EMPTY.search(page)
-        return
-    assert found[1].endswith(".")
-    places = [page.find(each) for each in ('class="filters"', "figure-card", "<table")]
-    assert all(found.start() < place for place in places if place >= 0)
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_method_and_files_are_one_step_away(world, name):
-    for head in CARD.findall(page_of(world, name)):
+    else:
+        assert found[1].endswith(".")
+        places = [page.find(each) for each in ('class="filters"', "figure-card", "<table")]
+        assert all(found.start() < place for place in places if place >= 0)
+    for head in CARD.findall(page):
         assert head.count("<details") in (1, 2)
-        assert "Download" in head
-        assert ".csv" in head
+        for word in ("Download", ".csv"):
+            assert word in head
 
 
 # Further pages with charts.
-DRAWN = (*PAGES, "scorer", "system_run", "summary_set", "expert_agreement")
+DRAWN = (*PAGES.split(), "scorer", "system_run", "summary_set", "expert_agreement")
 IMAGE = re.compile(r'<img src="([^"?]+)\.svg\?([^"]*)"[^>]*>')
 TYPES = {"svg": "image/svg+xml", "png": "image/png", "csv": "text/csv", "tex": "application/x-tex"}
 
@@ -154,64 +135,37 @@ GROUP = re.compile(r"<details[^>]* open>\s*<summary>.*?<span>(.*?)</span>", re.S
 UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.S)
 
 
-@dataclass
-class ShownPages:
-    """What somebody of a role is shown: address and text of every whole page."""
-
-    role: str
-    client: Client
-    by_name: dict[str, tuple[str, str]]
-
-    def in_study(self):
-        """Pages with a menu around them: neither work nor the first page."""
-        for name, (address, text) in self.by_name.items():
-            if 'id="menu"' in text and not WORK.match(name) and name not in ELSEWHERE:
-                yield name, address, text
-
-
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(role, marks=pytest.mark.long) for role in ("d", "e")],
-)
-def pages(request, world, django_db_blocker):
-    """Every page as an admin sees it, and as an expert does."""
-    role = request.param
-    with django_db_blocker.unblock():
-        client, by_name = sign_in(world.people[role]), {}
-        for name, route in STUDY_ROUTES.items():
-            if route.post or role not in route.roles:
-                continue
-            reply = client.get(reverse(name, kwargs=world.kwargs(name)))
-            text = "" if reply.streaming else reply.content.decode(errors="replace")
-            if reply.status_code == 200 and text.startswith("<!doctype"):
-                by_name[name] = (reply.wsgi_request.path, text)
-    return ShownPages(role, client, by_name)
-
-
-def test_every_page_has_crumbs_that_lead_to_its_place_in_the_menu(pages):
-    seen = 0
-    for name, address, text in pages.in_study():
-        (nav,) = NAV.findall(text)
-        links = [unescape(url) for url, _text in LINK.findall(nav)]
-        current = CURRENT.findall(text)
-        if not current:  # an expert on a page that experts have no list of
-            assert pages.role == "e", name
-            assert links[0] == reverse("study", args=[address.split("/")[2]]), name
-        elif current == [address]:
-            assert not links, name
-            assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
-        else:
-            assert links[0].partition("?")[0] == current[0], name
-            assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
+@pytest.mark.long
+@pytest.mark.parametrize(("role", "most", "own"), [("d", 100, 35), ("e", 5, 1)])
+def test_every_page_has_crumbs_to_its_place_in_the_menu_and_a_title_of_its_own(
+    world, role, most, own
+):
+    """As an admin sees it, and as an expert does."""
+    client, seen, titles, heads = sign_in(world.people[role]), 0, Counter(), Counter()
+    for name, route in STUDY_ROUTES.items():
+        if route.post or role not in route.roles or WORK.match(name) or name in ELSEWHERE:
+            continue
+        reply = client.get(reverse(name, kwargs=world.kwargs(name)))
+        text = "" if reply.streaming else reply.content.decode(errors="replace")
+        # Pages with a menu around them: neither work nor the first page.
+        if reply.status_code != 200 or 'id="menu"' not in text:
+            continue
         seen += 1
-    assert seen > (100 if pages.role == "d" else 5)
-
-
-def test_pages_of_the_menu_have_titles_and_headings_of_their_own(pages):
-    titles, heads = Counter(), Counter()
-    for _name, address, text in pages.in_study():
-        if CURRENT.findall(text) == [address]:
+        address, (nav,), current = (
+            reply.wsgi_request.path,
+            NAV.findall(text),
+            CURRENT.findall(text),
+        )
+        links = [unescape(url).partition("?")[0] for url, _text in LINK.findall(nav)]
+        if not current:  # an expert on a page that experts have no list of
+            assert role == "e", name
+            assert links[0] == reverse("study", args=[address.split("/")[2]]), name
+            continue
+        assert links[:1] == ([] if current == [address] else current), name
+        assert f"<li>{GROUP.search(text)[1]}</li>" in nav, name
+        if current == [address]:
             titles[re.search(r"<title>(.*?)</title>", text, re.S)[1].strip()] += 1
             heads[UNSEEN.sub("", re.search(r"<h1.*?</h1>", text, re.S)[0]).strip()] += 1
-    assert len(titles) > (35 if pages.role == "d" else 1)
+    assert seen > most
+    assert len(titles) > own
     assert [each for each in (*titles.items(), *heads.items()) if each[1] > 1] == []

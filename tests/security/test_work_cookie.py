@@ -33,13 +33,10 @@ def is_taken_back(reply):
     return reply.cookies[settings.WORK_COOKIE_NAME].value == ""
 
 
-def test_it_stays_with_the_session(client, study):
+def test_it_stays_with_the_session_and_signing_out_takes_it_back_at_once(client, study):
     reply = client.get(reverse("study", args=[study.public_id]))
     assert settings.WORK_COOKIE_NAME not in reply.cookies
     assert "X-Work-Page" not in reply
-
-
-def test_signing_out_takes_it_back_at_once(client):
     assert is_taken_back(client.post(reverse("account_logout")))
 
 

@@ -6,41 +6,33 @@ from cqa_site.files.actions.files import store_upload
 from tests.everything import stored
 
 ROLES = {"a": "annotator", "e": "expert", "r": "researcher", "d": "admin"}
-# Formats and names are not ids; one valid value each.
-FIXED = {
+# Formats and names are not ids; one valid value each: figures with their formats, then the others.
+FIGURES = """
+    board_figure=board.csv preferences_figure=verdicts.csv snapshot_figure=labels.svg
+    judges_figure=judges.svg faithfulness_figure=coherence.svg edited_texts_figure=changes.csv
+    expert_agreement_figure=work.csv quality_figure=figures.svg label_compare_figure=sets.csv
+    score_agreement_figure=judges.svg scorer_figure=curve.svg system_run_figure=curve.svg
+    summary_set_figure=prevalence.svg analysis_groups_figure=groups.csv
+    analysis_trends_figure=periods.svg analysis_audit_figure=corrected.csv
+    key_points_figure=weighted.svg key_point_board_figure=key-points.csv
+    summary_metrics_figure=correlations.csv summary_people_figure=raters.csv
+    crowd_pay_figure=people.csv
+"""
+OTHERS = {
     "study_api_address": {"operation": "me"},
-    "board_figure": {"figure": "board", "format": "csv"},
-    "board_file": {"name": "manifest.json"},
     "import_group": {"number": 0},
-    "import_sample": {"name": "table"},
-    "import_sample_take": {"name": "table"},
-    "preferences_figure": {"figure": "verdicts", "format": "csv"},
-    "snapshot_figure": {"figure": "labels", "format": "svg"},
-    "judges_figure": {"figure": "judges", "format": "svg"},
-    "faithfulness_figure": {"figure": "coherence", "format": "svg"},
-    "edited_texts_figure": {"figure": "changes", "format": "csv"},
-    "expert_agreement_figure": {"figure": "work", "format": "csv"},
-    "quality_figure": {"figure": "figures", "format": "svg"},
-    "label_compare_figure": {"figure": "sets", "format": "csv"},
-    "score_agreement_figure": {"figure": "judges", "format": "svg"},
-    "scorer_figure": {"figure": "curve", "format": "svg"},
-    "system_run_figure": {"figure": "curve", "format": "svg"},
-    "summary_set_figure": {"figure": "prevalence", "format": "svg"},
-    "analysis_groups_figure": {"figure": "groups", "format": "csv"},
-    "analysis_trends_figure": {"figure": "periods", "format": "svg"},
-    "analysis_audit_figure": {"figure": "corrected", "format": "csv"},
-    "analysis_report_file": {"name": "report.html"},
-    "key_points_figure": {"figure": "weighted", "format": "svg"},
-    "key_point_board_figure": {"figure": "key-points", "format": "csv"},
-    "key_point_board_file": {"name": "manifest.json"},
-    "summary_metrics_figure": {"figure": "correlations", "format": "csv"},
-    "summary_people_figure": {"figure": "raters", "format": "csv"},
     "summary_set_file": {"format": "csv"},
     "analysis_undo": {"revision": 1},
     "encoder_install": {"encoder": "mpnet"},
     "onboarding_preview": {"number": 1, "step": 3},
     "crowd_money": {"act": "reclaim"},
-    "crowd_pay_figure": {"figure": "people", "format": "csv"},
+    "analysis_report_file": {"name": "report.html"},
+    **{name: {"name": "table"} for name in ("import_sample", "import_sample_take")},
+    **{name: {"name": "manifest.json"} for name in ("board_file", "key_point_board_file")},
+}
+FIXED = OTHERS | {
+    name: dict(zip(("figure", "format"), file.split("."), strict=True))
+    for name, file in (each.split("=") for each in FIGURES.split())
 }
 # The row that an id in an address usually is, and what it is at some addresses.
 USUAL = """
@@ -61,14 +53,17 @@ USUAL = """
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
 DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")
+OF_COMMENTS = """
+    cell_comments comments_export near_duplicates near_duplicates_find near_duplicate_group
+    near_duplicate_group_change
+"""
 OTHERWISE = {
     "label_round_id": DRAFT,
     "argument_id": dict.fromkeys(DRAFT, "draft_argument"),
     "run_id": {
         "generation_figures": "writing_run",
         "coherence_verdicts": "judging_run",
-        "scoring_run_sheets": "scoring_run",
-        "scoring_run_probes": "scoring_run",
+        **dict.fromkeys(("scoring_run_sheets", "scoring_run_probes"), "scoring_run"),
     },
     "file_id": {
         "import_scores": "judged",
@@ -81,26 +76,15 @@ OTHERWISE = {
         "import_survey": "survey_export",
     },
     "count_id": {"count_sheet": "imported_count"},
-    "cell_id": dict.fromkeys(
-        (
-            "cell_comments",
-            "comments_export",
-            "near_duplicates",
-            "near_duplicates_find",
-            "near_duplicate_group",
-            "near_duplicate_group_change",
-        ),
-        "commented",
-    ),
+    "cell_id": dict.fromkeys(OF_COMMENTS.split(), "commented"),
     "dataset_id": dict.fromkeys(("cell_comments", "comments_export"), "comments_dataset"),
     "sheet_id": {"score_sheet": "judged_sheet"},
     "round_id": {
         "editing_round_edit": "draft_round",
-        "expert_agreement": "faithful_round",
-        "expert_agreement_figure": "faithful_round",
-        "scoring_round_edit": "draft_scoring",
-        "scoring_examples": "draft_scoring",
-        "scoring_example": "draft_scoring",
+        **dict.fromkeys(("expert_agreement", "expert_agreement_figure"), "faithful_round"),
+        **dict.fromkeys(
+            ("scoring_round_edit", "scoring_examples", "scoring_example"), "draft_scoring"
+        ),
     },
     "preference_id": {"preference_round_edit": "draft_preferring"},
     "audit_id": {"audit_round_edit": "draft_audit"},
@@ -110,27 +94,18 @@ SAID = b"comment,site\nThe queue is long.,North\n"
 ASKED = b"Respondent ID,What is good about it?\n1,The queue is short.\n"
 
 
-def walk(patterns=None, known=frozenset()):
-    """Yield (name, parameters) of every address."""
+def entries(patterns=None, known=frozenset()):
+    """Yield (name, parameters, view) of every address."""
     for entry in get_resolver().url_patterns if patterns is None else patterns:
         params = known | set(entry.pattern.converters)
         if isinstance(entry, URLPattern):
-            yield entry.name, params
+            yield entry.name, params, entry.callback
         else:
-            yield from walk(entry.url_patterns, params)
-
-
-def views(patterns=None):
-    """Yield (name, view) of every address."""
-    for entry in get_resolver().url_patterns if patterns is None else patterns:
-        if isinstance(entry, URLPattern):
-            yield entry.name, entry.callback
-        else:
-            yield from views(entry.url_patterns)
+            yield from entries(entry.url_patterns, params)
 
 
 # Of two addresses with one name, the first.
-PARAMETERS = dict(reversed(list(walk())))
+PARAMETERS = {name: params for name, params, _view in reversed(list(entries()))}
 
 
 def parameters(name):
@@ -149,12 +124,9 @@ class World:
         self.people = {letter: getattr(rows.people, role) for letter, role in ROLES.items()}
         vars(rows).update(rows.files)
         rows.uploaded = stored(rows.study, "table", batch=rows.import_batch)
-        rows.comments = store_upload(
-            study=rows.study, kind="comments", name="x.csv", chunks=[SAID], actor=rows.boss
-        )
-        rows.survey_export = store_upload(
-            study=rows.study, kind="survey", name="y.csv", chunks=[ASKED], actor=rows.boss
-        )
+        about = {"study": rows.study, "name": "x.csv", "actor": rows.boss}
+        rows.comments = store_upload(kind="comments", chunks=[SAID], **about)
+        rows.survey_export = store_upload(kind="survey", chunks=[ASKED], **about)
         rows.comparison = rows.argument.comparison
         rows.comments_dataset = rows.commented.dataset
         rows.draft_argument = rows.draft.items.order_by("pk").first().argument

@@ -276,10 +276,7 @@ def summary_board(n):
 
 def metrics(n, size):
     rows = [
-        Made(
-            source=Source(name),
-            found=Made(across=0.9 - at / 50, within_mean=0.5 - at / 50),
-        )
+        Made(source=Source(name), found=Made(across=0.9 - at / 50, within_mean=0.5 - at / 50))
         for at, name in enumerate(names(n))
     ]
     return summaries.correlation_spec(rows, "coverage", size)

@@ -4,6 +4,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import grimp
+import networkx as nx
+
 from benchmarks.planted.faults import FAULTS
 from cqa_site.rounds.kind import SheetKind, TaskKind, kinds
 from cqa_site.rounds.lifecycle import OneByOne
@@ -55,3 +58,14 @@ def test_every_planted_fault_can_still_be_planted():
         count = (ROOT / fault.file).read_text(encoding="utf-8").count(fault.old)
         assert count == 1, f"{fault.name}: the old text stands {count} times in {fault.file}"
         assert all((ROOT / aim).exists() for aim in fault.aims), fault.name
+
+
+def test_no_two_files_import_each_other():
+    """Not even inside a function or for a type."""
+    apps = HOUSE[:4]
+    graph = grimp.build_graph(*apps, exclude_type_checking_imports=False, cache_dir=None)
+    needs = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert len(needs) > 500
+    assert "cqa_site.runs.jobs" in needs["cqa_site.runs.planning"]
+    circles = nx.strongly_connected_components(nx.DiGraph(needs))
+    assert [sorted(circle) for circle in circles if len(circle) > 1] == []

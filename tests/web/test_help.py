@@ -17,8 +17,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def reader():
-    return sign_in(make_member(make_study("Boats"), "researcher"))
+def study():
+    return make_study("Boats")
+
+
+@pytest.fixture
+def reader(study):
+    return sign_in(make_member(study, "researcher"))
 
 
 def test_every_file_is_a_page_and_no_link_is_dead(reader):
@@ -37,15 +42,28 @@ def test_every_file_is_a_page_and_no_link_is_dead(reader):
                 assert anchor in {each.anchor for each in pages()[page].sections}, link
 
 
-def test_only_files_of_the_documentation_are_pages(reader):
-    for name in ("../README", "nothing", "papers/../../README", "papers"):
+def test_only_files_of_the_documentation_are_pages_for_whoever_is_signed_in(reader, client):
+    for name in ("../README", "nothing", "papers/../../README", "papers", "papers/nothing"):
         assert reader.get(f"/help/{name}.md").status_code == 404
-
-
-def test_a_heading_has_a_name(reader):
     text = reader.get(reverse("help_page", args=["deploy"])).content.decode()
     heading = next(each for each in pages()["deploy"].sections if each.anchor)
     assert f'id="{heading.anchor}"' in text
+    assert client.get(reverse("help")).status_code == 302
+
+
+def test_the_page_about_deviations_has_its_tables(reader):
+    text = reader.get(reverse("help_page", args=["papers/deviations"])).text
+    assert "<h1>Where paper, release and Counterpoint differ</h1>" in text
+    assert "<td>17.97 ± 8.75</td>" in text
+    assert text.count("<h1>") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["scores", "score_agreement", "faithfulness", "key_points", "summary_metrics"]
+)
+def test_pages_with_figures_of_papers_lead_there(study, reader, name):
+    page = reader.get(reverse(name, args=[study.public_id])).text
+    assert reverse("help_page", args=["papers/deviations"]) in page
 
 
 def test_search_finds_sections_with_all_words(reader):
@@ -65,10 +83,6 @@ def test_search_finds_sections_with_all_words(reader):
     text = reader.get(reverse("help"), {"q": "<b>alpha"}).content.decode()
     assert "&lt;b&gt;alpha" in text
     assert "Nothing found" in text
-
-
-def test_nobody_reads_it_without_signing_in(client):
-    assert client.get(reverse("help")).status_code == 302
 
 
 def test_pages_are_compressed_by_the_site_itself(reader):

@@ -38,8 +38,7 @@ def test_every_address_of_the_interface_is_listed_and_has_a_page(study, research
         assert each.about, each.name
 
 
-EVERY_EIGHTH = slice(0, None, 8)
-ALL = slice(None)
+EVERY_EIGHTH, ALL = slice(None, None, 8), slice(None)
 
 
 @pytest.mark.parametrize("part", [EVERY_EIGHTH, pytest.param(ALL, marks=pytest.mark.long)])
@@ -56,10 +55,9 @@ def test_each_page_says_what_the_address_takes_and_gives(study, researcher, part
 
 def test_the_list_is_light(study, researcher, django_assert_max_num_queries):
     operations()
+    packed = {"Accept-Encoding": "gzip"}
     with django_assert_max_num_queries(5):
-        page = researcher.get(
-            reverse("study_api", args=[study.public_id]), headers={"Accept-Encoding": "gzip"}
-        )
+        page = researcher.get(reverse("study_api", args=[study.public_id]), headers=packed)
     assert page["Content-Encoding"] == "gzip"
     assert len(page.content) < 25_000
 
@@ -78,9 +76,10 @@ def test_a_shell_is_told_what_is_needed(study):
 
 
 def test_the_page_is_lent_a_token_that_may_only_read_and_ends_soon(study, researcher):
+    researcher.post(reverse("token_new"), {"name": "API page", "scope": "read"})
     asked = reverse("token_lend")
     first, second = (researcher.post(asked).json()["token"] for _again in range(2))
-    token = ApiToken.objects.get()
+    _made, token = ApiToken.objects.order_by("pk")  # those that somebody made stay
     assert token.scope == "read"
     assert token.expires_at <= timezone.now() + LENT_LIFETIME
     program = APIClient(HTTP_AUTHORIZATION=f"Bearer {second}")
@@ -89,10 +88,3 @@ def test_the_page_is_lent_a_token_that_may_only_read_and_ends_soon(study, resear
     assert APIClient(HTTP_AUTHORIZATION=f"Bearer {first}").get("/api/v1/me/").status_code == 401
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert program.get("/api/v1/me/").status_code == 401
-
-
-def test_lending_leaves_tokens_that_somebody_made(study, researcher):
-    researcher.post(reverse("token_new"), {"name": "API page", "scope": "read"})
-    researcher.post(reverse("token_lend"))
-    researcher.post(reverse("token_lend"))
-    assert ApiToken.objects.count() == 2

@@ -56,38 +56,20 @@ def loaded(folder, *steps: str, names: list[str] = HEAVY, **variables: str) -> l
     env = {name: value for name, value in os.environ.items() if name not in told}
     env |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder)} | variables
     code = "\n".join(["import sys", *(f"{step}\n{report}" for step in steps)])
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    command, how = [sys.executable, "-c", code], {"capture_output": True, "text": True}
+    done = subprocess.run(command, env=env, check=True, timeout=60, **how)
     return [line.split() for line in done.stdout.splitlines()]
 
 
-@pytest.fixture(scope="module")
-def web(tmp_path_factory):
-    """What a process has loaded after each step, as a web process and as a worker as well."""
-    return loaded(tmp_path_factory.mktemp("web"), WEB, WORKER, LABELLING, FIGURES)
-
-
-def test_starting_loads_no_heavy_package(web):
-    assert web[:2] == [[], []]
+def test_starting_and_labelling_load_no_heavy_package(tmp_path):
+    """As a web process and as a worker as well."""
+    assert loaded(tmp_path, WEB, WORKER, LABELLING) == [[], [], []]
 
 
 @pytest.mark.long
-def test_a_worker_loads_no_pages_and_no_command_line(tmp_path):
+def test_a_worker_loads_no_pages_and_no_command_line_and_a_figure_what_it_needs(tmp_path):
     database = f"sqlite:///{tmp_path}/site.sqlite3"
     variables = {"CELERY_SKIP_CHECKS": "true", "DATABASE_URL": database}
     names = HEAVY + NOT_FOR_WORKERS
     assert loaded(tmp_path, BARE_WORKER, names=names, **variables) == [[]]
-
-
-def test_labelling_loads_no_heavy_package(web):
-    assert web[2] == []
-
-
-def test_a_figure_loads_what_it_needs(web):
-    assert "pandas" in web[3]
+    assert "pandas" in loaded(tmp_path, WEB, FIGURES)[1]

@@ -28,15 +28,8 @@ TRAINS = "from argsum.scorers.actions import encoder_training; import torch"
 def run(code, folder, **changed):
     env = {name: value for name, value in os.environ.items() if name not in NAMES}
     env |= {"DJANGO_SETTINGS_MODULE": "cqa_site.settings", "DATA_DIR": str(folder), **changed}
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env=env,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
+    command, how = [sys.executable, "-c", code], {"capture_output": True, "text": True}
+    return subprocess.run(command, env=env, cwd=ROOT, check=True, timeout=120, **how)
 
 
 def assert_told(said, folder):
@@ -59,8 +52,11 @@ def test_threads_wait_passively_unless_the_environment_says_otherwise(monkeypatc
 
 
 @pytest.mark.long
-def test_threads_of_workers_wait_passively_and_compiled_functions_are_kept(tmp_path):
+def test_threads_of_workers_wait_passively_unless_the_environment_says_otherwise(tmp_path):
     assert_told(run(f"{WORKER}\n{SAID}", tmp_path).stdout, tmp_path)
+    said = {"OMP_WAIT_POLICY": "ACTIVE", "NUMBA_CACHE_DIR": "/tmp/x"}
+    done = run(f"{WORKER}\n{SAID}", tmp_path, **said)
+    assert done.stdout.split() == ["ACTIVE", "0", "/tmp/x"]
 
 
 @pytest.mark.long
@@ -68,9 +64,3 @@ def test_so_do_those_of_a_command_that_trains_as_openmp_itself_says(tmp_path):
     done = run(f"{COMMAND}\n{SAID}\n{TRAINS}", tmp_path, OMP_DISPLAY_ENV="TRUE")
     assert_told(done.stdout, tmp_path)
     assert "OMP_WAIT_POLICY = 'PASSIVE'" in done.stderr
-
-
-@pytest.mark.long
-def test_what_the_environment_says_stays(tmp_path):
-    done = run(f"{WORKER}\n{SAID}", tmp_path, OMP_WAIT_POLICY="ACTIVE", NUMBA_CACHE_DIR="/tmp/x")
-    assert done.stdout.split() == ["ACTIVE", "0", "/tmp/x"]

@@ -1,7 +1,5 @@
 """Markdown becomes HTML without anything that could run or load."""
 
-import pytest
-
 from cqa_site.web.templatetags.markdown import anchors, markdown
 
 
@@ -13,9 +11,8 @@ def test_headings_lists_tables_and_emphasis_are_rendered():
     assert "<td>1</td>" in html
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_nothing_active_or_foreign_remains():
+    for text in (
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",
         "![picture](https://elsewhere.example/p.png)",
@@ -23,12 +20,10 @@ def test_headings_lists_tables_and_emphasis_are_rendered():
         "[go](data:text/html,x)",
         "<a href='x' onclick='y'>z</a>",
         "<style>*{}</style>",
-    ],
-)
-def test_nothing_active_or_foreign_remains(text):
-    html = markdown(text).lower()
-    for bad in ("<script", "<img", "<style", 'onclick="', 'href="javascript', 'href="data'):
-        assert bad not in html
+    ):
+        html = markdown(text).lower()
+        for bad in ("<script", "<img", "<style", 'onclick="', 'href="javascript', 'href="data'):
+            assert bad not in html
 
 
 def test_links_say_nothing_about_where_they_come_from():

@@ -1,7 +1,5 @@
 """`tests.web.markup` finds what it is asked to find, and nothing in what is right."""
 
-import pytest
-
 from tests.web.markup import faults_of
 
 RIGHT = (
@@ -27,12 +25,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("text", RIGHT)
-def test_what_has_a_name_is_left_alone(text):
-    assert faults_of(text) == []
-
-
-@pytest.mark.parametrize(("text", "fault"), WRONG.items())
-def test_what_has_none_is_told(text, fault):
-    (found,) = faults_of(text)
-    assert found.startswith(fault)
+def test_what_has_a_name_is_left_alone_and_what_has_none_is_told():
+    for text in RIGHT:
+        assert faults_of(text) == [], text
+    for text, fault in WRONG.items():
+        (found,) = faults_of(text)
+        assert found.startswith(fault), text

@@ -13,16 +13,13 @@ import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.test import Client
-from django.urls import reverse
 
 from annotation.demo.actions.demo import PEOPLE, build_demo
-from annotation.labelling.models.rounds import label_rounds_of
 from benchmarks.page_speed import heaviest
-from benchmarks.page_walk import GZIP, Page, walk
+from benchmarks.page_walk import GZIP, walk
 from cqa_site.judging import packages
 from cqa_site.people.models import User
 from tests.cast import sign_in
-from tests.security.world import parameters
 from tests.web.test_light_start import LANGUAGE
 
 pytestmark = pytest.mark.django_db
@@ -80,10 +77,7 @@ def loader(client):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "who",
-    [pytest.param("researcher", marks=pytest.mark.long), "expert", "annotator", "nobody"],
-)
+@pytest.mark.parametrize("who", ["researcher", "expert", "annotator", "nobody"])
 def test_a_first_visit_is_light(demo, who):
     client = sign_in(demo[who]) if who in demo else Client()
     load = loader(client)
@@ -91,28 +85,6 @@ def test_a_first_visit_is_light(demo, who):
     assert FOUND[who] <= {page.name for page in pages}
     weights = {page.name: page.weight(load) for page in pages}
     assert not {name: weight for name, weight in weights.items() if weight > heaviest(name)}
-
-
-# Pages that researchers see first or that hold the most, by name.
-HEAVY_PAGES = ("study", "figures", "judges", "score_agreement", "key_points", "label_rounds")
-
-
-@pytest.mark.long
-def test_pages_of_researchers_are_light(demo):
-    """The others are walked through at length."""
-    client, study = sign_in(demo["researcher"]), demo["researcher"].memberships.get().study
-    label_round = label_rounds_of(study).filter(state="open").first()
-    ids = {"study_id": study.public_id, "label_round_id": label_round.public_id}
-    for name in HEAVY_PAGES:
-        address = reverse(name, kwargs={key: ids[key] for key in parameters(name)})
-        response = client.get(address, headers=GZIP, follow=True)
-        page = Page("researcher", name, address, len(response.content), text_of(response))
-        assert response.status_code == 200
-        assert page.weight(loader(client)) <= heaviest(name), name
-
-
-def text_of(response):
-    return gzip.decompress(response.content).decode()
 
 
 @pytest.mark.long

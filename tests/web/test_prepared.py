@@ -54,8 +54,7 @@ def test_a_value_that_does_not_reach_the_query_is_told():
 @pytest.mark.django_db(transaction=True)
 def test_locks_need_a_transaction():
     asked = PreparedQuery(
-        lambda user: Membership.objects.select_for_update().filter(user=user),
-        user=Study._meta.pk,
+        lambda user: Membership.objects.select_for_update().filter(user=user), user=Study._meta.pk
     )
     with pytest.raises(TransactionManagementError):
         asked(user=1)

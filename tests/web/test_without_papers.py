@@ -43,14 +43,8 @@ def test_a_site_without_both_starts_with_nothing_of_theirs(tmp_path):
     assert loaded == ""
 
 
-@pytest.mark.parametrize(
-    "without",
-    [
-        pytest.param("argsum", marks=pytest.mark.long),
-        pytest.param("benchmark", marks=pytest.mark.long),
-        pytest.param("benchmark,argsum", marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("without", ["argsum", "benchmark", "benchmark,argsum"])
 def test_a_site_without_a_paper_migrates_makes_its_demo_and_shows_every_page(tmp_path, without):
     schema = tmp_path / "schema.yaml"
     walked = run(tmp_path, without, "tests.web.walk_without", str(schema))

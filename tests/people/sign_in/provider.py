@@ -20,12 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 CLIENT, SECRET, KEY_ID = "counterpoint", "the-client-secret-" * 2, "key-1"
-PERSON = {
-    "sub": "person-1",
-    "email": "ada@uni.example",
-    "email_verified": True,
-    "name": "Ada",
-}
+PERSON = {"sub": "person-1", "email": "ada@uni.example", "email_verified": True, "name": "Ada"}
 
 
 class FakeProvider:

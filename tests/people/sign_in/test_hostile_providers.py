@@ -18,16 +18,7 @@ from cqa_site.people.models import User
 from cqa_site.people.sign_in import openid
 from tests import cast
 
-from .flows import (
-    BEGIN,
-    CALLBACK,
-    as_it_was,
-    begin,
-    come_back,
-    is_in,
-    sign_in_there,
-    sure,
-)
+from .flows import BEGIN, CALLBACK, as_it_was, begin, come_back, is_in, sign_in_there, sure
 
 pytestmark = pytest.mark.django_db
 
@@ -50,11 +41,8 @@ WRONG_CLAIMS = {
     "about someone else than the user information": {"sub": "person-2"},
 }
 WRONG_SIGNATURES = (
-    "none",
-    "cut off",
-    "HS256 with the public key",
-    "HS256 with the client's secret",
-    "another key",
+    *("none", "cut off", "another key"),
+    *("HS256 with the public key", "HS256 with the client's secret"),
 )
 # By the part of the provider that lies.
 LIES = {
@@ -101,6 +89,21 @@ def assert_refused(client, answer, before):
 
 
 @pytest.fixture
+def refused(provider, alone):
+    """Go the whole way by a provider that lies, which has to lead nowhere."""
+
+    def go(name, person=None, **lies):
+        with alone(name):
+            before, client = as_it_was(), Client()
+            provider.reset()
+            for part, lie in lies.items():
+                setattr(provider, part, lie)
+            assert_refused(client, sign_in_there(client, provider, person), before)
+
+    return go
+
+
+@pytest.fixture
 def member(provider, people):
     """Somebody who comes in by the provider when everything is right."""
     user = people["annotator"]
@@ -108,33 +111,24 @@ def member(provider, people):
     return user
 
 
-def test_tokens_and_user_information_that_are_wrong(provider, member, alone):
-    before = as_it_was()
+def test_tokens_and_user_information_that_are_wrong(member, refused):
     for part, lies in LIES.items():
         for name, lie in lies.items():
-            with alone(f"{part}: {name}"):
-                client = Client()
-                provider.reset()
-                setattr(provider, part, lie)
-                assert_refused(client, sign_in_there(client, provider), before)
+            refused(f"{part}: {name}", **{part: lie})
 
 
-@pytest.mark.parametrize(
-    ("signed", "told"),
-    [
+def test_nobody_comes_without_invitation_or_with_an_address_that_was_verified_for_another(
+    trust, people, refused
+):
+    refused("no invitation")
+    trust(new_people="anyone")
+    for signed, told in (
         ({"email": None}, {"email_verified": False}),
         ({"email_verified": None}, {"email": "boss@uni.example", "email_verified": False}),
         ({"email": "boss@uni.example", "email_verified": None}, {"email_verified": False}),
         ({"email": "boss@uni.example", "email_verified": False}, {}),
-    ],
-)
-def test_an_address_is_not_verified_by_what_is_said_of_another(
-    provider, trust, people, signed, told
-):
-    trust(new_people="anyone")
-    before, client = as_it_was(), Client()
-    provider.claims, provider.userinfo = signed, told
-    assert_refused(client, sign_in_there(client, provider), before)
+    ):
+        refused(f"{signed} {told}", claims=signed, userinfo=told)
 
 
 @pytest.mark.long
@@ -253,34 +247,33 @@ def test_providers_that_describe_themselves_wrongly(provider, member, alone):
 
 
 @pytest.mark.long
-def test_people_who_may_not_come_in(provider, trust, people, alone):
+def test_people_who_may_not_come_in(trust, people, refused):
     """Although anyone with a right address gets an account."""
     trust(new_people="anyone", joins_by_email=True)
     User.objects.create_user("boss@uni.example", "a long password")
-    before = as_it_was()
     for name, person in WRONG_PEOPLE.items():
-        with alone(name):
-            client = Client()
-            provider.reset()
-            assert_refused(client, sign_in_there(client, provider, person), before)
+        refused(name, person)
 
 
-def test_nobody_gets_an_account_without_an_invitation(provider):
-    before, client = as_it_was(), Client()
-    assert_refused(client, sign_in_there(client, provider), before)
-
-
-def test_states_that_are_not_of_this_browser(provider, member, alone):
+def test_states_codes_and_addresses_that_are_not_of_this_request(provider, member, alone):
+    """Invented ones, used ones, and those of another browser."""
+    first, theirs = Client(), begin(Client())
+    used = provider.allow(query := begin(first))
+    first.get(CALLBACK, {"state": query["state"], "code": used})
+    stolen = provider.allow(theirs)
     before = as_it_was()
-    theirs = begin(Client())
-    for name, changed in {
-        "missing": {"state": None},
-        "invented": {"state": "x" * 16},
-        "of another browser": {"state": theirs["state"]},
-    }.items():
+    for name, asked, changed in (
+        ("no state", {}, {"state": None}),
+        ("an invented state", {}, {"state": "x" * 16}),
+        ("the state of another browser", {}, {"state": theirs["state"]}),
+        ("a used code", {}, {"code": used}),
+        ("a stolen code", {}, {"code": stolen}),
+        ("an invented code", {}, {"code": "x"}),
+        ("another address to return to", {"redirect_uri": "https://evil.example/"}, {}),
+    ):
         with alone(name):
             client = Client()
-            query = begin(client)
+            query = begin(client) | asked
             assert_refused(client, come_back(client, provider, query, **changed), before)
 
 
@@ -298,19 +291,6 @@ def test_a_state_serves_once_and_the_session_gets_a_new_key(provider, member):
     client.post("/accounts/logout/")
     before = as_it_was()
     assert_refused(client, come_back(client, provider, query), before)
-
-
-def test_codes_that_are_not_of_this_request(provider, member, alone):
-    """A code that was used, and one that was stolen from another browser."""
-    client = Client()
-    used = provider.allow(query := begin(client))
-    client.get(CALLBACK, {"state": query["state"], "code": used})
-    stolen = provider.allow(begin(Client()))
-    before = as_it_was()
-    for name, code in {"used": used, "stolen": stolen, "invented": "x"}.items():
-        with alone(name):
-            client = Client()
-            assert_refused(client, come_back(client, provider, begin(client), code=code), before)
 
 
 def test_a_callback_of_an_attacker_does_not_sign_a_victim_in(provider, member, people):
@@ -333,59 +313,33 @@ def test_our_own_address_adds_nothing_to_the_request(provider, member):
     assert query["code_challenge_method"] == "S256"
 
 
-def test_a_tampered_address_to_return_to_is_refused_by_the_exchange(provider, member):
-    before, client = as_it_was(), Client()
-    query = begin(client)
-    tampered = query | {"redirect_uri": "https://evil.example/"}
-    assert_refused(client, come_back(client, provider, tampered), before)
-
-
-def test_next_leads_nowhere_else(provider, member):
+def test_next_leads_nowhere_else_and_only_a_form_of_ours_begins(provider, member):
     for next_page in ("//evil.example", "https://evil.example", "javascript:a()"):
         assert sign_in_there(Client(), provider, next=next_page).url == "/"
-
-
-def test_nobody_begins_or_returns_by_the_wrong_method_or_at_an_unknown_provider(provider):
-    client = Client(enforce_csrf_checks=True)
+    client, other = Client(enforce_csrf_checks=True), "/accounts/oidc/other/"
     assert client.get(BEGIN).status_code == 405
-    assert client.post(BEGIN).status_code == 403
-    assert client.post(CALLBACK).status_code == 403
-    assert Client().post("/accounts/oidc/other/").status_code == 404
-    assert Client().get("/accounts/oidc/other/login/callback/").status_code == 404
+    assert client.post(BEGIN).status_code == client.post(CALLBACK).status_code == 403
+    assert Client().post(other).status_code == 404
+    assert Client().get(f"{other}login/callback/").status_code == 404
 
 
 @pytest.mark.long
-def test_a_verified_address_opens_no_account_of_somebody_else(provider, trust, ada, alone):
+def test_a_verified_address_opens_no_account_of_somebody_else(trust, ada, refused):
     """The provider is not trusted for that; whatever the case of the address."""
     trust(new_people="anyone")
-    before = as_it_was()
     for email in ("ada@uni.example", "ADA@UNI.example"):
-        with alone(email):
-            client = Client()
-            assert_refused(client, sign_in_there(client, provider, {"email": email}), before)
+        refused(email, {"email": email})
 
 
-def with_an_app(user):
-    TOTP.activate(user, "A" * 32)
-
-
-def with_another_way_in(user):
-    """Whoever made the account with somebody else's address would keep that way."""
-    SocialAccount.objects.create(user=user, provider="uni", uid="person-666")
-
-
-@pytest.mark.parametrize(
-    ("prepare", "person"),
-    [(with_an_app, {}), (with_another_way_in, {}), (lambda user: None, {"email_verified": False})],
-)
-def test_a_provider_trusted_for_addresses_opens_no_account_but_a_plain_one(
-    provider, trust, ada, prepare, person
-):
-    """Of a verified address."""
-    prepare(ada)
+def test_a_provider_trusted_for_addresses_opens_no_account_but_a_plain_one(trust, ada, refused):
+    """Of a verified address. Whoever made it with somebody else's would keep their way in."""
     trust(joins_by_email=True)
-    before, client = as_it_was(), Client()
-    assert_refused(client, sign_in_there(client, provider, person), before)
+    refused("not verified", {"email_verified": False})
+    app = TOTP.activate(ada, "A" * 32)
+    refused("with an app")
+    app.instance.delete()
+    SocialAccount.objects.create(user=ada, provider="uni", uid="person-666")
+    refused("with another account there")
 
 
 def test_an_account_at_the_provider_is_connected_to_one_person(provider, member, people):
@@ -397,12 +351,14 @@ def test_an_account_at_the_provider_is_connected_to_one_person(provider, member,
     assert as_it_was() == before
 
 
-def test_an_inactive_person_stays_out(provider, member):
+def test_an_inactive_person_stays_out_and_tries_are_counted(provider, member, settings):
     User.objects.filter(pk=member.pk).update(is_active=False)
     before, client = as_it_was(), Client()
     assert sign_in_there(client, provider).url == "/accounts/inactive/"
     assert not is_in(client)
     assert as_it_was() == before
+    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "3/m/ip"}
+    assert [client.post(BEGIN).status_code for _ in range(4)] == [200] * 3 + [429]
 
 
 def test_an_invitation_that_was_used_meanwhile_makes_no_account(provider, study, people):
@@ -415,9 +371,3 @@ def test_an_invitation_that_was_used_meanwhile_makes_no_account(provider, study,
     accept_invitation(invitation=invitation, user=cast.make_member(cast.make_study("B"), "expert"))
     before = as_it_was()
     assert_refused(client, come_back(client, provider, query), before)
-
-
-def test_many_tries_are_counted(provider, settings):
-    settings.ACCOUNT_RATE_LIMITS = {**settings.ACCOUNT_RATE_LIMITS, "login": "3/m/ip"}
-    client = Client()
-    assert [client.post(BEGIN).status_code for _ in range(4)] == [200] * 3 + [429]

@@ -116,15 +116,17 @@ def test_wrong_codes(half, ada, people, alone):
 
 
 @pytest.mark.parametrize("is_recovery", [False, True])
-def test_a_code_counts_once(half, ada, is_recovery):
+def test_a_code_counts_once_and_the_session_gets_a_new_key(half, ada, is_recovery):
     given = RecoveryCodes.activate(ada).get_unused_codes()[0] if is_recovery else code()
+    planted, second, thief = half.session.session_key, Client(), Client()
     assert half.post(STEP, {"code": given}).status_code == 302
     assert is_in(half)
-    second = Client()
+    thief.cookies["sessionid"] = planted
     give_password(second, ada)
     before = as_it_was()
     assert second.post(STEP, {"code": given}).status_code == 200
-    assert_still_out(second, before)
+    for client in (thief, second):
+        assert_still_out(client, before)
 
 
 def test_codes_cannot_be_tried_out(half, ada):
@@ -138,27 +140,13 @@ def test_codes_cannot_be_tried_out(half, ada):
     assert_still_out(half, before)
 
 
-def test_the_session_gets_a_new_key_at_the_second_step(half, ada):
-    planted = half.session.session_key
-    half.post(STEP, {"code": code()})
-    assert half.session.session_key != planted
-    half.cookies["sessionid"] = planted
-    assert not is_in(half)
-
-
 def test_a_session_left_open_changes_no_way_to_sign_in(ada, alone):
     client = signed_in(ada)
     client.post(STEP, {"code": code()})
     passkey = Authenticator.objects.create(user=ada, type="webauthn", data={"name": "x"})
     before = as_it_was()
-    for path in (
-        "app/remove/",
-        "codes/",
-        "codes/new/",
-        "passkeys/",
-        f"passkeys/{passkey.pk}/",
-        f"passkeys/{passkey.pk}/remove/",
-    ):
+    own = f"passkeys/{passkey.pk}/"
+    for path in ("app/remove/", "codes/", "codes/new/", "passkeys/", own, f"{own}remove/"):
         for method in (client.get, client.post):
             with alone(f"{method.__name__} {path}"):
                 answer = method(WAYS + path)
@@ -166,7 +154,7 @@ def test_a_session_left_open_changes_no_way_to_sign_in(ada, alone):
     assert as_it_was() == before
 
 
-def test_nobody_touches_the_passkey_of_another(ada, people, alone):
+def test_nobody_touches_the_passkey_of_another_and_the_crowd_has_none(ada, study, people, alone):
     passkey = Authenticator.objects.create(user=ada, type="webauthn", data={"name": "x"})
     client = sure(people["expert"])
     for path in (f"passkeys/{passkey.pk}/", f"passkeys/{passkey.pk}/remove/"):
@@ -174,12 +162,9 @@ def test_nobody_touches_the_passkey_of_another(ada, people, alone):
             assert client.post(WAYS + path, {"name": "mine"}).status_code == 404
     passkey.refresh_from_db()
     assert passkey.data["name"] == "x"
-
-
-def test_crowd_participants_have_no_ways_to_sign_in(study, alone):
-    person = User.objects.create_user(None)
-    study.memberships.create(user=person, role="annotator")
-    client = cast.sign_in(person)
+    participant = User.objects.create_user(None)
+    study.memberships.create(user=participant, role="annotator")
+    client = cast.sign_in(participant)
     for path in (WAYS, f"{WAYS}app/", f"{WAYS}passkeys/", f"{WAYS}codes/", AGAIN):
         with alone(path):
             assert client.get(path).status_code == 403
@@ -324,14 +309,13 @@ def test_passkeys_that_must_not_sign_in(passkey, people, ada, alone):
     def wrong(**changed):
         return lambda options: passkey.use(options, **changed)
 
-    def altered(*names, value):
+    def altered(name, value):
+        return lambda options: passkey.use(options) | {name: value}
+
+    def lacking(name, value):
         def answer(options):
             found = passkey.use(options)
-            part = found
-            for name in names[:-1]:
-                part = part[name]
-            part[names[-1]] = value
-            return found
+            return found | {"response": found["response"] | {name: value}}
 
         return answer
 
@@ -346,11 +330,11 @@ def test_passkeys_that_must_not_sign_in(passkey, people, ada, alone):
         "in the name of another person": wrong(handle=other.handle),
         "that nobody knows": lambda options: stranger.use(options),
         "for an invented person": wrong(handle="OTk5OTk5"),
-        "for no person": altered("response", "userHandle", value=None),
-        "for a person who is a list": altered("response", "userHandle", value=[1]),
-        "without a signature": altered("response", "signature", value=""),
-        "with a response that is text": altered("response", value="text"),
-        "with an id that is a number": altered("rawId", value=7),
+        "for no person": lacking("userHandle", None),
+        "for a person who is a list": lacking("userHandle", [1]),
+        "without a signature": lacking("signature", ""),
+        "with a response that is text": altered("response", "text"),
+        "with an id that is a number": altered("rawId", 7),
         "that is a list": lambda options: [],
         "that is a number": lambda options: 7,
         "that is empty": lambda options: {},
@@ -363,8 +347,7 @@ def test_passkeys_that_must_not_sign_in(passkey, people, ada, alone):
             assert_still_out(client, before)
 
 
-@pytest.mark.long
-def test_an_answer_of_a_passkey_counts_once(passkey):
+def test_an_answer_of_a_passkey_counts_once_and_none_of_a_closed_account(passkey, people):
     client = secure()
     answer = passkey.use(options_for(client))
     assert try_passkey(client, answer).url == "/"
@@ -375,6 +358,10 @@ def test_an_answer_of_a_passkey_counts_once(passkey):
         options_for(second)
         try_passkey(second, answer)
         assert_still_out(second, before)
+    User.objects.filter(pk=people["expert"].pk).update(is_active=False)
+    closed = try_passkey(client, passkey.use(options_for(client)))
+    assert closed.url == "/accounts/inactive/"
+    assert not is_in(client)
 
 
 @pytest.mark.long
@@ -386,13 +373,6 @@ def test_a_copied_passkey_gives_itself_away(passkey):
     try_passkey(thief, passkey.use(options_for(thief)))
     assert_still_out(thief, before)
     assert AuditEvent.objects.filter(verb="passkey_copied").exists()
-
-
-def test_a_passkey_of_a_closed_account_stays_out(passkey, people):
-    User.objects.filter(pk=people["expert"].pk).update(is_active=False)
-    client = secure()
-    assert try_passkey(client, passkey.use(options_for(client))).url == "/accounts/inactive/"
-    assert not is_in(client)
 
 
 @pytest.mark.long
@@ -417,11 +397,10 @@ def test_the_last_way_in_stays(people):
 
 
 @pytest.mark.long
-def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
+def test_a_passkey_of_another_is_no_second_step(passkey, ada):
     client = signed_in(ada, secure())
     before = as_it_was()
-    page = client.get(STEP)
-    assert b"passkey-options" not in page.content
+    assert b"passkey-options" not in client.get(STEP).content
     options = {"publicKey": {"challenge": client.session["mfa.webauthn.state"]["challenge"]}}
     client.post(STEP, {"credential": dumps(passkey.use(options))})
     assert_still_out(client, before)
@@ -430,11 +409,14 @@ def test_a_passkey_of_another_is_no_second_step(passkey, people, ada):
 def test_a_passkey_is_a_second_step_only_with_a_finger_a_face_or_a_pin(passkey, people):
     client = signed_in(people["expert"], secure())
     before = as_it_was()
-    asked = shown(client.get(STEP))["request_options"]
-    client.post(STEP, {"credential": dumps(passkey.use(asked, flags=PRESENT))})
+
+    def use(**changed):
+        asked = shown(client.get(STEP))["request_options"]
+        return client.post(STEP, {"credential": dumps(passkey.use(asked, **changed))})
+
+    use(flags=PRESENT)
     assert_still_out(client, before)
-    asked = shown(client.get(STEP))["request_options"]
-    assert client.post(STEP, {"credential": dumps(passkey.use(asked))}).status_code == 302
+    assert use().status_code == 302
     assert is_in(client)
 
 

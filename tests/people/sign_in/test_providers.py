@@ -4,6 +4,7 @@ import json
 
 import pytest
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.core import mail
 from django.core.exceptions import ImproperlyConfigured
@@ -21,6 +22,7 @@ from tests import cast
 from .flows import (
     AGAIN,
     BEGIN,
+    CALLBACK,
     LOGIN,
     PASSWORD,
     WAYS,
@@ -79,12 +81,18 @@ def test_an_account_that_is_there_is_asked_before_it_joins(provider, study, invi
     assert not study.memberships.filter(user=other).exists()
 
 
-def test_anyone_of_the_domain_gets_an_account_where_the_setting_says_so(provider, trust):
+def test_anyone_of_the_domain_gets_an_account_where_the_setting_says_so_and_keeps_a_way_in(
+    provider, trust
+):
     trust(new_people="anyone")
     client = Client()
-    assert sign_in_there(client, provider).url == "/"
+    assert sign_in_there(client, provider, again="yes").url == "/"
     assert is_in(client)
     assert not Membership.objects.exists()
+    account = SocialAccount.objects.get()
+    page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
+    assert "your only way to sign in" in page.text
+    assert SocialAccount.objects.exists()
 
 
 def test_the_account_of_a_verified_address_is_joined_and_closed_to_others(provider, trust, ada):
@@ -145,16 +153,6 @@ def test_connecting_and_disconnecting_ask_who_it_is(provider, people, settings):
     assert list(SocialAccount.objects.all()) == [foreign]
 
 
-def test_the_only_way_in_stays(provider, trust):
-    trust(new_people="anyone")
-    client = Client()
-    sign_in_there(client, provider, again="yes")
-    account = SocialAccount.objects.get()
-    page = client.post(f"{WAYS}providers/{account.pk}/remove/", follow=True)
-    assert "your only way to sign in" in page.text
-    assert SocialAccount.objects.exists()
-
-
 def test_who_comes_by_a_provider_alone_shows_there_once_more_who_they_are(provider, trust):
     """Before a way to sign in changes; the library would let an old session do it."""
     trust(new_people="anyone")
@@ -177,11 +175,8 @@ def test_who_comes_by_a_provider_alone_shows_there_once_more_who_they_are(provid
 
 def test_a_person_who_says_no_at_the_provider_is_told_so_in_words(provider):
     client = Client()
-    query = begin(client)
-    answer = client.get(
-        "/accounts/oidc/uni/login/callback/",
-        {"state": query["state"], "error": "access_denied", "error_description": "<b>x</b>"},
-    )
+    said = {"error": "access_denied", "error_description": "<b>x</b>"}
+    answer = client.get(CALLBACK, {"state": begin(client)["state"]} | said)
     assert answer.status_code == 401
     assert "Could not sign in" in answer.text
     assert "<b>x" not in answer.text
@@ -218,16 +213,13 @@ def test_a_second_step_at_the_provider_counts_where_it_is_believed(
 
 
 def test_a_second_step_here_is_asked_for_whatever_the_provider_says(provider, trust, people):
-    from allauth.mfa.totp.internal.auth import TOTP
-
     trust(second_step=True)
     TOTP.activate(people["admin"], "JBSWY3DPEHPK3PXP")
     SocialAccount.objects.create(user=people["admin"], provider="uni", uid="person-1")
     client = Client()
     assert sign_in_there(client, provider).url == "/accounts/login/second-step/"
     assert not is_in(client)
-    secret = Authenticator.objects.get().data["secret"]
-    assert "JBSWY3DPEHPK3PXP" not in secret
+    assert "JBSWY3DPEHPK3PXP" not in Authenticator.objects.get().data["secret"]
 
 
 # -- groups -----------------------------------------------------------------------------------
@@ -276,36 +268,23 @@ def test_roles_come_and_go_with_groups(provider, by_groups):
     ]:
         assert standing(provider, groups) == (role, is_staff), groups
     verbs = AuditEvent.objects.filter(verb__startswith="group_role").order_by("pk")
-    assert [each.verb.removeprefix("group_role_") for each in verbs] == [
-        *["given"] * 4,  # annotator, researcher, admin, administrator
-        "given",  # researcher instead of admin
-        "taken",
-        "taken",
-        "given",
-    ]
+    # Annotator, researcher, admin, administrator; then researcher instead of admin.
+    told = [*["given"] * 5, "taken", "taken", "given"]
+    assert [each.verb.removeprefix("group_role_") for each in verbs] == told
     assert all(each.actor is None and each.details["provider"] == "uni" for each in verbs)
 
 
-def test_a_role_given_by_hand_stays(provider, by_groups, people):
-    _ada, member = come_with(provider, ["raters"])
+def test_what_a_person_gave_or_ended_by_hand_stays(provider, by_groups, people):
+    ada, member = come_with(provider, ["raters"])
     change_role(membership=member, role="expert", actor=people["admin"])
     assert standing(provider, ["bosses"])[0] == "expert"
     assert standing(provider, [])[0] == "expert"
     assert not GroupRole.objects.exists()
-
-
-def test_a_membership_ended_by_hand_stays_ended(provider, by_groups, people):
-    _ada, member = come_with(provider, ["lab"])
     deactivate_member(membership=member, actor=people["admin"])
     assert standing(provider, ["lab"])[0] is None
-
-
-def test_administrators_made_by_hand_stay(provider, by_groups):
-    ada, _member = come_with(provider, ["lab"])
     User.objects.filter(pk=ada.pk).update(is_staff=True)
-    assert standing(provider, ["lab"]) == ("researcher", True)
-    assert standing(provider, ["it"])[1]
-    assert standing(provider, [])[1]
+    for groups in (["lab"], ["it"], []):
+        assert standing(provider, groups)[1], groups
 
 
 def test_groups_of_an_inactive_person_give_nothing(provider, by_groups):
@@ -340,32 +319,30 @@ def test_a_good_setting_is_read_and_never_shows_the_secret(tmp_path):
     assert read_providers("") == {}
 
 
-@pytest.mark.parametrize(
-    ("changed", "words"),
-    [
-        ({"id": "The Uni"}, "id: lower-case letters"),
-        ({"issuer": "http://login.uni.example"}, "issuer: an address with https"),
-        ({"issuer": "https://a:b@login.uni.example"}, "issuer: an address with https"),
-        ({"client_secret": ""}, "client_secret is missing"),
-        ({"client_secret_file": "/nowhere"}, "not both"),
-        ({"domain": "uni.example"}, "unknown: domain"),
-        ({"domains": "uni.example"}, "domains: a list"),
-        ({"new_people": "all"}, "new_people"),
-        ({"joins_by_email": "yes"}, "joins_by_email"),
-        ({"second_step": "mfa"}, "second_step: a list"),
-        ({"groups": []}, "groups: an object"),
-        ({"groups": {"lab": {"admin": True}}}, "only administrator and studies"),
-        ({"groups": {"lab": {"studies": {"My study": "admin"}}}}, "studies by id"),
-        ({"groups": {"lab": {"administrator": "yes"}}}, "administrator: a boolean"),
-    ],
-)
-def test_a_wrong_setting_is_refused_in_words_without_the_secret(changed, words):
-    with pytest.raises(ImproperlyConfigured, match=words) as refused:
-        read_providers(json.dumps([GOOD | changed]))
-    assert "hush" not in str(refused.value)
-    for text in ("{", "7", '["uni"]', json.dumps([GOOD, GOOD])):
-        with pytest.raises(ImproperlyConfigured, match="OIDC_PROVIDERS"):
+WRONG = [
+    ({"id": "The Uni"}, "id: lower-case letters"),
+    ({"issuer": "http://login.uni.example"}, "issuer: an address with https"),
+    ({"issuer": "https://a:b@login.uni.example"}, "issuer: an address with https"),
+    ({"client_secret": ""}, "client_secret is missing"),
+    ({"client_secret_file": "/nowhere"}, "not both"),
+    ({"domain": "uni.example"}, "unknown: domain"),
+    ({"domains": "uni.example"}, "domains: a list"),
+    ({"new_people": "all"}, "new_people"),
+    ({"joins_by_email": "yes"}, "joins_by_email"),
+    ({"second_step": "mfa"}, "second_step: a list"),
+    ({"groups": []}, "groups: an object"),
+    ({"groups": {"lab": {"admin": True}}}, "only administrator and studies"),
+    ({"groups": {"lab": {"studies": {"My study": "admin"}}}}, "studies by id"),
+    ({"groups": {"lab": {"administrator": "yes"}}}, "administrator: a boolean"),
+]
+
+
+def test_a_wrong_setting_is_refused_in_words_without_the_secret():
+    texts = [(text, "OIDC_PROVIDERS") for text in ("{", "7", '["uni"]', json.dumps([GOOD, GOOD]))]
+    for text, words in [*((json.dumps([GOOD | row]), words) for row, words in WRONG), *texts]:
+        with pytest.raises(ImproperlyConfigured, match=words) as refused:
             read_providers(text)
+        assert "hush" not in str(refused.value), text
 
 
 # -- the doctor asks as a sign-in would --------------------------------------------------------
@@ -389,9 +366,8 @@ def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust
     provider.instead["/keys"] = lambda handler: handler.answer(200, {"keys": []})
     wrong("PyJWKSetError")
     provider.instead = {}
-    trust(issuer=f"{provider.issuer}/moved")
-    wrong("cannot be reached")
-    trust(issuer="http://127.0.0.1:9")
-    wrong("cannot be reached")
+    for issuer in (f"{provider.issuer}/moved", "http://127.0.0.1:9"):
+        trust(issuer=issuer)
+        wrong("cannot be reached")
     settings.OIDC_PROVIDERS = {}
     assert web.providers().state == CheckState.WELL

@@ -1,5 +1,6 @@
 """The list of sessions, signing out elsewhere, and letting in who is locked out."""
 
+import re
 import time
 from datetime import timedelta
 from io import StringIO
@@ -19,7 +20,18 @@ from cqa_site.people.sign_in import second_step
 from cqa_site.web.database import keep_house
 from tests import cast
 
-from .flows import PASSWORD, WAYS, give_password, is_in, signed_in
+from .flows import (
+    PASSWORD,
+    WAYS,
+    give_password,
+    is_in,
+    make_passkey,
+    options_for,
+    secure,
+    signed_in,
+    sure,
+    try_passkey,
+)
 
 pytestmark = pytest.mark.django_db
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
@@ -30,8 +42,7 @@ SAFARI = (
 
 
 @pytest.mark.parametrize(
-    ("address", "kept"),
-    [("192.0.2.77", "192.0.2.0"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1::")],
+    ("address", "kept"), [("192.0.2.77", "192.0.2.0"), ("2001:db8:1:2:3:4:5:6", "2001:db8:1::")]
 )
 def test_only_the_network_of_an_address_is_kept(people, address, kept):
     give_password(Client(REMOTE_ADDR=address), people["expert"])
@@ -94,9 +105,7 @@ def test_a_session_is_written_down_now_and_then_and_never_of_the_crowd(people, s
 
 
 def test_an_answer_goes_out_although_the_list_cannot_be_written(people, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise DatabaseError
-
+    refuse = mock.Mock(side_effect=DatabaseError)
     monkeypatch.setattr(UserSession.objects, "update_or_create", refuse)
     client = Client()
     assert give_password(client, people["expert"]).status_code == 302
@@ -105,9 +114,10 @@ def test_an_answer_goes_out_although_the_list_cannot_be_written(people, monkeypa
 
 def test_what_the_list_says_of_sessions_that_ran_out_is_thrown_away(people):
     give_password(Client(), people["expert"])
-    assert keep_house()["places where nobody is signed in any more"] == 0
-    UserSession.objects.update(last_seen_at=timezone.now() - timedelta(hours=13))
-    assert keep_house()["places where nobody is signed in any more"] == 1
+    old = timezone.now() - timedelta(hours=13)
+    for seen, thrown in (({}, 0), ({"last_seen_at": old}, 1)):
+        UserSession.objects.update(user=people["expert"], **seen)
+        assert keep_house()["places where nobody is signed in any more"] == thrown
 
 
 @pytest.fixture
@@ -137,12 +147,9 @@ def test_a_session_ends_however_much_it_is_used(people, hours):
 
 def test_a_session_from_before_that_rule_ends_too(people, hours):
     client = cast.sign_in(people["expert"])
-    hours(1)
-    assert is_in(client)
-    hours(11)
-    assert is_in(client)
-    hours(1)
-    assert not is_in(client)
+    for passed, is_on in ((1, True), (11, True), (1, False)):
+        hours(passed)
+        assert is_in(client) == is_on
 
 
 def test_the_end_of_a_session_asks_the_database_nothing_more(people, django_assert_num_queries):
@@ -184,7 +191,7 @@ def test_unlock_removes_the_second_step_when_the_address_is_typed_again(people, 
     assert is_in(client)
 
 
-def test_unlock_ends_sessions_but_not_of_a_closed_account(people):
+def test_unlock_ends_sessions_but_not_of_a_closed_account_and_says_when_there_is_no_way_in(people):
     person = people["expert"]
     client = cast.sign_in(person)
     unlock(person.email, "--sessions")
@@ -195,12 +202,49 @@ def test_unlock_ends_sessions_but_not_of_a_closed_account(people):
         with pytest.raises(CommandError, match=words):
             unlock(email, "--sessions")
     assert not AuditEvent.objects.filter(verb="unlocked").exists()
-
-
-def test_unlock_says_when_there_is_no_way_in(people):
-    person = people["expert"]
+    person = people["annotator"]
     person.set_unusable_password()
     person.save()
     said = unlock(person.email)
     assert "can sign in" not in said
     assert f"changepassword {person.email}" in said
+
+
+# -- wrong passwords lock an address; its owner comes in all the same -----------------------------
+
+
+def lock(user, **here):
+    """Five wrong passwords, each from a network of its own or all from here."""
+    for number in range(5):
+        give_password(Client(**({"REMOTE_ADDR": f"10.0.{number}.1"} | here)), user, "wrong")
+    assert give_password(Client(REMOTE_ADDR="10.0.9.1"), user).status_code == 429
+
+
+def test_a_passkey_opens_a_locked_address_and_network_and_an_open_session_stays(people):
+    owner = people["expert"]
+    session = sure(owner, secure())
+    passkey, _made = make_passkey(session)
+    for person, here in ((owner, {}), (people["annotator"], {"REMOTE_ADDR": "127.0.0.1"})):
+        lock(person, **here)
+        browser = secure()
+        assert try_passkey(browser, passkey.use(options_for(browser))).status_code == 302
+        assert is_in(browser)
+        # It opens the one browser and lifts nothing for whoever goes on guessing.
+        assert give_password(Client(REMOTE_ADDR="10.0.9.1"), owner).status_code == 429
+    assert is_in(session)
+    lock(owner, REMOTE_ADDR="127.0.0.1")
+    assert give_password(Client(), people["researcher"]).status_code == 429
+    browser = secure()
+    assert try_passkey(browser, passkey.use(options_for(browser))).status_code == 302
+
+
+def test_a_new_password_by_mail_lifts_the_lock(people):
+    owner, new, browser = people["expert"], "four unrelated dull words", Client()
+    lock(owner)
+    browser.post("/accounts/reset/", {"email": owner.email.upper()})
+    link = re.search(r"http://testserver(\S+)", mail.outbox[-1].body)[1]
+    page = browser.get(link).url
+    # Asking for the mail lifts nothing: anybody can.
+    assert give_password(Client(), owner).status_code == 429
+    browser.post(page, {"password1": new, "password2": new})
+    assert give_password(Client(), owner, new).status_code == 302

@@ -5,13 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from cqa_site.reproduction.figures import (
-    MeasuredFigure,
-    PrintedFigure,
-    ReproducedValue,
-    compare,
-    outcome,
-)
+from cqa_site.reproduction import figures as figures_of_papers
+from cqa_site.reproduction.figures import MeasuredFigure, PrintedFigure, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
 
 
@@ -24,42 +19,45 @@ def one(printed, found, **more):
     return figure
 
 
-@pytest.mark.parametrize(
-    ("printed", "released", "expected"),
-    [
-        (".75", (0.8315,), "differs"),  # never a match because the release itself has .8315
-        ("0.75", (0.7549,), "match"),
-        ("17.77", (17.765,), "match"),  # half a unit of the last digit
-        ("17.77", (17.7755,), "differs"),
-        ("15.00", (15.0091,), "differs"),
-        ("15.00", (15.0101,), "differs"),
-        ("16.95 ± 1.44", (16.9467, 1.4367), "match"),
-        ("16.95 ± 1.44", (16.9467, 1.48), "differs"),
-        ("16.95±1.44", (16.9467, 1.448), "differs"),
-        ("2,158", (2158,), "match"),
-        ("2,158", (2157,), "differs"),
-        ("+1.93", (-1.93,), "differs"),
-        ("−0.12", (-0.118,), "match"),
-        ("365 / 2", (365,), "differs"),
-        ("2 to 60", (2, 60), "differs"),
-        (".39", (math.nan,), "differs"),
-    ],
-)
-def test_a_printed_figure_is_held_against_the_released_one(printed, released, expected):
-    assert outcome(printed, ReproducedValue(MeasuredFigure(released)))[0] == expected
-    assert outcome(printed, ReproducedValue(ours=MeasuredFigure(released)))[0] == expected
+PRINTED = [
+    (".75", (0.8315,), False),  # never a match because the release itself has .8315
+    ("0.75", (0.7549,), True),
+    ("17.77", (17.765,), True),  # half a unit of the last digit
+    ("17.77", (17.7755,), False),
+    ("15.00", (15.0091,), False),
+    ("15.00", (15.0101,), False),
+    ("16.95 ± 1.44", (16.9467, 1.4367), True),
+    ("16.95 ± 1.44", (16.9467, 1.48), False),
+    ("16.95±1.44", (16.9467, 1.448), False),
+    ("2,158", (2158,), True),
+    ("2,158", (2157,), False),
+    ("+1.93", (-1.93,), False),
+    ("−0.12", (-0.118,), True),
+    ("365 / 2", (365,), False),
+    ("2 to 60", (2, 60), False),
+    (".39", (math.nan,), False),
+]
 
 
-def test_the_worse_of_released_and_ours_counts():
-    assert outcome(".75", ReproducedValue(measured(0.75), measured(0.7502)))[0] == "match"
-    assert outcome(".75", ReproducedValue(measured(0.75), measured(0.7602)))[0] == "differs"
-    assert outcome(".75", ReproducedValue(measured(0.7602), measured(0.75)))[0] == "differs"
+@pytest.mark.parametrize(("printed", "released", "is_same"), PRINTED)
+def test_a_printed_figure_is_held_against_the_released_one(printed, released, is_same):
+    figure, expected = MeasuredFigure(released), "match" if is_same else "differs"
+    for found in (ReproducedValue(figure), ReproducedValue(ours=figure)):
+        assert figures_of_papers.outcome(printed, found)[0] == expected
 
 
-def test_ours_by_a_recipe_of_its_own_supports_nothing_and_spoils_nothing():
+def test_the_worse_of_released_and_ours_counts_unless_ours_has_a_recipe_of_its_own():
     other = "leaves out what is off the scale"
-    assert outcome(".75", ReproducedValue(measured(0.75), measured(0.6), other))[0] == "match"
-    assert outcome(".75", ReproducedValue(None, measured(0.75), other))[0] == "cannot be computed"
+    for released, ours, recipe, expected in (
+        (0.75, 0.7502, "", "match"),
+        (0.75, 0.7602, "", "differs"),
+        (0.7602, 0.75, "", "differs"),
+        (0.75, 0.6, other, "match"),
+    ):
+        found = ReproducedValue(measured(released), measured(ours), recipe)
+        assert figures_of_papers.outcome(".75", found)[0] == expected
+    alone = ReproducedValue(None, measured(0.75), other)
+    assert figures_of_papers.outcome(".75", alone)[0] == "cannot be computed"
 
 
 def test_two_computed_values_are_never_a_match_with_each_other():
@@ -68,7 +66,7 @@ def test_two_computed_values_are_never_a_match_with_each_other():
         ReproducedValue(measured(1)),
         ReproducedValue(),
     ):
-        assert outcome("", found) == ("no published value", ())
+        assert figures_of_papers.outcome("", found) == ("no published value", ())
     same = measured(0.75)
     (figure,) = compare({("t", "c"): ReproducedValue(same, same)})
     assert (figure.verdict, figure.place, figure.published) == ("no published value", "", "")
@@ -131,13 +129,9 @@ def test_a_reason_is_said_only_where_the_figure_is_off():
     assert one(".75", ReproducedValue(measured(0.8315))).is_unexplained
     on = one(".75", ReproducedValue(measured(0.7501)), why="computed by hand")
     assert (on.verdict, on.why) == ("match", "")
-
-
-def test_a_reason_of_this_time_goes_before_the_usual_one():
-    found = {("t", "c"): ReproducedValue(measured(0.8))}
-    (figure,) = compare(
-        found, [PrintedFigure("t", "c", ".75", "usual")], reasons={("t", "c"): "workers from 0.7"}
-    )
+    # A reason of this time goes before the usual one.
+    found, now = {("t", "c"): ReproducedValue(measured(0.8))}, {("t", "c"): "workers from 0.7"}
+    (figure,) = compare(found, [PrintedFigure("t", "c", ".75", "usual")], reasons=now)
     assert figure.why == "workers from 0.7"
 
 

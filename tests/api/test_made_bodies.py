@@ -1,10 +1,14 @@
-"""A body made from a form asks for the same fields, with the form's bounds, choices and words."""
+"""Bodies that are made: of a form, with its fields, bounds, choices and words; of a dataclass."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pytest
 from django import forms
+from rest_framework import serializers
 
 from benchmark.scoring.forms import ScoringRoundForm
-from cqa_site.api.base import FormInput
+from cqa_site.api.base import DataSerializer, FormInput, body_of
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study
@@ -35,9 +39,8 @@ def refused(**given):
     return set() if body.is_valid() else set(body.errors)
 
 
-@pytest.mark.parametrize(
-    ("field", "good", "bad"),
-    [
+def test_a_body_has_the_bounds_and_choices_of_its_form():
+    for field, good, bad in (
         ("name", "abcde", ["abcdef", "", None]),
         ("note", "", [None, ["a"]]),
         ("share", 0.5, [0.6, -1, None]),
@@ -46,12 +49,10 @@ def refused(**given):
         ("colours", [1, 2], [[3], [1, 1, 1], 1]),
         ("named", ["any", "one"], [["a"] * 4, ["a" * 201]]),
         ("is_bright", True, ["perhaps"]),
-    ],
-)
-def test_a_body_has_the_bounds_and_choices_of_its_form(field, good, bad):
-    assert not refused(**{field: good})
-    for value in bad:
-        assert refused(**{field: value}) == {field}, value
+    ):
+        assert not refused(**{field: good}), field
+        for value in bad:
+            assert refused(**{field: value}) == {field}, value
 
 
 def test_what_a_form_begins_with_or_can_do_without_may_be_left_out():
@@ -73,3 +74,52 @@ def test_a_system_that_is_gone_is_left_out_of_a_stored_plan():
     assert stored["systems"] == [str(kept.public_id)]
     assert (stored["name"], stored["rubric"]) == ("First", row.rubric.public_id)
     assert set(stored) == set(ScoringRoundForm.base_fields)
+
+
+class Corner(NamedTuple):
+    x: int
+    y: float | None
+
+
+@dataclass
+class Street:
+    """A street.
+
+    What else is said of it is for developers.
+    """
+
+    name: str
+    corners: tuple[Corner, ...]
+    houses: dict[str, list[int]]
+    end: Corner | None = None
+    anything: Any = None
+    either: int | str | None = None
+
+
+ROW = Street("High Street", (Corner(1, None),), {"odd": [1, 3]}, anything=[None])
+
+
+def test_a_body_has_a_field_for_each_of_a_dataclass_also_inside_of_others():
+    body = body_of(Street)
+    assert (body.__name__, body.__doc__) == ("StreetSerializer", "A street.")
+    corners, houses = [{"x": 1, "y": None}], {"odd": [1, 3]}
+    shown = {"name": "High Street", "corners": corners, "houses": houses}
+    assert body(ROW).data == shown | {"end": None, "anything": [None], "either": None}
+    fields = body().fields
+    assert fields["end"].allow_null
+    assert not fields["name"].allow_null
+    assert isinstance(fields["either"], serializers.JSONField)
+
+
+def test_a_child_leaves_out_renames_and_stands_for_the_dataclass_elsewhere(monkeypatch):
+    monkeypatch.setattr(DataSerializer, "own", {})
+
+    class Own(DataSerializer):
+        shows = Street
+        left_out = ("houses", "anything", "either", "end", "corners")
+        called = serializers.CharField(source="name")
+
+    assert Own(ROW).data == {"name": "High Street", "called": "High Street"}
+    assert DataSerializer.own == {Street: Own}
+    with pytest.raises(AttributeError):
+        Own(object()).data  # noqa: B018 - the fields are read here
