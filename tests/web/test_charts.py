@@ -65,7 +65,7 @@ def test_a_name_that_no_picture_can_hold_is_drawn_without_what_is_in_the_way():
         spec = histogram(rows, start="start", end="end", y="n", titles=titles)
         svg, _png = (charts.picture(spec, format=each, theme="light") for each in ("svg", "png"))
         assert svg.startswith(b"<svg")
-        assert (b">ab<" in svg) == bool(rows)
+        assert b">ab<" in svg
 
 
 def luminance(colour):
