@@ -71,6 +71,19 @@ def built_once(make: Callable[[], Any]) -> Any:
     return copied
 
 
+def parts_of(world: str, *names: str) -> list[Any]:
+    """Fixtures that are attributes of another: ``study, people = parts_of("lab", ...)``."""
+
+    def part(name: str) -> Any:
+        @pytest.fixture
+        def given(request):
+            return getattr(request.getfixturevalue(world), name)
+
+        return given
+
+    return [part(name) for name in names]
+
+
 def built_of(make: Callable[[str], Any], kinds: Iterable[str], *short: str) -> tuple[Any, Any]:
     """Two fixtures: a world of each kind, built once for the file, and a test's own copy of it.
 

@@ -84,7 +84,7 @@ FAULTS = (
         old="not 1 <= number <= largest",
         new="not 1 <= number < largest",
         aims=(
-            "tests/api/test_addresses.py",
+            "tests/api/test_schema.py",
             "tests/api",
         ),
     ),

@@ -261,31 +261,146 @@ def round_of(name: str, opened: str, draft: str, closed: str) -> list[Route]:
     ]
 
 
+# Named by what is done, the status, and what the ids begin with.
+READ_S = """
+study cam_service preferred_labels summary_metrics summary_people summarization_systems
+encoders distillation score_agreement faithfulness invitation= comparison= corpus=
+cam_request= argument= guideline= job= import_batch= import=imported onboarding= endpoint=
+prompt= run= label_round=own_label_round key_point_board=frozen_key_points
+key_point_board_rows=frozen_key_points find=comparison_of scoring=scoring_run_of
+expert_agreement=faithful_round_of analysis_sign_off=audited analysis_groups=analysis_of
+analysis_trends=analysis_of analysis_report=analysis_of themes=analysis_of summary_set=
+system_run= system_run_figures=system_run analysis= dataset= survey= cell=
+text_scorer=scorer audit_sheet= count_sheet=imported_count preference_sheet= rubric=
+score_sheet=judged_sheet board=frozen_board board_rows=frozen_board question=
+generation_launch=launch system= answer=
+"""
+READ_C = """
+vote= rater= annotator=rater exclusion= control= adoption= snapshot= export=
+export_file=export export_manifest=export trained_judge=
+"""
+LISTED_S = """
+log members invitations comparisons corpora cam_requests arguments guidelines jobs
+import_batches imports label_rounds onboardings endpoints endpoint_offers runs
+scoring_rounds key_point_boards metric_scores summary_sets system_runs analyses datasets
+surveys text_scorers counting_rounds audit_rounds audit_sheets count_sheets
+preference_rounds preference_sheets rubrics score_sheets boards edited_texts questions
+generation_launches conditions systems editing_rounds answers import_matches=import_of
+import_problems=import_of verdicts=judging_run_of scoring_items=scoring_of
+run_counts=counting_run_of run_codes=assignment_of dataset_cells=dataset_of
+counting_items=counting_of audit_items=audit_of preference_items=preferring_of
+run_sheets=scoring_run_of
+"""
+LISTED_S_QUERIES6 = """
+prompts figures scorers=scoring_of analysis_rest=analysis_of point_changes=analysis_of
+found_points=analysis_of cell_arguments=cell_of cell_comments=commented
+near_duplicates=commented counters=counting_of auditors=audit_of preferrers=preferring_of
+"""
+DONE_200_S = """
+endpoint_embedded questions_missing faithfulness_cancel prompt_preview=prompt
+run_go_on=checked_run run_pause=running_run run_resume=paused_run run_correct=paused_run
+run_cancel=running_run run_retry=run label_round_pause=own_label_round
+label_round_close=own_label_round endpoint_archive=spare_endpoint
+key_point_board_publish=frozen_key_points key_point_board_withdraw=frozen_key_points
+system_run_cancel=waiting_system_run system_run_resume=stopped_system_run
+analysis_cancel=waiting_analysis text_scorer_cancel=training_scorer
+board_publish=frozen_board board_withdraw=frozen_board
+editing_round_answers=editing_round
+"""
+DONE_202_S = """
+key_point_boards_ask boards_refresh corpus_check=checked_corpus corpus_load=checked_corpus
+import_batch_check=import_batch import_batch_apply=import_batch import_check=imported
+import_apply=imported endpoint_probe=endpoint analysis_resume=stopped_analysis
+analysis_place=analysis text_scorer_resume=stopped_scorer
+"""
+DONE_200_ANY = """
+crowd_link_close=crowd_link participant_release=participant participant_fault=participant
+"""
+PATCHED_S = {
+    "cam_service": {"address": "https://cam.example/api"},
+    "preferred_labels": {"label_round": None},
+    "endpoint=": {"deadline_seconds": 60},
+    "prompt=": {"note": "Shorter."},
+    "run=": {"ceiling": 4},
+    "generation_launch=launch": {"cap_micro": 2_000_000},
+    "system=": {"name": "Model B"},
+}
+SENT_200_S = {
+    "find_take=comparison_of": keys_of,
+    "cam_take=cam_request": {"places": [1, 3]},
+    "endpoint_offer=endpoint": {"is_offered": False},
+    "run_estimate": PLAN,
+    "key_point_board_freeze=live_key_points": {"note": "A table."},
+    "board_freeze=live_board": {"note": "For the paper."},
+    "dataset_recipe=spare_dataset": {"steps": ["one_sentence"]},
+    "generation_launch_estimate": launch_plan,
+    "system_learned=system": {"questions": []},
+}
+SENT_201_S = {
+    "comparisons": {"object1": "rain", "object2": "snow"},
+    "guidelines": {"title": "New", "body": "Read.", "levels": LEVELS},
+    "label_rounds": {"name": "Made by a program"},
+    "onboardings": {"name": "Short", "consent": "We store answers."},
+    "endpoints": ENDPOINT,
+    "endpoint_offers": offered,
+    "prompts": PROMPT,
+    "runs": PLAN,
+    "scoring_rounds": {"name": "Another", "overlap_share": 0.5},
+    "analysis_sign_off=audited": seen("audited_analysis"),
+    "system_runs": named("dataset", split="test", system="mcargsum", grid=GRID),
+    "analyses": named("cell"),
+    "analyses_dataset": named("dataset"),
+    "survey_analyse=survey": {},
+    "text_scorers": {"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
+    "counting_rounds": {"name": "Another count", "raters": 2},
+    "audit_rounds": named("analysis=audited_analysis", name="Another audit", size=10),
+    "preference_rounds": what_to_compare,
+    "rubrics": rubric_text,
+    "questions": named("comparison=argument.comparison", aspect="price"),
+    "generation_launches": launch_plan,
+    "editing_rounds": round_plan,
+}
+SENT_202_S = {
+    "corpora": upload_sentences,
+    "cam_requests": named("comparison=argument.comparison", aspects=["price"]),
+    "import_batches": upload_many,
+    "imports": upload,
+    "import_matches=import_of": {"decision": "same"},
+    "metric_scores_compute": {"functions": ["rouge_1"]},
+    "near_duplicates_find=commented": {},
+    "text_scorers_train": named("dataset=learning_dataset", name="Taught", task="match"),
+    "writers_train": named("dataset=learning_dataset", name="Scribe"),
+    "text_scorer_score=scorer": {"first": "Safe.", "second": "Safe"},
+    "board_part=frozen_board": {"column": "C9", "scenario": "1"},
+    "faithfulness_compute": {"embedding": ""},
+}
+SENT_200_C = {
+    "item_retire": first_item,
+    "rater_exclude=rater": {"reason": "Always the same label."},
+    "rater_reinstate=rater": {"reason": "A mistake."},
+    "annotators_exclude_low": {"reason": "Below the mark."},
+    "control_change": new_key,
+    "adoptions_preview": ADOPTION,
+    "snapshot_freeze=snapshot": {"note": "For the paper."},
+}
+SENT_201_STEPS = {
+    "onboarding_versions": {"text": "Another text."},
+    "qualifications": named("person=people.expert", reason="Known"),
+}
+SENT_200_ANALYSIS = {
+    "found_points_state": hidden_point,
+    "found_points_merge": found_points,
+    "found_points_move": partial(statements, to=None),
+    "found_points_split": partial(statements, text="A part of it."),
+    "found_points_theme": partial(found_points, theme="A theme of its own"),
+    "themes_rename": theme_to_rename,
+    "themes_merge": themes_to_merge,
+    "point_changes_undo": {"revision": 1},
+}
 ROUTES = [
-    *gets(
-        S,
-        """
-        study cam_service preferred_labels summary_metrics summary_people summarization_systems
-        encoders distillation score_agreement faithfulness invitation= comparison= corpus=
-        cam_request= argument= guideline= job= import_batch= import=imported onboarding= endpoint=
-        prompt= run= label_round=own_label_round key_point_board=frozen_key_points
-        key_point_board_rows=frozen_key_points find=comparison_of scoring=scoring_run_of
-        expert_agreement=faithful_round_of analysis_sign_off=audited analysis_groups=analysis_of
-        analysis_trends=analysis_of analysis_report=analysis_of themes=analysis_of summary_set=
-        system_run= system_run_figures=system_run analysis= dataset= survey= cell=
-        text_scorer=scorer audit_sheet= count_sheet=imported_count preference_sheet= rubric=
-        score_sheet=judged_sheet board=frozen_board board_rows=frozen_board question=
-        generation_launch=launch system= answer=
-        """,
-    ),
+    *gets(S, READ_S),
     *gets(C, "annotators_exclude_low consensus final_labels_compare judge_figures"),
-    *gets(
-        C,
-        """
-        vote= rater= annotator=rater exclusion= control= adoption= snapshot= export=
-        export_file=export export_manifest=export trained_judge=
-        """,
-    ),
+    *gets(C, READ_C),
     *gets(ANY, "crowd_link= crowd_pay=link_of round_rules"),
     *gets((*S, "run"), "run_compare=other_run"),
     *gets((*S, "writing_run"), "run_compare_answers=other_writing_run"),
@@ -295,30 +410,8 @@ ROUTES = [
     *gets(S, "key_points preferences", queries=16),
     *gets(S, "analysis_audit=audited", queries=12),
     Route("summary_metric_points", "get", 200, query="?metric=rouge_1:recall"),
-    *lists(
-        S,
-        """
-        log members invitations comparisons corpora cam_requests arguments guidelines jobs
-        import_batches imports label_rounds onboardings endpoints endpoint_offers runs
-        scoring_rounds key_point_boards metric_scores summary_sets system_runs analyses datasets
-        surveys text_scorers counting_rounds audit_rounds audit_sheets count_sheets
-        preference_rounds preference_sheets rubrics score_sheets boards edited_texts questions
-        generation_launches conditions systems editing_rounds answers import_matches=import_of
-        import_problems=import_of verdicts=judging_run_of scoring_items=scoring_of
-        run_counts=counting_run_of run_codes=assignment_of dataset_cells=dataset_of
-        counting_items=counting_of audit_items=audit_of preference_items=preferring_of
-        run_sheets=scoring_run_of
-        """,
-    ),
-    *lists(
-        S,
-        """
-        prompts figures scorers=scoring_of analysis_rest=analysis_of point_changes=analysis_of
-        found_points=analysis_of cell_arguments=cell_of cell_comments=commented
-        near_duplicates=commented counters=counting_of auditors=audit_of preferrers=preferring_of
-        """,
-        queries=6,
-    ),
+    *lists(S, LISTED_S),
+    *lists(S, LISTED_S_QUERIES6, queries=6),
     *lists(S, "probes=scoring_run_of", queries=8),
     *lists(C, "items votes exclusions final_labels adjudications adoptions snapshots exports"),
     *lists(C, "trained_judges"),
@@ -334,44 +427,15 @@ ROUTES = [
     *lists(ROUND, "editing_tasks revisions round_comments", queries=6),
     *lists(POINT, "found_point_statements", queries=7),
     *lists(DUPLICATES, "near_duplicate_group", queries=7),
-    *posts(
-        200,
-        S,
-        """
-        endpoint_embedded questions_missing faithfulness_cancel prompt_preview=prompt
-        run_go_on=checked_run run_pause=running_run run_resume=paused_run run_correct=paused_run
-        run_cancel=running_run run_retry=run label_round_pause=own_label_round
-        label_round_close=own_label_round endpoint_archive=spare_endpoint
-        key_point_board_publish=frozen_key_points key_point_board_withdraw=frozen_key_points
-        system_run_cancel=waiting_system_run system_run_resume=stopped_system_run
-        analysis_cancel=waiting_analysis text_scorer_cancel=training_scorer
-        board_publish=frozen_board board_withdraw=frozen_board
-        editing_round_answers=editing_round
-        """,
-    ),
-    *posts(
-        202,
-        S,
-        """
-        key_point_boards_ask boards_refresh corpus_check=checked_corpus corpus_load=checked_corpus
-        import_batch_check=import_batch import_batch_apply=import_batch import_check=imported
-        import_apply=imported endpoint_probe=endpoint analysis_resume=stopped_analysis
-        analysis_place=analysis text_scorer_resume=stopped_scorer
-        """,
-    ),
+    *posts(200, S, DONE_200_S),
+    *posts(202, S, DONE_202_S),
     *posts(201, S, "run_again=run"),
     *posts(200, S, "label_round_open=own_label_round", label_round="draft"),
     *posts(200, S, "label_round_reopen=own_label_round", label_round="closed"),
     *posts(200, C, "exclusion_undo=exclusion adoption_withdraw=adoption"),
     *posts(202, C, "final_labels_recompute snapshots_refresh trained_judges"),
     *posts(200, C, "trained_judges_cancel", label_round="training"),
-    *posts(
-        200,
-        ANY,
-        """
-        crowd_link_close=crowd_link participant_release=participant participant_fault=participant
-        """,
-    ),
+    *posts(200, ANY, DONE_200_ANY),
     # Runs are under way there; `tests/upkeep/test_put_away.py` archives and deletes.
     Route("study", "delete", 409, body=lambda world: {"name": world.study.name}, caller="admin"),
     *posts(409, S, "study_archive", caller="admin"),
@@ -398,139 +462,30 @@ ROUTES = [
     *sent("patch", 200, S, {"member=": {"role": "expert"}}, caller="admin"),
     *sent("post", 201, S, {"invitations": {"note": "Kim", "role": "expert"}}, caller="admin"),
     *sent("post", 202, S, {"encoder_install": {"encoder": "mpnet"}}, caller="site_admin"),
-    *sent(
-        "patch",
-        200,
-        S,
-        {
-            "cam_service": {"address": "https://cam.example/api"},
-            "preferred_labels": {"label_round": None},
-            "endpoint=": {"deadline_seconds": 60},
-            "prompt=": {"note": "Shorter."},
-            "run=": {"ceiling": 4},
-            "generation_launch=launch": {"cap_micro": 2_000_000},
-            "system=": {"name": "Model B"},
-        },
-    ),
+    *sent("patch", 200, S, PATCHED_S),
     *sent("patch", 200, OWN, {"label_round": {"votes_per_item": 5}}, label_round="draft"),
     *sent("patch", 200, ANY, {"crowd_pay=link_of": {"reward": 1.5}}),
     *sent("patch", 200, ANY, {"round_rules": {"fast_action": "warn", "fast_window": 10}}),
     *sent("patch", 200, C, {"consensus": {"aggregator": "mace"}}),
     *sent("patch", 200, POINT, {"found_point": seen("analysis", text="Called otherwise.")}),
-    *sent(
-        "post",
-        200,
-        S,
-        {
-            "find_take=comparison_of": keys_of,
-            "cam_take=cam_request": {"places": [1, 3]},
-            "endpoint_offer=endpoint": {"is_offered": False},
-            "run_estimate": PLAN,
-            "key_point_board_freeze=live_key_points": {"note": "A table."},
-            "board_freeze=live_board": {"note": "For the paper."},
-            "dataset_recipe=spare_dataset": {"steps": ["one_sentence"]},
-            "generation_launch_estimate": launch_plan,
-            "system_learned=system": {"questions": []},
-        },
-    ),
-    *sent(
-        "post",
-        201,
-        S,
-        {
-            "comparisons": {"object1": "rain", "object2": "snow"},
-            "guidelines": {"title": "New", "body": "Read.", "levels": LEVELS},
-            "label_rounds": {"name": "Made by a program"},
-            "onboardings": {"name": "Short", "consent": "We store answers."},
-            "endpoints": ENDPOINT,
-            "endpoint_offers": offered,
-            "prompts": PROMPT,
-            "runs": PLAN,
-            "scoring_rounds": {"name": "Another", "overlap_share": 0.5},
-            "analysis_sign_off=audited": seen("audited_analysis"),
-            "system_runs": named("dataset", split="test", system="mcargsum", grid=GRID),
-            "analyses": named("cell"),
-            "analyses_dataset": named("dataset"),
-            "survey_analyse=survey": {},
-            "text_scorers": {"name": "Another", "way": "match_bi", "model": "all-MiniLM-L6-v2"},
-            "counting_rounds": {"name": "Another count", "raters": 2},
-            "audit_rounds": named("analysis=audited_analysis", name="Another audit", size=10),
-            "preference_rounds": what_to_compare,
-            "rubrics": rubric_text,
-            "questions": named("comparison=argument.comparison", aspect="price"),
-            "generation_launches": launch_plan,
-            "editing_rounds": round_plan,
-        },
-    ),
-    *sent(
-        "post",
-        202,
-        S,
-        {
-            "corpora": upload_sentences,
-            "cam_requests": named("comparison=argument.comparison", aspects=["price"]),
-            "import_batches": upload_many,
-            "imports": upload,
-            "import_matches=import_of": {"decision": "same"},
-            "metric_scores_compute": {"functions": ["rouge_1"]},
-            "near_duplicates_find=commented": {},
-            "text_scorers_train": named("dataset=learning_dataset", name="Taught", task="match"),
-            "writers_train": named("dataset=learning_dataset", name="Scribe"),
-            "text_scorer_score=scorer": {"first": "Safe.", "second": "Safe"},
-            "board_part=frozen_board": {"column": "C9", "scenario": "1"},
-            "faithfulness_compute": {"embedding": ""},
-        },
-    ),
+    *sent("post", 200, S, SENT_200_S),
+    *sent("post", 201, S, SENT_201_S),
+    *sent("post", 202, S, SENT_202_S),
     *sent("post", 204, S, {"scoring_examples=scoring_draft_of": scoring_key}),
     *sent("post", 201, C, {"items": free_argument}, label_round="draft"),
     *sent("post", 200, C, {"item_control": last_item}, label_round="draft"),
-    *sent(
-        "post",
-        200,
-        C,
-        {
-            "item_retire": first_item,
-            "rater_exclude=rater": {"reason": "Always the same label."},
-            "rater_reinstate=rater": {"reason": "A mistake."},
-            "annotators_exclude_low": {"reason": "Below the mark."},
-            "control_change": new_key,
-            "adoptions_preview": ADOPTION,
-            "snapshot_freeze=snapshot": {"note": "For the paper."},
-        },
-    ),
+    *sent("post", 200, C, SENT_200_C),
     *sent("post", 201, C, {"adjudications": named("argument", label=3), "adoptions": ADOPTION}),
     *sent(
         "post", 202, C, {"exports": {"contents": ["annotators", "crowdkit"], "format": "jsonl"}}
     ),
     *sent("post", 201, ANY, {"crowd_links": CODES}),
     *sent("post", 200, ANY, {"crowd_link_connect=crowd_link": {"platform_study": "STUDY-1"}}),
-    *sent(
-        "post",
-        201,
-        STEPS,
-        {
-            "onboarding_versions": {"text": "Another text."},
-            "qualifications": named("person=people.expert", reason="Known"),
-        },
-    ),
+    *sent("post", 201, STEPS, SENT_201_STEPS),
     *sent("post", 200, STEPS, {"qualification_withdraw=qualification": {"reason": "Left."}}),
     *sent("post", 201, ANALYSIS, {"found_points": {"text": "Added by hand."}}),
     *sent("post", 202, ANALYSIS, {"found_points_parts": key_point_in_parts}),
-    *sent(
-        "post",
-        200,
-        ANALYSIS,
-        {
-            "found_points_state": hidden_point,
-            "found_points_merge": found_points,
-            "found_points_move": partial(statements, to=None),
-            "found_points_split": partial(statements, text="A part of it."),
-            "found_points_theme": partial(found_points, theme="A theme of its own"),
-            "themes_rename": theme_to_rename,
-            "themes_merge": themes_to_merge,
-            "point_changes_undo": {"revision": 1},
-        },
-    ),
+    *sent("post", 200, ANALYSIS, SENT_200_ANALYSIS),
     *sent("post", 200, DUPLICATES, {"near_duplicate_group_change": {"is_out": True}}),
     *(
         Route(

@@ -1,32 +1,20 @@
 """Bodies nobody should send: refused with a 400, and nothing is worse afterwards."""
 
-import json
-
 import pytest
 from django.apps import apps
 from rest_framework.parsers import MultiPartParser
 
 from annotation.consensus.api import ConsensusInput
 from annotation.consensus.forms import ConsensusForm
-from annotation.editing.api import EditingRoundInput
-from annotation.editing.forms import EditingRoundForm as EditingRoundForm
 from annotation.generation.api import AnswersRunInput
 from annotation.generation.forms import GenerationForm
 from annotation.judges.api import RunInput
 from annotation.judges.forms import RunForm
-from annotation.labelling.api import LabelRoundInput
-from annotation.labelling.forms import LabelRoundForm
 from annotation.labelling.models.rounds import label_rounds_of
 from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
-from argsum.counting.forms import CountingRoundForm as CountingRoundForm
-from benchmark.preferences.api import PreferenceRoundInput
-from benchmark.preferences.forms import PreferenceRoundForm as PreferenceRoundForm
-from benchmark.scoring.forms import ScoringRoundForm as ScoringRoundForm
 from cqa_site.api.studies import InvitationInput, StudyInput
 from cqa_site.people.forms import InvitationForm, StudyForm
-from cqa_site.rounds.crowd.api import CrowdLinkInput
-from cqa_site.rounds.forms import ParticipantLinkForm
 from cqa_site.runs.api.bodies import EndpointInput, LimitsInput, PromptTextInput
 from cqa_site.runs.forms.endpoints import EndpointForm, LimitsForm, PromptForm
 from cqa_site.web.limits import StrictJSONParser
@@ -34,6 +22,7 @@ from cqa_site.web.limits import StrictJSONParser
 from .addresses import ADDRESSES
 from .described import fields_of
 from .routes import LISTS, NOWHERE, WRITES
+from .test_behaviour import base, post
 
 pytestmark = pytest.mark.django_db
 MEGABYTE = 1_048_576
@@ -110,24 +99,15 @@ def test_hostile_bodies_are_400_and_the_lists_still_answer(world, callers, subte
 
 def test_hostile_uploads_are_400(world, researcher):
     route = next(each for each in WRITES if each.name == "imports")
-    for mapping in (r'{"a": "\ud800"}', "[1]", "NaN", '{"a": {"b": 1}}', "[" * 9_000, "{"):
-        body = route.body(world) | {"mapping": mapping}
-        response = researcher.post(route.url(world), body, format="multipart")
-        assert response.status_code == 400, mapping
-    for change in (
-        {"kind": "exe"},
-        {"file": "text"},
-        {"rater_kind": "boss"},
-        {"label_round": "\0"},
-    ):
+    mappings = (r'{"a": "\ud800"}', "[1]", "NaN", '{"a": {"b": 1}}', "[" * 9_000, "{")
+    others = ({"kind": "exe"}, {"file": "text"}, {"rater_kind": "boss"}, {"label_round": "\0"})
+    for change in (*({"mapping": each} for each in mappings), *others):
         body = route.body(world) | change
-        assert researcher.post(route.url(world), body, format="multipart").status_code == 400
+        response = researcher.post(route.url(world), body, format="multipart")
+        assert response.status_code == 400, change
     assert raw(researcher, route, world, b"{}").status_code == 415
     broken = "multipart/form-data; boundary=x"
     assert raw(researcher, route, world, b"--y", broken).status_code == 400
-
-
-def test_other_content_types_are_415(world, researcher):
     route = next(each for each in JSON_WRITES if each.name == "label_rounds")
     for content_type in ("text/plain", "application/xml", "application/x-www-form-urlencoded"):
         assert raw(researcher, route, world, b"name=x", content_type).status_code == 415
@@ -195,17 +175,14 @@ def test_fields_that_are_not_declared_are_refused(world, callers, alone, some):
 
 
 def test_the_api_takes_what_the_pages_forms_take():
+    """Bodies that are not made of a form; see `test_made_bodies`."""
     pairs = {
-        LabelRoundInput: LabelRoundForm,
         ControlChangeInput: ControlChangeForm,
         ConsensusInput: ConsensusForm,
-        CrowdLinkInput: ParticipantLinkForm,
-        EditingRoundInput: EditingRoundForm,
         EndpointInput: EndpointForm,
         InvitationInput: InvitationForm,
         LimitsInput: LimitsForm,
         PromptTextInput: PromptForm,
-        PreferenceRoundInput: PreferenceRoundForm,
         RunInput: RunForm,
         AnswersRunInput: GenerationForm,
         StudyInput: StudyForm,
@@ -219,33 +196,21 @@ def test_the_api_takes_what_the_pages_forms_take():
 
 
 def test_the_actor_is_the_token_and_the_study_is_the_address(world, foreign, researcher):
-    made = researcher.post(
-        f"/api/v1/studies/{world.study.public_id}/label-rounds/", {"name": "Mine"}, format="json"
-    ).json()
+    url = f"{base(world)}label-rounds/"
+    made = post(researcher, url, 201, name="Mine", seed=2**63 - 1)
     label_round = label_rounds_of(world.study).get(public_id=made["id"])
     assert label_round.created_by == world.people.researcher
     assert (label_round.state, label_round.origin) == ("draft", "live")
-
-
-def test_a_guideline_or_argument_of_another_study_is_no_value(world, foreign, researcher):
-    base = f"/api/v1/studies/{world.study.public_id}/label-rounds/"
-    theirs = {"name": "Borrowed", "guideline": str(foreign.label_round.guideline.public_id)}
-    nothing = {"name": "Borrowed", "guideline": str(NOWHERE)}
-    answers = [researcher.post(base, body, format="json") for body in (theirs, nothing)]
-    assert answers[0].status_code == 400
-    assert answers[0].content == answers[1].content
-    items = f"{base}{world.draft.public_id}/items/"
+    assert made["seed"] == 2**63 - 1
+    # A guideline or argument of another study is no value.
+    theirs, nothing = foreign.label_round.guideline.public_id, NOWHERE
     answers = [
-        researcher.post(items, {"arguments": [str(each)]}, format="json")
+        post(researcher, url, 400, name="Borrowed", guideline=str(each))
+        for each in (theirs, nothing)
+    ]
+    items = f"{url}{world.draft.public_id}/items/"
+    answers += [
+        post(researcher, items, 400, arguments=[str(each)])
         for each in (foreign.argument.public_id, NOWHERE)
     ]
-    assert answers[0].status_code == 400
-    assert answers[0].content == answers[1].content
-
-
-def test_integers_of_64_bits_and_32_levels_are_still_json(world, researcher):
-    url = f"/api/v1/studies/{world.study.public_id}/label-rounds/"
-    body = json.dumps({"name": "Large seed", "seed": 2**63 - 1})
-    response = researcher.post(url, body, content_type="application/json")
-    assert response.status_code == 201
-    assert response.json()["seed"] == 2**63 - 1
+    assert answers[::2] == answers[1::2]

@@ -60,12 +60,13 @@ def states(batch) -> dict[str, str]:
 @pytest.mark.long
 def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     batch = sent(client, study)
+    page = page_of("import_batch", study, batch)
     assert [file.state for file in batch.files.order_by("pk")] == ["checked", "refused", "checked"]
     assert not ScoreSheet.objects.exists()
-    page = client.get(page_of("import_batch", study, batch)).text
-    assert "2 files are ready to import" in page
-    assert "3 new answers, 3 new score sheets" in page
-    assert batch.files.get(name="broken.json").refusal in page
+    refusal = batch.files.get(name="broken.json").refusal
+    text = client.get(page).text
+    for words in ("2 files are ready to import", "3 new answers, 3 new score sheets", refusal):
+        assert words in text
     # A file can be left out, and taken later.
     apply(client, study, batch, "beta.json")
     assert states(batch)["beta.json"] == "checked"
@@ -76,8 +77,7 @@ def test_several_files_are_looked_at_and_imported_on_the_page(client, study):
     assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
     shown = Answer.objects.values_list("system__name", "scenario")
     assert set(shown) == {("alpha", 3), ("beta", 0)}
-    page = client.get(page_of("import_batch", study, batch)).text
-    assert "2 files imported" in page
+    assert "2 files imported" in client.get(page).text
     client.post(page_of("import_batch_discard", study, batch))
     assert {file.state for file in study.import_files.all()} == {"applied"}
 
@@ -163,23 +163,23 @@ def test_the_same_through_the_api(api, study):
     made = api.post(url, body, format="multipart")
     assert made.status_code == 202, made.json()
     here = f"{url}{made.json()['id']}/"
-    assert api.post(f"{here}apply/", {}, format="json").status_code == 409
-    jobs.drain()
+
+    def apply_those(status, **body):
+        assert api.post(f"{here}apply/", body, format="json").status_code == status
+        jobs.drain()
+        return ScoreSheet.objects.count()
+
+    apply_those(409)
     assert api.get(here).json()["states"] == {"checked": 2, "refused": 1}
     listed = api.get(page_of("api_imports", study), {"batch": made.json()["id"]}).json()["results"]
     by_name = {row["name"]: row for row in listed}
-    alpha = by_name["alpha_scenario_3.json"]
+    alpha, broken = by_name["alpha_scenario_3.json"], by_name["broken.json"]
     assert (alpha["system"], alpha["scenario"]) == ("alpha", 3)
     assert alpha["counts"]["sheets"]["new"] == 2
-    assert by_name["broken.json"]["refusal"]
-    refused = {"files": [by_name["broken.json"]["id"]]}
-    assert api.post(f"{here}apply/", refused, format="json").status_code == 409
-    assert api.post(f"{here}apply/", {"files": [alpha["id"]]}, format="json").status_code == 202
-    jobs.drain()
-    assert ScoreSheet.objects.count() == 2
-    assert api.post(f"{here}apply/", {}, format="json").status_code == 202
-    jobs.drain()
-    assert ScoreSheet.objects.count() == 3
+    assert broken["refusal"]
+    assert apply_those(409, files=[broken["id"]]) == 0
+    assert apply_those(202, files=[alpha["id"]]) == 2
+    assert apply_those(202) == 3
     assert api.get(here).json()["states"] == {"applied": 2, "refused": 1}
     assert api.delete(here).status_code == 204
     assert api.get(here).status_code == 404

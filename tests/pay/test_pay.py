@@ -17,7 +17,6 @@ from cqa_site.people.models import AuditEvent, Membership
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, summaries_of
 from cqa_site.rounds.models import ParticipantLink, StepResult
 from cqa_site.stats.intervals import UndefinedIntervalError, median_interval
-from tests import cast
 from tests.api.conftest import client_of
 from tests.worlds import built_once
 
@@ -36,11 +35,6 @@ def make_crowd():
 
 
 crowd = built_once(make_crowd)
-
-
-@pytest.fixture
-def researcher(crowd):
-    return cast.sign_in(crowd.researcher)
 
 
 def summary_of(crowd):

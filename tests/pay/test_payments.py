@@ -24,7 +24,6 @@ from cqa_site.rounds.crowd.platform import apply_status
 from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
 from cqa_site.rounds.lifecycle import find_violations
 from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
-from tests import cast
 from tests.worlds import built_once
 
 from .crowd import Crowd
@@ -43,11 +42,6 @@ def make_crowd():
 
 
 crowd = built_once(make_crowd)
-
-
-@pytest.fixture
-def researcher(crowd):
-    return cast.sign_in(crowd.researcher)
 
 
 def due(crowd):

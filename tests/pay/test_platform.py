@@ -16,7 +16,6 @@ from cqa_site.rounds.crowd.platform import apply_status, connect_link
 from cqa_site.rounds.crowd.submissions import differences
 from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
 from cqa_site.runs import jobs
-from tests import cast
 from tests.worlds import built_once
 
 from .crowd import Crowd
@@ -47,11 +46,6 @@ def platform(crowd, settings):
         cache.clear()
         yield platform
     cache.clear()
-
-
-@pytest.fixture
-def researcher(crowd):
-    return cast.sign_in(crowd.researcher)
 
 
 @pytest.fixture

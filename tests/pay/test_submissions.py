@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
@@ -17,7 +16,6 @@ from cqa_site.rounds.crowd.submissions import (
     store_submissions,
 )
 from cqa_site.rounds.models import Participant, PlatformSubmission
-from tests import cast
 from tests.people.crowd import CODES, create_link, label_items
 from tests.worlds import built_once
 
@@ -35,11 +33,6 @@ def make_crowd():
 
 
 crowd = built_once(make_crowd)
-
-
-@pytest.fixture
-def researcher(crowd):
-    return cast.sign_in(crowd.researcher)
 
 
 def listed(number, status, code="", participant=None):

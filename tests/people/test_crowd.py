@@ -16,7 +16,7 @@ from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from tests import cast
-from tests.worlds import built_once
+from tests.worlds import built_once, parts_of
 
 from .crowd import (
     CODES,
@@ -35,19 +35,7 @@ from .crowd import (
 lab = built_once(Lab)
 
 
-@pytest.fixture
-def study(lab):
-    return lab.study
-
-
-@pytest.fixture
-def people(lab):
-    return lab.people
-
-
-@pytest.fixture
-def label_round(lab):
-    return lab.label_round
+study, people, label_round = parts_of("lab", "study", "people", "label_round")
 
 
 @pytest.fixture
@@ -189,8 +177,7 @@ def test_links_and_the_names_of_their_parameters_are_known(label_round, people):
     names = {"participant_param": "worker", "study_param": "", "session_param": ""}
     _link, secret = make_link(label_round, people, **names)
     assert open_link(Client(), secret).status_code == 400
-    _client, response = come_in(secret, {"worker": "W1"})
-    assert "/label/" in response.url
+    assert "/label/" in come_in(secret, {"worker": "W1"})[1].url
 
 
 def test_somebody_else_is_not_signed_out_silently_nor_becomes_another(secret, people):
@@ -323,22 +310,18 @@ def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
     assert Participant.objects.count() == 1
 
 
-def test_same_id_by_a_second_link_of_the_label_round_is_refused(label_round, people, secret):
-    client, _ = come_in(secret)
+def test_same_id_by_a_second_link_and_a_removed_participant_stay_out(label_round, people, secret):
+    client, response = come_in(secret)
     _link, second = make_link(label_round, people)
     own = refusal(second, client=sessionless(client))
     assert b"already taken part in this study" in own.content
-    _other, response = come_in(second)
-    assert response.status_code == 409
-    assert b"belongs to another browser" in response.content
+    _other, taken = come_in(second)
+    assert taken.status_code == 409
+    assert b"belongs to another browser" in taken.content
     assert Participant.objects.count() == 1
-
-
-def test_removed_participant_stays_out(secret):
-    client, response = come_in(secret)
     Membership.objects.filter(user__email=None).update(is_active=False)
-    assert client.get(response.url).status_code == 404
-    assert client.get(DONE).status_code == 404
+    for page in (response.url, DONE):
+        assert client.get(page).status_code == 404
     assert refusal(secret, client=sessionless(client)).status_code == 410
     assert come_in(secret)[1].status_code == 409
 
@@ -346,23 +329,20 @@ def test_removed_participant_stays_out(secret):
 # -- what a participant may see ----------------------------------------------------------------
 
 
-def test_participant_sees_own_label_round_only_and_answers_in_another_do_not_count(
-    secret, study, people
-):
+def test_answers_in_another_label_round_do_not_count(secret, study, people):
     other = cast.make_label_round(study, name="Round 2")
     open_round(round_=other, actor=people["admin"])
     client, _ = come_in(secret)
-    text = client.get(reverse("study", args=[study.public_id])).text
-    assert "Round 1" in text
-    assert "Round 2" not in text
-    person = Participant.objects.get()
-    place = member_place(label_round=other, membership=Membership.objects.get(user=person.user))
+    membership = Membership.objects.get(user=Participant.objects.get().user)
+    place = member_place(label_round=other, membership=membership)
     for row in next_work(label_round=other, place=place).assignments[:4]:
         answer_item(row, f"other-{row.pk}")
     assert not finish(client)
 
 
-def test_platform_ids_are_for_researchers_only(secret, label_round, researcher, study):
+def test_platform_ids_are_for_researchers_only_on_a_page_that_costs_the_same_for_many(
+    secret, label_round, researcher, study, django_assert_max_num_queries
+):
     client, _ = come_in(secret)
     text = researcher.get(links_page(label_round)).text
     assert [word for word in IDS.values() if word not in text] == []
@@ -371,13 +351,10 @@ def test_platform_ids_are_for_researchers_only(secret, label_round, researcher, 
         assert [word for word in IDS.values() if word in text] == []
     for own in ("/account/", reverse("study", args=[study.public_id]), DONE):
         assert IDS["PROLIFIC_PID"] not in client.get(own, follow=True).text
-
-
-def test_participants_page_costs_the_same_for_many(
-    researcher, label_round, people, django_assert_max_num_queries
-):
-    link, _secret = make_link(label_round, people, max_participants=100)
-    for number in range(51):
+    link = ParticipantLink.objects.get()
+    link.max_participants = 100
+    link.save()
+    for number in range(50):
         take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser="browser")
     with django_assert_max_num_queries(10):
         assert "1–50 of 51" in researcher.get(links_page(label_round)).text
@@ -388,19 +365,14 @@ def test_participants_page_costs_the_same_for_many(
 
 def test_no_page_before_the_end_holds_a_code(secret, study, label_round):
     client = Client()
-    pages = [
-        open_link(client, secret),
-        client.get("/join/start/"),
-        client.post("/join/start/", follow=True),
-        client.get(reverse("study", args=[study.public_id])),
-        client.get(reverse("label", args=[study.public_id, label_round.public_id])),
-        client.get("/account/"),
-        client.get(DONE),
-    ]
+    work = reverse("label", args=[study.public_id, label_round.public_id])
+    pages = [open_link(client, secret), client.get("/join/start/")]
+    pages += [client.post("/join/start/", follow=True)]
+    home = reverse("study", args=[study.public_id])
+    pages += [client.get(page) for page in (home, work, "/account/", DONE)]
     person = Participant.objects.get()
     label_items(person, 3)
-    pages += [client.get(DONE), client.post(DONE)]
-    for page in pages:
+    for page in (*pages, client.get(DONE), client.post(DONE)):
         assert not codes_in(page.text)
     person.refresh_from_db()
     assert person.outcome == "running"

@@ -23,7 +23,7 @@ from cqa_site.rounds.crowd import tokens
 from cqa_site.rounds.crowd.participation import completion_code
 from cqa_site.rounds.crowd.platform import connect_link, signature_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
-from tests.worlds import built_once
+from tests.worlds import built_once, parts_of
 
 from .crowd import IDS, Lab, come_in, label_items, make_link, open_link
 
@@ -43,14 +43,7 @@ def published(kid="k1", key=KEY, **more):
 lab = built_once(Lab)
 
 
-@pytest.fixture
-def people(lab):
-    return lab.people
-
-
-@pytest.fixture
-def label_round(lab):
-    return lab.label_round
+people, label_round = parts_of("lab", "people", "label_round")
 
 
 @pytest.fixture(autouse=True)

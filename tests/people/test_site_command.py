@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError
@@ -14,6 +15,7 @@ from django.core.management import CommandError
 from cqa_site.people.management.commands import site
 
 WAIT = 40
+READS_PROC = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.fixture
@@ -35,9 +37,8 @@ def start(port, folder):
 
 def children_of(pid):
     """Keys of the child processes, from /proc."""
-    path = f"/proc/{pid}/task/{pid}/children"
-    with open(path) as file:
-        return [int(child) for child in file.read().split()]
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in children.split()]
 
 
 def wait_until_listening(port):
@@ -53,8 +54,7 @@ def wait_until_listening(port):
 def is_alive(pid):
     """Whether a process still runs; one that ended and was not fetched does not."""
     try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
@@ -68,21 +68,17 @@ def test_a_port_in_use_is_refused_even_if_it_would_be_shared(port):
             site.Command().handle(host="127.0.0.1", port=port)
 
 
-def test_a_free_port_is_fine(port):
+def test_the_end_of_the_web_server_is_not_blamed_on_the_port(port):
     site.check_port("127.0.0.1", port)
-
-
-@pytest.mark.parametrize(
-    ("code", "words"), [(-9, "SIGKILL"), (-11, "SIGSEGV"), (1, "code 1; see the lines above")]
-)
-def test_the_end_of_the_web_server_is_not_blamed_on_the_port(code, words):
-    text = site._how_it_ended(code)
-    assert words in text
-    assert "port" not in text
+    said = {-9: "SIGKILL", -11: "SIGSEGV", 1: "code 1; see the lines above"}
+    for code, words in said.items():
+        text = site._how_it_ended(code)
+        assert words in text
+        assert "port" not in text
 
 
 @pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@READS_PROC
 def test_a_command_that_is_killed_takes_everything_with_it(port, tmp_path):
     first = start(port, tmp_path)
     wait_until_listening(port)
@@ -99,7 +95,7 @@ def test_a_command_that_is_killed_takes_everything_with_it(port, tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@READS_PROC
 def test_a_killed_web_server_is_called_that_and_leaves_nothing_behind(port, tmp_path):
     running = start(port, tmp_path)
     wait_until_listening(port)

@@ -1,11 +1,13 @@
-"""Opening a study, its settings, and the list of studies."""
+"""Opening a study, its settings, its log, and the list of studies."""
 
 import pytest
 from django.urls import reverse
 
+from cqa_site.people.access import record
 from cqa_site.people.models import AuditEvent, Membership, Role, Study, User
 from cqa_site.rounds.lifecycle import open_round
 from tests import cast
+from tests.flat import flat
 
 
 def test_site_administrator_opens_a_study_and_is_its_admin(site_admin):
@@ -101,3 +103,44 @@ def test_who_works_in_two_studies_sees_on_the_first_page_what_waits(study):
     winter = other.rounds.get(name="Winter")
     assert reverse("label", args=[other.public_id, winter.public_id]) in page
     assert closed.name not in page
+
+
+# -- its log -------------------------------------------------------------------------------------
+
+
+def log(client, study, page=1):
+    return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}").text
+
+
+def test_log_is_paginated_newest_first(
+    researcher, study, other_study, people, django_assert_max_num_queries
+):
+    record(study=other_study, actor=None, verb="thing_done", subject="PRIVATE")
+    record(study=None, actor=people["admin"], verb="token_created", subject="PRIVATE")
+    assert "No activity yet" in log(researcher, study)
+    for number in range(60):
+        record(study=study, actor=people["admin"], verb="thing_done", subject=f"thing {number}")
+    with django_assert_max_num_queries(5):
+        text = log(researcher, study)
+    assert "1–50 of 60" in text
+    assert "PRIVATE" not in text
+    assert "Thing done" in text
+    assert text.index("thing 59") < text.index("thing 58")
+    assert "thing 9<" not in text
+    assert "thing 0<" in log(researcher, study, 2)
+
+
+def test_log_shows_reason_and_details_as_text_and_nested_counts_in_words(
+    researcher, study, people
+):
+    counts = {"items": {"new": 3, "same": 0}, "votes": {"new": 0}}
+    details = {"counts": counts, "items": [1, 2], "before": "in"}
+    said = {"reason": "<b>always 3</b>"} | details
+    record(study=study, actor=people["admin"], verb="import_applied", subject="x", **said)
+    text = flat(log(researcher, study))
+    assert "&lt;b&gt;always 3&lt;/b&gt;" in text
+    assert "<b>always" not in text
+    assert "before" in text
+    assert "items new 3" in text
+    assert "votes" not in text
+    assert "</span> 1, 2" in text

@@ -10,7 +10,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.results import snapshots
 from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study
-from tests.worlds import built_of
+from tests.worlds import built_of, parts_of
 
 from .made_kinds import MADE
 
@@ -38,19 +38,7 @@ def _without_agreement():
 built, world = built_of(World, MADE, "snapshot", "key_points")
 
 
-@pytest.fixture
-def made(world):
-    return world.made
-
-
-@pytest.fixture
-def boss(world):
-    return world.boss
-
-
-@pytest.fixture
-def live(world):
-    return world.live
+made, boss, live = parts_of("world", "made", "boss", "live")
 
 
 def freeze(made, boss, number=1, **said):

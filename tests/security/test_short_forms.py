@@ -79,45 +79,40 @@ def test_what_has_to_be_filled_in_is_never_folded(forms):
     assert seen > 20
 
 
+def round_form(reply):
+    return html.fromstring(reply.content).xpath("//form[contains(@class, 'round')]")[0]
+
+
 def test_a_fault_or_a_change_in_what_is_folded_opens_it(own, admin):
     page = reverse("label_round_new", kwargs=own.kwargs("label_round_new"))
-    form = html.fromstring(admin.get(page).content).xpath("//form[contains(@class, 'round')]")[0]
+    form = round_form(admin.get(page))
     assert "seed" not in in_sight(form)
     assert "Advanced" in flat(html.tostring(form).decode())
     usual = dict(form.form_values())
-    for given, is_open in (
-        ({}, False),
-        ({"lease_minutes": "0"}, True),
-        ({"block_size": "7"}, True),
-    ):
+    for given in ({}, {"lease_minutes": "0"}, {"block_size": "7"}):
         # Without a name it comes back, whatever else was given.
         again = admin.post(page, usual | {"name": ""} | given | {"then": "draft"})
-        form = html.fromstring(again.content).xpath("//form[contains(@class, 'round')]")[0]
-        assert ("seed" in in_sight(form)) == is_open, given
+        assert ("seed" in in_sight(round_form(again))) == bool(given), given
 
 
 def test_a_draft_says_which_setting_is_its_own(own, admin):
     """Beside the seed, which each round draws; nothing is folded that somebody chose."""
-    draft = own.rows.draft
+    rows = type(own.rows.draft).objects.filter(pk=own.rows.draft.pk)
     page = reverse("label_round_edit", kwargs=own.kwargs("label_round_edit"))
-
-    def form():
-        content = admin.get(page).content
-        return html.fromstring(content).xpath("//form[contains(@class, 'round')]")[0]
-
     names = ("block_size", "lease_minutes", "skip_share")
     usual = {name: LabelRoundForm.base_fields[name].initial for name in names}
-    type(draft).objects.filter(pk=draft.pk).update(**usual, seed=77, shows_guideline=True)
-    assert "seed" not in in_sight(form())
-    type(draft).objects.filter(pk=draft.pk).update(lease_minutes=60)
-    assert "seed" in in_sight(form())
-    said = flat(form().xpath(".//details[@class='advanced ']/summary")[0].text_content()).strip()
+    rows.update(**usual, seed=77, shows_guideline=True)
+    assert "seed" not in in_sight(round_form(admin.get(page)))
+    rows.update(lease_minutes=60)
+    form = round_form(admin.get(page))
+    assert "seed" in in_sight(form)
+    said = flat(form.xpath(".//details[@class='advanced ']/summary")[0].text_content()).strip()
     assert said.endswith("Changed from the default: Reservation time in minutes")
 
 
 def test_a_fault_at_a_folded_field_that_nobody_changed_opens_it(own):
-    round_form = LabelRoundForm({"seed": "1"}, study=own.study, initial={"seed": 1})
-    round_form.advanced = ("seed",)
-    assert advanced(round_form)["unusual"] == []
-    round_form.add_error("seed", "It does not fit the other fields.")
-    assert [field.name for field in advanced(round_form)["unusual"]] == ["seed"]
+    form = LabelRoundForm({"seed": "1"}, study=own.study, initial={"seed": 1})
+    form.advanced = ("seed",)
+    assert advanced(form)["unusual"] == []
+    form.add_error("seed", "It does not fit the other fields.")
+    assert [field.name for field in advanced(form)["unusual"]] == ["seed"]

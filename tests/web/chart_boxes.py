@@ -78,15 +78,8 @@ def _band(layer, found):
         found.others.append((x, min(y, y2), x, max(y, y2)))
 
 
-READ = {
-    "text": _text,
-    "rule": _rule,
-    "point": _point,
-    "line": _line,
-    "area": _band,
-    "bar": _area,
-    "rect": _area,
-}
+READ = {"text": _text, "rule": _rule, "point": _point, "line": _line, "area": _band}
+READ |= dict.fromkeys(("bar", "rect"), _area)
 
 
 def _place(layer, channel, row, missing=None):

@@ -65,31 +65,28 @@ def many_series(n, size):
     return intervals(rows, y="y", series="series", title="Alpha", marks=(0.667, 0.8), size=size)
 
 
-def judge_figures(n):
-    rows = [
-        Made(
-            key=str(at),
-            name=name,
-            model=name,
-            short_name=f"{name} v{at} #{at}" if at % 3 else name,
-            kind=list(judges.KINDS)[at % 2],
-            run="r" if at % 3 else None,
-            prompt_number=at,
-            run_number=at,
-            at=f"2026-{1 + at // 20:02}-{1 + at % 20:02}T10:00:00+00:00",
-            with_votes=estimate(at, n),
-            ordinal=estimate(at, n),
-            per_thousand=[0.0, 0.4, 0.41, 9.5][at % 4] * (1 + at // 8),
-        )
-        for at, name in enumerate(names(n))
-    ]
-    values = list(range(min(n, 8)))
-    confusion = Made(
-        values=values,
-        cells=[[1234 * (one == other) + one for one in values] for other in values],
-        shares=[[0.7 if one == other else None for one in values] for other in values],
+def judge_row(at, name, n):
+    numbers = {"prompt_number": at, "run_number": at, "run": "r" if at % 3 else None}
+    names_of = {"name": name, "model": name, "kind": list(judges.KINDS)[at % 2]}
+    return Made(
+        key=str(at),
+        short_name=f"{name} v{at} #{at}" if at % 3 else name,
+        at=f"2026-{1 + at // 20:02}-{1 + at % 20:02}T10:00:00+00:00",
+        per_thousand=[0.0, 0.4, 0.41, 9.5][at % 4] * (1 + at // 8),
+        **dict.fromkeys(("with_votes", "ordinal"), estimate(at, n)),
+        **(names_of | numbers),
     )
-    return Made(judges=rows, people=Made(agreement=estimate(1, n)), confusion=confusion)
+
+
+def judge_figures(n):
+    values = list(range(min(n, 8)))
+    cells = [[1234 * (one == other) + one for one in values] for other in values]
+    shares = [[0.7 if one == other else None for one in values] for other in values]
+    return Made(
+        judges=[judge_row(at, name, n) for at, name in enumerate(names(n))],
+        people=Made(agreement=estimate(1, n)),
+        confusion=Made(values=values, cells=cells, shares=shares),
+    )
 
 
 def figures_of(n):
@@ -99,6 +96,7 @@ def figures_of(n):
     bins = [{"from": at, "to": at + 1 if at < n - 1 else None, "votes": at} for at in range(n)]
     starts = [f"2026-{1 + at // 24:02}-{1 + at % 24:02}" for at in range(n)]
     shares = [[1.0 if one == other else None for one in labels] for other in labels]
+    days = [Made(start=start, votes=10_000) for start in starts]
     return Made(
         labels=labels,
         values=[each.label for each in labels],
@@ -106,9 +104,7 @@ def figures_of(n):
         agreement={"all": alphas, "ordinary": alphas},
         confusion=Made(shares=shares),
         time=Made(histogram=bins),
-        votes_over_time=Made(
-            step="day", bins=[Made(start=start, votes=10_000) for start in starts]
-        ),
+        votes_over_time=Made(step="day", bins=days),
     )
 
 
@@ -119,14 +115,12 @@ def hours_of(n):
 
 
 def groups_of(n):
+    measures = ("precision", "recall", "coherence")
     return [
         Made(
-            name=name,
-            scenario=at % 5,
-            is_plain=at % 2,
+            **{"name": name, "scenario": at % 5, "is_plain": at % 2, "is_edited": at % 3 == 0},
             condition_name="with the model's own reading",
-            is_edited=at % 3 == 0,
-            measures={each: estimate(at, n) for each in ("precision", "recall", "coherence")},
+            measures=dict.fromkeys(measures, estimate(at, n)),
         )
         for at, name in enumerate(names(n))
     ]
@@ -141,15 +135,8 @@ def experts_of(n):
 
 def curve_of(n):
     return [
-        {
-            "below": at / n,
-            "raters": 9,
-            "votes": 100,
-            "without": at,
-            "ties": at,
-            "alpha": at / n,
-            "labels": [at + each for each in range(min(n, 8))],
-        }
+        {"below": at / n, "alpha": at / n, "without": at, "ties": at, "raters": 9, "votes": 100}
+        | {"labels": [at + each for each in range(min(n, 8))]}
         for at in range(n + 2)
     ]
 
@@ -164,32 +151,27 @@ def side(stance, n, sign=1):
 
 
 def board(n):
-    scenarios = [0, 1, 2, 3, 4]
+    scenarios, people = [0, 1, 2, 3, 4], {"judge": "j"}
     cells = [
-        Made(judge="j", system=at, scenario=each, mean=15 - at % 4 * 3 - each / 4, is_thin=False)
+        Made(system=at, scenario=each, mean=15 - at % 4 * 3 - each / 4, is_thin=False, **people)
         for at in range(n)
         for each in scenarios
     ]
+    mean = {"mean": 9, "low": 8, "high": 11, "reason": "", "n_answers": 9}
     groups = ("structure", "relevance", "quality")
     return Made(
-        rows=[
-            Made(judge="j", system=at, mean=9, low=8, high=11, reason="", n_answers=9)
-            for at in range(n)
-        ],
-        rankings=[Made(judge="j", standings=[], unranked={}, reason="")],
-        lengths=[Made(judge="j", means={})],
-        calibrated=[],
-        conditions=[],
+        rows=[Made(system=at, **people, **mean) for at in range(n)],
+        rankings=[Made(standings=[], unranked={}, reason="", **people)],
+        lengths=[Made(means={}, **people)],
+        **{"calibrated": [], "conditions": [], "cells": cells, "scenarios": scenarios},
         costs=Made(systems=[None] * n),
-        cells=cells,
-        scenarios=scenarios,
         options=Made(maximum=19, version=3),
         judges=[Made(key="j", name=names(3)[2])],
         systems=[Made(id=name, name=name) for name in names(n)],
         parts={"j": {key: [Made(mean=3.0 + at % 2) for at in range(n)] for key in groups}},
         distributions={"j": [[at * each for each in range(20)] for at in range(1, n + 1)]},
         beside=[
-            Made(people=10 + at % 3, value=11 + at % 4, system=at, scenario=at % 5, judge="j")
+            Made(people=10 + at % 3, value=11 + at % 4, system=at, scenario=at % 5, **people)
             for at in range(n)
         ],
     )
@@ -248,13 +230,8 @@ def agreed(n):
     pair = Made(first="a", second="b", bland_altman=Made(points=points, **lines))
     rows = [Made(name=name, agreement=estimate(at, n)) for at, name in enumerate(names(n))]
     columns = [Made(key=key, name=key, kind="group") for key in people]
-    return Made(
-        columns=columns,
-        people=Made(columns=people),
-        with_people={"j": judge},
-        judges=rows,
-        pairs=[pair],
-    )
+    shown = {"columns": columns, "people": Made(columns=people), "with_people": {"j": judge}}
+    return Made(judges=rows, pairs=[pair], **shown)
 
 
 def of_agreement(slug):
@@ -264,13 +241,12 @@ def of_agreement(slug):
 
 def summary_board(n):
     keys = ("weighted", "coverage", "redundancy")
-    rows = [
-        Made(
-            system=name,
-            figures={key: estimate((at * 7 + shift) % n, n) for shift, key in enumerate(keys)},
-        )
-        for at, name in enumerate(names(n))
-    ]
+
+    def row(at, name):
+        figures = {key: estimate((at * 7 + shift) % n, n) for shift, key in enumerate(keys)}
+        return Made(system=name, figures=figures)
+
+    rows = [row(at, name) for at, name in enumerate(names(n))]
     return Made(rows=rows, is_oracle=True, cells=range(n))
 
 
@@ -309,12 +285,8 @@ def raters(n, size):
 
 def training(n, size):
     rows = [
-        {
-            "step": at * 500,
-            "precision": 0.2 + at / 2 / n,
-            "weights": ("raw", "mean")[at % 2],
-            "is_chosen": at == n - 1,
-        }
+        {"step": at * 500, "precision": 0.2 + at / 2 / n, "is_chosen": at == n - 1}
+        | {"weights": ("raw", "mean")[at % 2]}
         for at in range(n)
     ]
     return scorers.curve_spec(rows, size)

@@ -46,12 +46,8 @@ def faults_of(found):
 def meet(one, other):
     """Whether a word's box, a little smaller, shares a place with another box."""
     left, top, right, bottom = one
-    return (
-        left + SLACK < other[2]
-        and other[0] < right - SLACK
-        and top + SLACK < other[3]
-        and other[1] < bottom - SLACK
-    )
+    beside = left + SLACK < other[2] and other[0] < right - SLACK
+    return beside and top + SLACK < other[3] and other[1] < bottom - SLACK
 
 
 def leaves(box, whole):

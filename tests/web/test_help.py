@@ -10,20 +10,9 @@ from cqa_site.home.help import pages, search
 from cqa_site.web.navigation import GROUPS, entries
 from cqa_site.web.pages import glossary
 from cqa_site.web.templatetags.markdown import markdown, pictures
-from tests.cast import make_member, make_study, sign_in
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return make_study("Boats")
-
-
-@pytest.fixture
-def reader(study):
-    return sign_in(make_member(study, "researcher"))
 
 
 def test_every_file_is_a_page_and_no_link_is_dead(reader):

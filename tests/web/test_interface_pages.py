@@ -11,27 +11,16 @@ from cqa_site.home.interface import operations
 from cqa_site.people.access import LENT_LIFETIME
 from cqa_site.people.models import ApiToken
 from tests.api.routes import EVERY
-from tests.cast import make_member, make_study, sign_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def study():
-    return make_study("Boats")
-
-
-@pytest.fixture
-def researcher(study):
-    return sign_in(make_member(study, "researcher"))
 
 
 def address(study, name: str) -> str:
     return reverse("study_api_address", args=[study.public_id, name])
 
 
-def test_every_address_of_the_interface_is_listed_and_has_a_page(study, researcher):
-    text = researcher.get(reverse("study_api", args=[study.public_id])).content.decode()
+def test_every_address_of_the_interface_is_listed_and_has_a_page(study, reader):
+    text = reader.get(reverse("study_api", args=[study.public_id])).content.decode()
     assert len(operations()) == len(EVERY) > 200
     for each in operations().values():
         assert f'href="{address(study, each.name)}"' in text
@@ -42,9 +31,9 @@ EVERY_EIGHTH, ALL = slice(None, None, 8), slice(None)
 
 
 @pytest.mark.parametrize("part", [EVERY_EIGHTH, pytest.param(ALL, marks=pytest.mark.long)])
-def test_each_page_says_what_the_address_takes_and_gives(study, researcher, part):
+def test_each_page_says_what_the_address_takes_and_gives(study, reader, part):
     for each in list(operations().values())[part]:
-        reply = researcher.get(address(study, each.name))
+        reply = reader.get(address(study, each.name))
         text = reply.content.decode()
         assert reply.status_code == 200
         assert each.at(study.public_id) in text
@@ -53,17 +42,17 @@ def test_each_page_says_what_the_address_takes_and_gives(study, researcher, part
         assert ('id="try"' in text) == (each.method == "GET"), each.name
 
 
-def test_the_list_is_light(study, researcher, django_assert_max_num_queries):
+def test_the_list_is_light(study, reader, django_assert_max_num_queries):
     operations()
     packed = {"Accept-Encoding": "gzip"}
     with django_assert_max_num_queries(5):
-        page = researcher.get(reverse("study_api", args=[study.public_id]), headers=packed)
+        page = reader.get(reverse("study_api", args=[study.public_id]), headers=packed)
     assert page["Content-Encoding"] == "gzip"
     assert len(page.content) < 25_000
 
 
-def test_an_address_that_is_not_there_is_no_page(study, researcher):
-    assert researcher.get(address(study, "studies_secrets_list")).status_code == 404
+def test_an_address_that_is_not_there_is_no_page(study, reader):
+    assert reader.get(address(study, "studies_secrets_list")).status_code == 404
 
 
 def test_a_shell_is_told_what_is_needed(study):
@@ -75,10 +64,10 @@ def test_a_shell_is_told_what_is_needed(study):
     assert "-F file=" in file
 
 
-def test_the_page_is_lent_a_token_that_may_only_read_and_ends_soon(study, researcher):
-    researcher.post(reverse("token_new"), {"name": "API page", "scope": "read"})
+def test_the_page_is_lent_a_token_that_may_only_read_and_ends_soon(study, reader):
+    reader.post(reverse("token_new"), {"name": "API page", "scope": "read"})
     asked = reverse("token_lend")
-    first, second = (researcher.post(asked).json()["token"] for _again in range(2))
+    first, second = (reader.post(asked).json()["token"] for _again in range(2))
     _made, token = ApiToken.objects.order_by("pk")  # those that somebody made stay
     assert token.scope == "read"
     assert token.expires_at <= timezone.now() + LENT_LIFETIME

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 # Own tests of the platform and the first paper, a part of each that is quick.
-OWN = ["people/test_overview.py", "people/test_audit.py", "annotation/consensus/test_adoption.py"]
+OWN = [
+    "people/test_overview.py",
+    "people/test_studies.py",
+    "annotation/consensus/test_adoption.py",
+]
 ROOT = Path(__file__).parents[2]
 
 

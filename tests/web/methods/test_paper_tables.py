@@ -39,15 +39,11 @@ def figures():
 
 def layout(judges=JUDGES, **more):
     lines = tuple(
-        TableLine(
-            (system, scenario),
-            tuple(TableCell((TABLE, f"{system} {scenario} {each}")) for each in judges),
-        )
-        for system, scenario in MODELS
+        TableLine(model, tuple(TableCell((TABLE, f"{' '.join(model)} {each}")) for each in judges))
+        for model in MODELS
     )
-    return TableLayout(
-        "compqa-5", "Scores, 50 % of all", ("Model", "Scenario", *judges), lines, **more
-    )
+    heads = ("Model", "Scenario", *judges)
+    return TableLayout("compqa-5", "Scores, 50 % of all", heads, lines, **more)
 
 
 def test_text_has_the_rows_and_columns_of_the_paper():
@@ -69,30 +65,21 @@ def test_text_has_the_rows_and_columns_of_the_paper():
 
 def test_a_figure_that_only_the_authors_files_state_is_marked():
     key = ("llm", "coverage")
-    made = TableLayout(
-        "t", "c", ("Metric", "x"), (TableLine(("coverage",), (TableCell(key),)),), digits=None
-    )
-    table = fill(
-        made,
-        compare(
-            {key: ReproducedValue(stated=MeasuredFigure((0.7251,)))},
-            [PrintedFigure(*key, "0.725")],
-        ),
-    )
+    line = TableLine(("coverage",), (TableCell(key),))
+    made = TableLayout("t", "c", ("Metric", "x"), (line,), digits=None)
+    stated = {key: ReproducedValue(stated=MeasuredFigure((0.7251,)))}
+    table = fill(made, compare(stated, [PrintedFigure(*key, "0.725")]))
     assert table.cells[0][0].shown == "0.725*"
     assert table.notes == ("* Not computed: as the authors' results file states it.",)
 
 
 def test_part_of_a_figure_fills_a_cell():
-    found = {
-        ("soft", "ROUGE sR"): ReproducedValue(MeasuredFigure((0.1638, 0.3151, 0.1697), 126, "/±"))
-    }
-    shown = compare(found, [PrintedFigure("soft", "ROUGE sR", "0.164 / 0.315 ± 0.170")])
     key = ("soft", "ROUGE sR")
+    found = {key: ReproducedValue(MeasuredFigure((0.1638, 0.3151, 0.1697), 126, "/±"))}
+    shown = compare(found, [PrintedFigure(*key, "0.164 / 0.315 ± 0.170")])
     line = TableLine(("ROUGE",), (TableCell(key, 0, 1), TableCell(key, 1), None))
-    spans = (("sR", 2), ("", 1))
-    made = TableLayout("t", "c", ("Metric", "across", "within", "x"), (line,), spans, digits=None)
-    table = fill(made, shown)
+    heads, spans = ("Metric", "across", "within", "x"), (("sR", 2), ("", 1))
+    table = fill(TableLayout("t", "c", heads, (line,), spans, digits=None), shown)
     assert [each.text for each in table.cells[0]] == ["0.164", "0.315 ± 0.170", ""]
     assert "| Metric | sR: across | sR: within | x |" in table.to_markdown()
     assert "\\multicolumn{3}{c}{sR}" in table.to_latex()
