@@ -21,43 +21,32 @@ FOR_EYES = (
 # Pages of which nothing is in the API, by the reason.
 WITHOUT = {
     "Items come one at a time, blind and timed; a program would defeat all three.": """
-        label_answer label_alive score_save score_submit score_settle prefer_save
-        prefer_submit prefer_settle point_check_save point_check_submit point_check_settle
-        count_save count_submit count_settle participation_end participation_stop
-        participation_fault round_steps round_survey
+        label_answer label_alive score_save score_submit score_settle prefer_save prefer_submit
+        prefer_settle point_check_save point_check_submit point_check_settle count_save
+        count_submit count_settle participation_end participation_stop participation_fault
+        round_steps round_survey
     """,
     "Experts edit by hand, or answer blind, in their own browser; a program is no expert.": """
         desk_save desk_submit desk_settle analysis_audit_leave
     """,
-    "A crowd platform reports to it, with a signature of its own.": """
-        platform_hook
-    """,
-    "Platform IDs and money are for a person who sees the list.": """
-        crowd_submissions crowd_money
-    """,
-    "A file for people; a program reads the rows it is made of.": """
-        answers_file
-    """,
+    "A crowd platform reports to it, with a signature of its own.": "platform_hook",
+    "Platform IDs and money are for a person who sees the list.": "crowd_submissions crowd_money",
+    "A file for people; a program reads the rows it is made of.": "answers_file",
     "The person who was invited comes in by a browser.": """
         join_start first_administrator invitation_accept
     """,
     "A program has a token; signing in, passwords and names belong to the person.": """
-        account_login mfa_login_webauthn mfa_authenticate account_logout
-        account_reset_password account_reset_password_from_key openid_connect_login
-        account_reauthenticate mfa_reauthenticate mfa_reauthenticate_webauthn account
-        sessions_end provider_disconnect mfa_activate_totp mfa_deactivate_totp
-        mfa_generate_recovery_codes mfa_add_webauthn mfa_edit_webauthn mfa_remove_webauthn
-        account_keys
+        account_login mfa_login_webauthn mfa_authenticate account_logout account_reset_password
+        account_reset_password_from_key openid_connect_login account_reauthenticate
+        mfa_reauthenticate mfa_reauthenticate_webauthn account sessions_end provider_disconnect
+        mfa_activate_totp mfa_deactivate_totp mfa_generate_recovery_codes mfa_add_webauthn
+        mfa_edit_webauthn mfa_remove_webauthn account_keys
     """,
     "A token that could make or revoke tokens would outlive being revoked.": """
         token_new token_lend token_revoke
     """,
-    "An invented file to try the pages with; a program has its own.": """
-        import_sample_take
-    """,
-    "A program says what its file is when it sends it; nothing is guessed.": """
-        import_kind
-    """,
+    "An invented file to try the pages with; a program has its own.": "import_sample_take",
+    "A program says what its file is when it sends it; nothing is guessed.": "import_kind",
 }
 # Pages by the address of the API that changes the same.
 BY_ADDRESS = {
@@ -111,8 +100,8 @@ BY_ADDRESS = {
     "run": "run_limits",
     "import_check": """
         import_reading import_origin import_mapping import_scores import_comments
-        import_arguments import_qualities import_survey import_key_points
-        import_summary_scores import_counts
+        import_arguments import_qualities import_survey import_key_points import_summary_scores
+        import_counts
     """,
 }
 # What the name of a page ends in, and what the name of the address then ends in.

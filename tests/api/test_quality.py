@@ -7,7 +7,7 @@ from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
 
 from .routes import ADOPTION, NOWHERE
-from .test_behaviour import base, of_label_round, patch, post
+from .test_behaviour import of_label_round, patch, post
 
 pytestmark = pytest.mark.django_db
 
@@ -62,27 +62,6 @@ def test_a_label_round_is_not_overruled_by_itself_or_by_strangers(world, foreign
     assert researcher.get(url).json() == {"aggregator": "majority", "overridden_by": []}
 
 
-@pytest.mark.long
-def test_adopting_an_experts_labels(world, researcher):
-    url = f"{of_label_round(world)}adoptions/"
-    everything = ADOPTION(world)
-    sentences = world.label_round.items.values("argument").distinct().count()
-    seen = post(researcher, f"{url}preview/", 200, **everything)
-    assert (seen["labelled"], seen["decided"]) == (sentences, sentences - 1)
-    made = post(researcher, url, 201, **everything)
-    assert post(researcher, url, 201, **everything) == made
-    assert made["rater_name"] == world.expert_rater.described
-    jobs.drain()
-    labels = FinalLabel.objects.filter(label_round=world.label_round)
-    # The expert's own decision in the queue is stronger than what they said elsewhere.
-    assert set(labels.values_list("label", "provenance")) == {(1, "adopted"), (2, "adjudicated")}
-    in_force = [row["id"] for row in rows(researcher, f"{url}?in_force=true")]
-    assert in_force == [str(world.adoption.public_id), made["id"]]
-    away = f"{url}{made['id']}/withdraw/"
-    assert post(researcher, away, 200)["withdrawn_at"]
-    post(researcher, away, 409)
-
-
 def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, researcher):
     url, own = f"{of_label_round(world)}adoptions/", ADOPTION(world)
     refused = (
@@ -95,17 +74,3 @@ def test_labels_of_the_crowd_or_of_strangers_are_not_adopted(world, foreign, res
     assert all(answer == answers[0] for answer in answers)
     assert list(answers[0]["errors"]) == ["rater"]
     assert not world.label_round.adoptions.exclude(pk=world.adoption.pk).exists()
-
-
-def test_retiring_a_control_and_bringing_it_back(crowd, researcher, world):
-    url = f"{of_label_round(world, crowd)}controls/"
-    item = rows(researcher, url)[0]["item_id"]
-    retired = post(researcher, f"{url}change/", 200, item_id=item, label=None, reason="Broken.")
-    assert (retired["is_retired"], retired["control_label"]) == (True, 3)
-    people = rows(researcher, f"{of_label_round(world, crowd)}annotators/")
-    assert [each["control_votes"] for each in people] == [7, 7, 7]
-    back = post(researcher, f"{url}change/", 200, item_id=item, label=3, reason="Looked again.")
-    assert back["is_retired"] is False
-    history = rows(researcher, f"{base(world)}log/?subject=Crowd: {item}")
-    assert [each["verb"] for each in history] == ["control_label_changed", "control_retired"]
-    assert [each["reason"] for each in history] == ["Looked again.", "Broken."]

@@ -122,8 +122,6 @@ def test_it_is_served(monkeypatch):
     assert yaml.safe_load(start[: start.index(b"paths:")])["info"]["title"] == "Counterpoint API"
 
 
-# -- docs/api.md names every address and state --------------------------------------------------
-
 DOCS = Path(__file__).resolve().parents[2] / "docs/api.md"
 SHORT = {
     "studies/<uuid:study_id>/label-rounds/<uuid:label_round_id>/": "C ",

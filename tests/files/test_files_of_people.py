@@ -106,8 +106,6 @@ def notes(file):
     return " ".join(file.notes)
 
 
-# -- what is known is told ------------------------------------------------------------------------
-
 WESTERN = "id;comment\n1;Zu eng – „viel“ zu eng\n2;Treppen sind steil.\n".encode("cp1252")
 
 
@@ -165,8 +163,6 @@ def test_the_sheet_that_fits_is_proposed_and_can_be_chosen(ways):
     assert new(chosen)["comments"] == 2
 
 
-# -- the header -----------------------------------------------------------------------------------
-
 SURVEY = "\n".join(
     [
         "ResponseId,RecordedDate,Q1,Q2_TEXT",
@@ -208,9 +204,6 @@ def test_the_header_row_can_be_said(ways):
         "import_comments", "l.csv", content, "--topic", "L", "--header-row", "2", "--dry-run"
     )
     assert re.search(r"comments\s+2 ", said)
-
-
-# -- rows and cells -------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -268,9 +261,6 @@ def test_labels_and_qualities_are_the_same_in_every_spelling(ways):
     content = b"topic;argument;stance;WA\nLifts;They carry many.;1;0,25\nLifts;Slow.;1;1,0\n"
     ways.command("import_arguments", "l.csv", content)
     assert sorted(CellArgument.objects.values_list("quality", flat=True)) == [0.25, 1.0]
-
-
-# -- columns --------------------------------------------------------------------------------------
 
 
 @pytest.mark.long
@@ -341,9 +331,6 @@ def test_an_optional_column_that_does_not_fit_costs_no_row_and_stays_beside_the_
     }
     file = ways.interface("own.csv", content, "table", mapping=json.dumps(mapping))
     assert (file.rows["rejected"], file.problems.count()) == (0, 4)
-
-
-# -- pasted questions -----------------------------------------------------------------------------
 
 
 def test_pasted_questions_are_parsed_as_this_site_writes_them(ways):

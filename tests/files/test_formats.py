@@ -69,9 +69,6 @@ def url(name, study, *ids):
     return reverse(name, args=[study.public_id, *ids])
 
 
-# -- what a file does to a study ----------------------------------------------------------------
-
-
 def test_every_format_has_a_valid_file_and_one_with_a_bad_row():
     assert sorted(BAD_ROWS) == KINDS
     assert [kind for kind in KINDS if FORMATS[kind].sample is None] == []
@@ -112,9 +109,6 @@ def test_another_study_shares_nothing(study, tmp_path, kind):
     take_before(other, kind, tmp_path)
     first = take(study, kind, tmp_path)
     assert take(other, kind, tmp_path).counts == first.counts
-
-
-# -- page, interface and command ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["table", *(pytest.param(kind, marks=LONG) for kind in OTHERS)])
@@ -227,9 +221,6 @@ def apply_batch(client, study, batch, **more):
     ids = [str(each.public_id) for each in batch.files.filter(state="checked")]
     client.post(url("import_batch_apply", study, batch.public_id), {"files": ids} | more)
     jobs.drain()
-
-
-# -- a format of no paper -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

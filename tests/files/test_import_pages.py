@@ -48,9 +48,6 @@ def checked(client, study, inline, tmp_path):
         return uploaded(client, study, path.read_bytes(), name="pool.tsv", kind="toloka")
 
 
-# -- the way through --------------------------------------------------------------------------
-
-
 def test_a_crowd_file_is_looked_at_first_and_then_imported(client, study, checked, inline):
     checked.refresh_from_db()
     assert (checked.state, checked.counts["votes"]["new"]) == ("checked", 2)
@@ -97,9 +94,6 @@ def test_a_choice_that_cannot_work_is_explained(client, study):
     assert ImportFile.objects.get().state == "uploaded"
 
 
-# -- rejected rows ----------------------------------------------------------------------------
-
-
 def test_rejected_rows_are_listed_and_nothing_is_imported_until_they_are_left_out(
     client, study, inline, tmp_path
 ):
@@ -127,9 +121,6 @@ def test_rejected_rows_are_listed_and_nothing_is_imported_until_they_are_left_ou
     file.refresh_from_db()
     assert (file.state, Assignment.objects.count()) == ("applied", 60)
     assert ImportProblem.objects.filter(import_file=file).count() == 60
-
-
-# -- refusals ---------------------------------------------------------------------------------
 
 
 HOSTILE = [
@@ -181,9 +172,6 @@ def test_a_files_name_is_only_ever_shown(client, study, settings):
     assert "<img" not in client.get(address("imports", study)).text
 
 
-# -- discarding and breaking off --------------------------------------------------------------
-
-
 def test_work_that_broke_off_can_be_taken_up_again_and_a_discarded_file_is_gone(
     client, study, checked, inline
 ):
@@ -201,9 +189,6 @@ def test_work_that_broke_off_can_be_taken_up_again_and_a_discarded_file_is_gone(
         response = client.post(address("import_discard", study, checked))
     assert response.url == address("imports", study)
     assert (path.exists(), ImportFile.objects.count()) == (False, 0)
-
-
-# -- arguments --------------------------------------------------------------------------------
 
 
 def test_arguments_are_searched_by_word_and_comparison(client, study, tmp_path):

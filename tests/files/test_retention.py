@@ -75,9 +75,8 @@ def exported(label_round, actor, days):
 
 def uploaded(study, days, **changes):
     """An upload of that age."""
-    file = store_upload(
-        study=study, kind="table", name="votes.csv", chunks=[b"a,b\n1,2\n"], actor=None
-    )
+    about = {"study": study, "kind": "table", "name": "votes.csv", "actor": None}
+    file = store_upload(**about, chunks=[b"a,b\n1,2\n"])
     ImportFile.objects.filter(pk=file.pk).update(created_at=days_ago(days), **changes)
     age(stored_path(file), days)
     return file
@@ -151,11 +150,8 @@ def test_worker_and_command_do_the_same(study, researcher, capsys):
 
 
 def test_one_failing_chore_does_not_keep_the_others_from_theirs(study, monkeypatch):
-    def fail():
-        raise PermissionError
-
     uploaded(study, 31)
-    monkeypatch.setitem(CHORES, "expired exports", fail)
+    monkeypatch.setitem(CHORES, "expired exports", mock.Mock(side_effect=PermissionError))
     with pytest.raises(CommandError):
         call_command("housekeeping")
     assert not ImportFile.objects.exists()

@@ -18,12 +18,9 @@ def read(name, **how):
         return table, list(table.rows), log
 
 
-@pytest.mark.parametrize(
-    ("name", "columns", "rows", "rejected"),
-    [
-        ("qualtrics.csv", 12, 6, 0),
-        ("qualtrics.tsv", 12, 6, 0),
-        ("qualtrics.zip", 12, 6, 0),
+def test_what_is_read_of_each():
+    for name, columns, rows, rejected in (
+        *((f"qualtrics.{end}", 12, 6, 0) for end in ("csv", "tsv", "zip")),
         ("limesurvey.csv", 5, 6, 0),
         ("title_rows.csv", 3, 6, 0),
         ("footer.csv", 3, 6, 1),
@@ -33,23 +30,19 @@ def read(name, **how):
         ("wide.csv", 6, 6, 0),
         ("quality_comma.csv", 4, 4, 0),
         ("mturk.csv", 19, 18, 0),
-    ],
-)
-def test_what_is_read_of_each(name, columns, rows, rejected):
-    table, found, log = read(name)
-    assert (len(table.columns), len(found), len(log.rejected)) == (columns, rows, rejected)
+    ):
+        table, found, log = read(name)
+        read_as = (len(table.columns), len(found), len(log.rejected))
+        assert read_as == (columns, rows, rejected), name
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "how", "rows"),
-    [
+def test_what_is_refused_says_how_it_can_be_read():
+    for name, words, how, rows in (
         ("cp1252.csv", "as cp1252 it reads", {"encoding": "cp1252"}, 2),
         ("two_sheets.xlsx", "no rows below it", {"sheet": "Data"}, 6),
         ("workbook.ods", "holds no sheet; save the table as", {}, 0),
-    ],
-)
-def test_what_is_refused_says_how_it_can_be_read(name, words, how, rows):
-    with pytest.raises(UnreadableFile, match=words):
-        read(name)
-    if how:
-        assert len(read(name, **how)[1]) == rows
+    ):
+        with pytest.raises(UnreadableFile, match=words):
+            read(name)
+        if how:
+            assert len(read(name, **how)[1]) == rows

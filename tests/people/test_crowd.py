@@ -43,9 +43,6 @@ def secret(label_round, people):
     return make_link(label_round, people)[1]
 
 
-# -- making links ---------------------------------------------------------------------------
-
-
 def links_page(label_round):
     return reverse("crowd_links", args=[label_round.study.public_id, label_round.public_id])
 
@@ -91,9 +88,6 @@ def test_bad_form_makes_no_link(researcher, label_round, subtests):
         with subtests.test(str(fields)):
             assert post_link(researcher, label_round, **fields).status_code == 422
     assert not ParticipantLink.objects.exists()
-
-
-# -- coming in ------------------------------------------------------------------------------
 
 
 def test_opening_the_link_makes_nobody_and_the_button_an_annotator(secret, label_round, study):
@@ -201,9 +195,6 @@ def refusal(secret, ids=IDS, client=None):
     return page
 
 
-# -- a place belongs to the browser that opened it -----------------------------------------------
-
-
 def test_another_browser_gets_neither_place_nor_answers_nor_code(secret, label_round, study):
     client, _ = come_in(secret)
     person = Participant.objects.get()
@@ -292,9 +283,6 @@ def test_a_released_place_goes_to_the_next_browser_and_is_logged(
     assert refusal(secret).status_code == 409
 
 
-# -- refusals ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("places", "words"), [(3, b"no longer takes"), (1, b"All places")])
 def test_a_closed_or_full_link_lets_back_in_but_nobody_new(
     researcher, label_round, people, places, words
@@ -326,9 +314,6 @@ def test_same_id_by_a_second_link_and_a_removed_participant_stay_out(label_round
     assert come_in(secret)[1].status_code == 409
 
 
-# -- what a participant may see ----------------------------------------------------------------
-
-
 def test_answers_in_another_label_round_do_not_count(secret, study, people):
     other = cast.make_label_round(study, name="Round 2")
     open_round(round_=other, actor=people["admin"])
@@ -358,9 +343,6 @@ def test_platform_ids_are_for_researchers_only_on_a_page_that_costs_the_same_for
         take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser="browser")
     with django_assert_max_num_queries(10):
         assert "1–50 of 51" in researcher.get(links_page(label_round)).text
-
-
-# -- the end -----------------------------------------------------------------------------------
 
 
 def test_no_page_before_the_end_holds_a_code(secret, study, label_round):

@@ -273,9 +273,6 @@ def test_keys_come_from_the_setting_alone_and_their_absence_is_503(signed, setti
     assert stored() == before
 
 
-# -- what the platform reports ----------------------------------------------------------------
-
-
 def report(link, event, status, submission=IDS["SESSION_ID"], at=None, **more):
     """Send a report as the platform does; ``more`` spoils it."""
     body = {"event_type": "submission.status.change", "resource_id": submission}

@@ -105,9 +105,6 @@ def test_who_works_in_two_studies_sees_on_the_first_page_what_waits(study):
     assert closed.name not in page
 
 
-# -- its log -------------------------------------------------------------------------------------
-
-
 def log(client, study, page=1):
     return client.get(reverse("audit", args=[study.public_id]) + f"?page={page}").text
 

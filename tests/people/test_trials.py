@@ -1,5 +1,7 @@
 """A researcher sees every work page as people do; nothing of it is stored."""
 
+from functools import partial
+
 import pytest
 from django.apps import apps
 
@@ -9,10 +11,10 @@ from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests import cast
 from tests.flat import flat
-from tests.lengths import mostly
 from tests.people.works import address, fill_answers
 from tests.rounds.made_work import JSON, KINDS, World
 from tests.rows import rows_of
+from tests.worlds import built_of
 
 
 def stored():
@@ -20,15 +22,8 @@ def stored():
     return rows_of(each for each in apps.get_models() if each._meta.app_label != "sessions")
 
 
-@pytest.fixture(scope="module", params=mostly(KINDS, "label", "score"))
-def built(request, build_once):
-    return build_once(World, request.param, opens=False)
-
-
-@pytest.fixture
-def world(built, db):
-    """With a draft of each kind."""
-    return built.copy()
+# With a draft of each kind.
+built, world = built_of(partial(World, opens=False), KINDS, "label", "score")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from annotation.labelling.views import label as label_views
-from cqa_site.people.access import create_token
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.web import outages
 from cqa_site.web.outages import Unavailable, error_500, is_away
@@ -105,17 +104,6 @@ def test_an_answer_that_could_not_be_stored_is_503_and_goes_in_later(
     assert client.post(path, answer).status_code == 303
     row.refresh_from_db()
     assert (row.state, row.label) == ("answered", 1)
-
-
-def test_the_api_is_503_for_the_connection_only(db, study, people, monkeypatch):
-    _token, secret = create_token(user=people["researcher"], name="x", scope="read")
-    client = Client(headers={"authorization": f"Bearer {secret}"})
-    client.raise_request_exception = False
-    for error, status in ((AWAY[0], 503), (AWAY[5], 503), (WRONG[2], 500)):
-        monkeypatch.setattr("cqa_site.people.access.hash_secret", failing(error))
-        response = client.get("/api/v1/me/")
-        assert response.status_code == status
-        assert ("Retry-After" in response) == (status == 503)
 
 
 def failing(error):

@@ -39,17 +39,17 @@ USUAL = """
     study_id=study label_round_id=label_round any_round_id=label_round argument_id=control
     rater_id=rater adoption_id=adoption exclusion_id=exclusion user_id=member
     person_id=participant job_id=job file_id=uploaded batch_id=import_batch export_id=export
-    invitation_id=invitation link_id=crowd_link endpoint_id=endpoint prompt_id=prompt
-    run_id=run call_id=call question_id=question answer_id=answer system_id=system
-    round_id=desk_round task_id=desk_sheet conflict_id=kept_text revision_id=faithful_revision
-    launch_id=launch comparison_id=comparison corpus_id=corpus request_id=cam_request
-    rubric_id=rubric sheet_id=begun_scores kept_id=kept_scores preference_id=open_preferring
+    invitation_id=invitation link_id=crowd_link endpoint_id=endpoint prompt_id=prompt run_id=run
+    call_id=call question_id=question answer_id=answer system_id=system round_id=desk_round
+    task_id=desk_sheet conflict_id=kept_text revision_id=faithful_revision launch_id=launch
+    comparison_id=comparison corpus_id=corpus request_id=cam_request rubric_id=rubric
+    sheet_id=begun_scores kept_id=kept_scores preference_id=open_preferring
     pair_sheet_id=begun_pair kept_pair_id=kept_pair dataset_id=dataset cell_id=cell
     survey_id=survey scorer_id=scorer system_run_id=system_run set_id=summary_set
-    counting_id=counting_round
-    count_id=count_sheet kept_count_id=kept_count analysis_id=analysis point_id=found_point
-    statement_id=placed group_id=duplicates audit_id=open_audit check_id=begun_check
-    kept_check_id=kept_check onboarding_id=onboarding qualification_id=qualification
+    counting_id=counting_round count_id=count_sheet kept_count_id=kept_count
+    analysis_id=analysis point_id=found_point statement_id=placed group_id=duplicates
+    audit_id=open_audit check_id=begun_check kept_check_id=kept_check onboarding_id=onboarding
+    qualification_id=qualification
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
 DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")

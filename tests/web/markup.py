@@ -4,94 +4,53 @@ A browser takes half a second for a page, this takes milliseconds.
 """
 
 from collections import Counter
-from collections.abc import Collection
-from html.parser import HTMLParser
+
+from lxml import html
 
 # What has a name of its own, or none that anybody hears.
-UNASKED = {"hidden", "submit", "button", "reset", "image"}
-VOID = {"area", "base", "br", "col", "embed", "hr", "img"} | {"input", "link", "meta", "source"}
+UNASKED = ("hidden", "submit", "button", "reset", "image")
 NAMES = ("aria-label", "aria-labelledby", "title")
-HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
-SAID = {"a", "button", "summary", *HEADINGS}
-FIELDS = {"input", "select", "textarea"}
+SAID = "//a | //button | //summary | //h1 | //h2 | //h3 | //h4 | //h5 | //h6"
 # Without it the server refuses what a form sends.
 TOKEN = "csrfmiddlewaretoken"
 
 
-class Markup(HTMLParser):
-    """Collects the controls of a page and everything that could name them."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[tuple[str, dict[str, str], list[str]]] = []
-        self.inside: Counter[str] = Counter()
-        self.fields: list[tuple[str, dict[str, str]]] = []
-        self.labelled: set[str] = set()
-        self.ids: list[str] = []
-        self.headings = 0
-        self.faults: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
-        self.ids += [attributes["id"]] if "id" in attributes else []
-        self.headings += tag == "h1"
-        if tag == "label" and "for" in attributes:
-            self.labelled.add(attributes["for"])
-        is_asked = attributes.get("type") not in UNASKED and "hidden" not in attributes
-        if tag in FIELDS and is_asked and not self.is_inside("label"):
-            self.fields.append((tag, attributes))
-        if tag == "img" and "alt" not in attributes:
-            self.faults.append(f"image without a text: {attributes.get('src')}")
-        if attributes.get("name") == TOKEN:
-            self.say(TOKEN, {"form"})
-        # What an image or another element inside is called is said aloud, too.
-        self.say(attributes.get("alt", "") + attributes.get("aria-label", ""))
-        if tag not in VOID:
-            self.open.append((tag, attributes, []))
-            self.inside[tag] += 1
-
-    def handle_data(self, data: str) -> None:
-        self.say(data)
-
-    def handle_endtag(self, tag: str) -> None:
-        while self.is_inside(tag):
-            name, found, said = self.open.pop()
-            self.inside[name] -= 1
-            if name in SAID and not (said or self.is_named_or_hidden(found)):
-                self.faults.append(f"{name} without a name: {found}")
-            if name == "form" and found.get("method") == "post" and TOKEN not in said:
-                self.faults.append(f"form without its token: {found}")
-            if name == tag:
-                break
-
-    def is_inside(self, tag: str) -> bool:
-        """Whether an element of that name is open."""
-        return self.inside[tag] > 0
-
-    def is_named_or_hidden(self, found: dict[str, str]) -> bool:
-        """Whether an element needs no words of its own."""
-        around = (found, *(up for _, up, _ in self.open))
-        return any(found.get(each, "").strip() for each in NAMES) or any(
-            "hidden" in each for each in around
-        )
-
-    def say(self, words: str, where: Collection[str] = SAID) -> None:
-        """Add to the text of what is open and has to have one."""
-        if words.strip():
-            for tag, _found, said in self.open:
-                if tag in where:
-                    said.append(words)
-
-
 def faults_of(text: str) -> list[str]:
     """Return what lacks a name, a text, a token or a heading, and ids used twice."""
-    page = Markup(text)
-    nameless = [
-        f"{tag} without a name: {found}"
-        for tag, found in page.fields
-        if found.get("id") not in page.labelled and not any(found.get(name) for name in NAMES)
+    page = html.document_fromstring(text or "<p>")
+    labelled = page.xpath("//label/@for")
+    nameless = [each for each in page.xpath(SAID) if not is_said(each)]
+    nameless += [
+        field
+        for field in page.xpath("//input | //select | //textarea")
+        if is_asked(field) and field.get("id") not in labelled and not is_named(field)
     ]
-    twice = [f"id used twice: {each}" for each, times in Counter(page.ids).items() if times > 1]
-    missing = [] if page.headings or "<main" not in text else ["no heading of the page"]
-    return [*page.faults, *nameless, *twice, *missing]
+    images = [
+        f"image without a text: {each.get('src')}" for each in page.xpath("//img[not(@alt)]")
+    ]
+    forms = page.xpath(f"//form[@method='post'][not(.//*[@name='{TOKEN}'])]")
+    ids = Counter(page.xpath("//@id"))
+    return [
+        *images,
+        *(f"{each.tag} without a name: {dict(each.attrib)}" for each in nameless),
+        *(f"form without its token: {dict(each.attrib)}" for each in forms),
+        *(f"id used twice: {each}" for each, times in ids.items() if times > 1),
+        *(["no heading of the page"] if page.xpath("//main") and not page.xpath("//h1") else []),
+    ]
+
+
+def is_named(element: html.HtmlElement) -> bool:
+    return any(element.get(name, "").strip() for name in NAMES)
+
+
+def is_asked(field: html.HtmlElement) -> bool:
+    """Whether somebody fills it in, outside of the label that names it."""
+    is_seen = field.get("type") not in UNASKED and field.get("hidden") is None
+    return is_seen and not field.xpath("ancestor::label")
+
+
+def is_said(element: html.HtmlElement) -> bool:
+    """Whether an element has words, also those of an image inside, or needs none of its own."""
+    words = [element.text_content(), *element.xpath(".//@alt | .//*/@aria-label")]
+    is_hidden = element.xpath("ancestor-or-self::*[@hidden]")
+    return bool(is_named(element) or is_hidden or "".join(words).strip())

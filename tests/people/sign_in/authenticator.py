@@ -50,14 +50,9 @@ class Passkey:
 
     def answer(self, **response):
         parts = {name: websafe_encode(value) for name, value in response.items()}
-        name = websafe_encode(self.id)
-        return {
-            "id": name,
-            "rawId": name,
-            "type": "public-key",
-            "clientExtensionResults": {"credProps": {"rk": True}},
-            "response": parts,
-        }
+        name, is_kept = websafe_encode(self.id), {"credProps": {"rk": True}}
+        known = {"id": name, "rawId": name, "type": "public-key"}
+        return known | {"clientExtensionResults": is_kept, "response": parts}
 
 
 def client_data(kind, challenge, origin):

@@ -20,20 +20,11 @@ def trust(settings, server):
     """Set what the site believes of its providers."""
 
     def set_to(**changed):
-        usual = OpenIDProvider(
-            id="uni",
-            name="The University",
-            issuer=server.issuer,
-            client_id=CLIENT,
-            client_secret=SECRET,
-            domains=("uni.example",),
-        )
+        known = {"issuer": server.issuer, "client_id": CLIENT, "client_secret": SECRET}
+        usual = OpenIDProvider(id="uni", name="The University", domains=("uni.example",), **known)
         settings.OIDC_PROVIDERS = {"uni": replace(usual, **changed)}
-        settings.SOCIALACCOUNT_PROVIDERS = {
-            "openid_connect": {
-                "APPS": [each.as_app() for each in settings.OIDC_PROVIDERS.values()]
-            }
-        }
+        apps = [each.as_app() for each in settings.OIDC_PROVIDERS.values()]
+        settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": apps}}
 
     set_to()
     return set_to

@@ -58,11 +58,10 @@ class FakeProvider:
         return code
 
     def describe(self):
+        ends = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
         return {
             "issuer": self.issuer,
-            "authorization_endpoint": f"{self.issuer}/authorize",
-            "token_endpoint": f"{self.issuer}/token",
-            "userinfo_endpoint": f"{self.issuer}/userinfo",
+            **{f"{name}_endpoint": f"{self.issuer}/{end}" for name, end in ends.items()},
             "jwks_uri": f"{self.issuer}/keys",
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
             **self.description,
@@ -87,28 +86,17 @@ class FakeProvider:
             return None
         access = secrets.token_urlsafe(16)
         self.codes[access] = (query, person)
-        return {
-            "access_token": access,
-            "token_type": "Bearer",
-            "expires_in": 60,
-            "id_token": self.id_token(query, person),
-        }
+        tokens = {"access_token": access, "id_token": self.id_token(query, person)}
+        return tokens | {"token_type": "Bearer", "expires_in": 60}
 
     def id_token(self, query, person):
         now = int(time.time())
-        claims = {
-            **person,
-            "iss": self.issuer,
-            "aud": CLIENT,
-            "iat": now,
-            "exp": now + 300,
-            "nonce": query.get("nonce"),
-            # Who is signed in here is asked again only where the request says so.
-            "auth_time": now if query.get("max_age") == "0" else now - 3600,
-            **self.claims,
-        }
-        claims = {name: value for name, value in claims.items() if value is not None}
-        return self.sign(claims)
+        # Who is signed in here is asked again only where the request says so.
+        shown = now if query.get("max_age") == "0" else now - 3600
+        claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 300}
+        claims |= {"nonce": query.get("nonce"), "auth_time": shown}
+        claims = {**person, **claims, **self.claims}
+        return self.sign({name: value for name, value in claims.items() if value is not None})
 
     def sign(self, claims):
         headers = {"kid": self.key_id}

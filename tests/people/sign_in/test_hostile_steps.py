@@ -170,9 +170,6 @@ def test_nobody_touches_the_passkey_of_another_and_the_crowd_has_none(ada, study
             assert client.get(path).status_code == 403
 
 
-# -- secrets that no key reads -----------------------------------------------------------------
-
-
 @pytest.fixture
 def other_keys(ada, settings):
     """What seals the site's secrets is another key than it was."""
@@ -218,9 +215,6 @@ def test_whoever_has_a_passkey_gets_rid_of_what_cannot_be_read(people, settings)
         "recovery_codes",
     }
     assert "can no longer" not in client.get(WAYS).text
-
-
-# -- required by role -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -284,9 +278,6 @@ def test_a_session_without_the_second_step_makes_no_token(ada):
     client.post("/account/tokens/", {"name": "x", "scope": "write"})
     assert client.post("/account/tokens/lend/").status_code == 403
     assert not ApiToken.objects.exists()
-
-
-# -- passkeys ---------------------------------------------------------------------------------
 
 
 def add_passkey(user, **changed):

@@ -182,9 +182,6 @@ def test_a_person_who_says_no_at_the_provider_is_told_so_in_words(provider):
     assert "<b>x" not in answer.text
 
 
-# -- second steps -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("second_step", "amr", "is_enough"),
     [
@@ -220,9 +217,6 @@ def test_a_second_step_here_is_asked_for_whatever_the_provider_says(provider, tr
     assert sign_in_there(client, provider).url == "/accounts/login/second-step/"
     assert not is_in(client)
     assert "JBSWY3DPEHPK3PXP" not in Authenticator.objects.get().data["secret"]
-
-
-# -- groups -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -293,8 +287,6 @@ def test_groups_of_an_inactive_person_give_nothing(provider, by_groups):
     assert standing(provider, ["bosses", "it"]) == ("annotator", False)
 
 
-# -- the setting ------------------------------------------------------------------------------
-
 GOOD = {
     "id": "uni",
     "name": "The University",
@@ -343,9 +335,6 @@ def test_a_wrong_setting_is_refused_in_words_without_the_secret():
         with pytest.raises(ImproperlyConfigured, match=words) as refused:
             read_providers(text)
         assert "hush" not in str(refused.value), text
-
-
-# -- the doctor asks as a sign-in would --------------------------------------------------------
 
 
 def test_providers_that_cannot_be_used_are_named_with_the_reason(provider, trust, settings):
