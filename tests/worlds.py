@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
+from inspect import Parameter, Signature
 from typing import Any
 
 import pytest
@@ -75,11 +76,13 @@ def parts_of(world: str, *names: str) -> list[Any]:
     """Fixtures that are attributes of another: ``study, people = parts_of("lab", ...)``."""
 
     def part(name: str) -> Any:
-        @pytest.fixture
-        def given(request):
-            return getattr(request.getfixturevalue(world), name)
+        def given(**worlds):
+            return getattr(worlds[world], name)
 
-        return given
+        # What pytest reads the name of the world from.
+        wanted = Parameter(world, Parameter.POSITIONAL_OR_KEYWORD)
+        given.__signature__ = Signature([wanted])
+        return pytest.fixture(given)
 
     return [part(name) for name in names]
 
