@@ -24,7 +24,7 @@ WITHOUT = {
         label_answer label_alive score_save score_submit score_settle prefer_save prefer_submit
         prefer_settle point_check_save point_check_submit point_check_settle count_save
         count_submit count_settle participation_end participation_stop participation_fault
-        round_steps round_survey
+        round_steps round_survey typing_record
     """,
     "Experts edit by hand, or answer blind, in their own browser; a program is no expert.": """
         desk_save desk_submit desk_settle analysis_audit_leave
