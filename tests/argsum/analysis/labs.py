@@ -119,7 +119,6 @@ class WordLab(AnalysisLab):
         return carry(self.analysis, self.boss, answer or self.usually, self.plan(**chosen))
 
     def error(self) -> str:
-        """What the last job of the analysis said."""
         self.analysis.refresh_from_db()
         return self.analysis.job.error
 

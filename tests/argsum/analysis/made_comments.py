@@ -52,7 +52,6 @@ def placed_by_word(
 
 
 def theme_statements() -> list[str]:
-    """Every statement of every theme."""
     return [f"{begin} {word}." for word, begins in THEMES.items() for begin in begins]
 
 
@@ -112,7 +111,6 @@ def analyse(cell: Cell, actor: User | None = None, **chosen) -> Analysis:
 
 
 def work(analysis: Analysis) -> Analysis:
-    """Let a worker do what waits."""
     jobs.drain()
     analysis.refresh_from_db()
     return analysis

@@ -86,7 +86,6 @@ def model_plan(
 
 
 def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
-    """Have all key points written."""
     about = {"target": target_of(analysis), "params": {"temperature": 0, "max_tokens": 300}}
     return model_plan(KIND, PROMPTS, analysis, endpoint, actor, **about | chosen)
 

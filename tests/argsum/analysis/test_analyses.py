@@ -165,7 +165,9 @@ def test_what_failed_or_was_cancelled_can_begin_again(lab, monkeypatch):
         resume_analysis(analysis=made, actor=lab.boss)
 
 
-def test_new_comments_are_placed_and_what_fits_none_is_proposed(lab):
+def test_new_comments_are_placed_also_after_a_kill_and_what_fits_none_is_proposed(
+    lab, monkeypatch
+):
     made = analyse(lab.cell, lab.boss)
     with pytest.raises(AnalysisRefused, match="There are no new comments"):
         place_new_comments(analysis=made, actor=lab.boss)
@@ -174,9 +176,16 @@ def test_new_comments_are_placed_and_what_fits_none_is_proposed(lab):
     for text in ("We want lemonade.", "Please sell lemonade."):
         say(lab.cell, text)
     assert (new_comments(made), new_statements(made)) == (4, 3)
-    place_new_comments(analysis=made, actor=lab.boss)
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "count_analysis", die)
+        place_new_comments(analysis=made, actor=lab.boss)
+        with pytest.raises(Killed):
+            jobs.drain()
+    made.refresh_from_db()
+    assert (made.revision, made.statements) == (0, 11)
+    Job.objects.filter(pk=made.job_id).update(lease_until="2020-01-01T00:00Z")
     work(made)
-    assert (made.statements, made.comments) == (14, 17)
+    assert (made.revision, made.statements, made.comments) == (1, 14, 17)
     assert new_statements(made) == 0
     quiet = made.points.get(placements__argument__text="Mornings are quiet.")
     assert (quiet.statements, quiet.comments) == (5, 8)
@@ -185,7 +194,6 @@ def test_new_comments_are_placed_and_what_fits_none_is_proposed(lab):
     change = made.changes.get()
     assert (change.verb, change.number, change.revision) == ("placed", 3, 1)
     assert change.after == {"comments": 4, "proposed": 1}
-    assert made.revision == 1
 
 
 @pytest.mark.usefixtures("word_scorer")
@@ -223,18 +231,3 @@ def test_placing_moves_nothing_that_was_placed_and_follows_merges(lab, monkeypat
     assert made.placements.get(argument__text="Mornings are quiet.").point == second
     placed = made.placements.get(argument=moved)
     assert (placed.point, placed.is_by_hand) == (second, True)
-
-
-def test_a_killed_placing_is_taken_up_again(lab, monkeypatch):
-    made = analyse(lab.cell, lab.boss)
-    say(lab.cell, "Mornings are quiet.")
-    with monkeypatch.context() as patch:
-        patch.setattr(making, "count_analysis", die)
-        place_new_comments(analysis=made, actor=lab.boss)
-        with pytest.raises(Killed):
-            jobs.drain()
-    made.refresh_from_db()
-    assert (made.revision, made.statements) == (0, 11)
-    Job.objects.filter(pk=made.job_id).update(lease_until="2020-01-01T00:00Z")
-    work(made)
-    assert (made.revision, made.statements) == (1, 12)

@@ -23,8 +23,6 @@ ALTDORF = json.dumps(["town", "Altdorf"])
 
 
 class Lab(PointsLab):
-    """Its pages, and the forms on them."""
-
     def point(self, query=None, **more):
         return self.get("found_point", query, point_id=self.first.public_id, **more)
 

@@ -28,7 +28,6 @@ def words(page):
 
 
 def rows_of(content):
-    """The rows of a CSV file."""
     return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
 
 

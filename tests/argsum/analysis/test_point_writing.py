@@ -45,8 +45,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "wor
 
 
 class Lab(WordLab):
-    """A model that writes its key points."""
-
     plan_of = staticmethod(plan_for)
     usually = staticmethod(on_theme)
     write = WordLab.ask

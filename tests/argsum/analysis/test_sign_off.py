@@ -16,8 +16,6 @@ pytestmark = pytest.mark.django_db
 
 
 class Lab(PointsLab):
-    """Three key points to sign off."""
-
     def sign(self, seen=None):
         seen = self.seen if seen is None else seen
         return sign_off(analysis=self.analysis, actor=self.boss, seen=seen)

@@ -163,21 +163,19 @@ def test_an_analysis_looks_for_copies_first_and_is_counted_again_while_it_is_sto
     assert lab.analysis.voices == 86
 
 
-def test_comments_that_were_deleted_meanwhile_are_not_compared(lab):
+def test_a_replaced_comment_is_compared_again_and_a_deleted_one_is_not(lab):
+    comment = lab.find().members.first().comment
+    raw = RawComment(comment.key, "Something else.", "", {}, None, "")
+    replace_comment(SimpleNamespace(link=lambda comment: None), comment, raw)
+    assert not NearDuplicateGroup.objects.exists()
+    assert lab.find().members.count() == 5
+    send_letter(lab.cell, 7)
     job = ask_to_group(cell=lab.cell, actor=lab.researcher)
     Analysis.objects.all().delete()
     lab.cell.dataset.delete()
     jobs.drain()
     job.refresh_from_db()
     assert (job.state, job.error) == ("done", "")
-
-
-def test_a_replaced_comment_is_compared_again(lab):
-    comment = lab.find().members.first().comment
-    raw = RawComment(comment.key, "Something else.", "", {}, None, "")
-    replace_comment(SimpleNamespace(link=lambda comment: None), comment, raw)
-    assert not NearDuplicateGroup.objects.exists()
-    assert lab.find().members.count() == 5
 
 
 # -- counts --

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from argsum.analysis.actions.analyses import count_analysis, count_points
+from argsum.analysis.actions.analyses import count_points
 from argsum.analysis.actions.edits import merge_points, move_statements, rename_point
 from argsum.analysis.models import Analysis, Placement
 from argsum.auditing.actions import AuditContent, AuditPlan, doubled, sample_of
@@ -18,6 +18,7 @@ from cqa_site.people.actions import rater_for
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import COUNTED
 from tests.argsum.analysis.made_comments import say
+from tests.argsum.analysis.made_comparing import finish, place
 from tests.argsum.signed_in import SignedIn
 from tests.cast import make_member
 from tests.worlds import built_once
@@ -133,19 +134,11 @@ def test_the_page_shows_nothing_but_texts_and_the_own_answer(lab):
 def test_a_comment_that_says_nothing_is_marked_as_a_whole(lab):
     """Without any mark the page would tell that the comment stands at no key point."""
     quiet = lab.analysis.cell.comments.create(position=14, key="14", text="Nothing.")
-    count_analysis(lab.analysis)
-    lab.analysis.save()
+    finish(lab.analysis)
     pair = AuditPair.objects.get(round=lab.open(size=42), comment=quiet, point=lab.points[0])
     page = _shown(AuditSheet(pair=pair), AuditContent())
     shown = (pair.argument, page["head"], page["marked"], page["tail"])
     assert shown == (None, "", "Nothing.", "")
-
-
-def test_a_share_of_the_pairs_goes_to_two_people(lab):
-    made = lab.open(double_share=0.2)
-    sizes = Counter(made.slots.values_list("item", flat=True))
-    assert Counter(sizes.values()) == {1: 31, 2: 8}
-    assert [doubled(60, 0.2), doubled(10, 0.25), doubled(5, 0)] == [12, 3, 0]
 
 
 def test_answers_about_all_pairs_give_the_truth(lab, django_assert_max_num_queries):
@@ -173,11 +166,10 @@ def test_answers_about_all_pairs_give_the_truth(lab, django_assert_max_num_queri
 
 def test_disagreement_counts_by_half_and_partly_is_counted_apart(lab):
     made = lab.open(double_share=1.0)
-    lab.answer(made, lambda pair: "makes" if pair.band == "behind" else "not")
-    lab.answer(made, lambda pair: "partly" if pair.band == "behind" else "not", rater=1)
+    for rater, word in enumerate(("makes", "partly")):
+        lab.answer(made, lambda pair, word=word: word if pair.band == "behind" else "not", rater)
     figures = lab.figures()
-    assert figures.precision.value == pytest.approx(0.5)
-    assert figures.partly == 0
+    assert (figures.precision.value, figures.partly) == (pytest.approx(0.5), 0)
     AuditSheet.objects.filter(answer="makes").update(answer="opposite")
     figures = lab.figures()
     assert figures.precision.value == 0
@@ -226,11 +218,9 @@ def test_shares_of_earlier_comments_are_not_those_of_all(lab):
     lab.answer(lab.open(), lab.makes)
     before = {row.point: row for row in lab.figures().points}
     for number in range(13):
+        place(lab.analysis, None, f"Something else {number}.", score=0)
         say(lab.analysis.cell, f"Something else {number}.")
-        argument = lab.analysis.cell.arguments.order_by("position").last()
-        Placement.objects.create(analysis=lab.analysis, argument=argument)
-    count_analysis(lab.analysis)
-    lab.analysis.save()
+    finish(lab.analysis)
     second = lab.open(name="Second round", size=78)
     assert second.frame["comments"] == 26
     assert {row.point: row for row in lab.figures().points} == before
@@ -267,6 +257,10 @@ def test_one_click_on_the_page_draws_and_opens_a_round(lab):
     assert lab.post("analysis_audit_draw", {"size": "20"}).status_code == 302
     made = AuditRound.objects.get()
     assert (made.state, made.pairs.count(), made.double_share) == ("open", 20, 0.2)
+    # A share of the pairs goes to two people.
+    sizes = Counter(made.slots.values_list("item", flat=True))
+    assert Counter(sizes.values()) == {1: 16, 2: 4}
+    assert [doubled(60, 0.2), doubled(10, 0.25), doubled(5, 0)] == [12, 3, 0]
     lab.answer(made, lab.makes)
     page = lab.text("analysis_audit")
     assert "20 of 20 drawn pairs" in page

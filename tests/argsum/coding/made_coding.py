@@ -66,7 +66,6 @@ def says_codes(codes: dict[str, list[str]]) -> str:
 
 
 def assigns(request: ChatRequest) -> str:
-    """The codes of all statements, by their words."""
     return says_codes(codes_of(request))
 
 

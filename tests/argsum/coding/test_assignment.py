@@ -72,7 +72,6 @@ class Lab(WordLab):
         return run.coded_statements.filter(**which).order_by("pk")
 
     def coded(self):
-        """The edits that assignments made."""
         return self.analysis.changes.filter(verb="coded")
 
 

@@ -76,7 +76,16 @@ def test_the_whole_way_on_pages(lab, django_capture_on_commit_callbacks):
     assert "Assigned by a language model" in report
 
 
-def test_without_a_sign_off_the_page_says_what_to_do(lab):
+def test_the_price_comes_first_and_without_a_sign_off_the_page_says_what_to_do(lab):
+    for page in ("point_proposal", "point_assignment"):
+        text = page_text(lab.post(f"{page}_estimate", lab.form(page)))
+        assert "Cost without retries" in text
+        assert "token limit for replies is tight" not in text
+        tight = page_text(lab.post(f"{page}_estimate", lab.form(page, max_tokens=50)))
+        assert "token limit for replies is tight" in tight
+    assert PointProposalForm.base_fields["max_tokens"].initial >= 80 * 20
+    assert PointAssignmentForm.base_fields["max_tokens"].initial >= 100 * 10
+    # Without a sign off the page says what to do.
     lab.analysis.sign_offs.all().delete()
     page = lab.text("point_assignment")
     assert "Key points are not signed off" in page
@@ -92,17 +101,6 @@ def test_without_a_sign_off_the_page_says_what_to_do(lab):
     page = page_text(lab.post("analysis_edit", {"verb": "replace", "seen": 99}, htmx=True))
     assert "Accepted" in page
     assert lab.analysis.points.filter(state="shown", writer=run).count() == 3
-
-
-def test_the_price_comes_first_and_a_tight_token_limit_is_noticed(lab):
-    for page in ("point_proposal", "point_assignment"):
-        text = page_text(lab.post(f"{page}_estimate", lab.form(page)))
-        assert "Cost without retries" in text
-        assert "token limit for replies is tight" not in text
-        tight = page_text(lab.post(f"{page}_estimate", lab.form(page, max_tokens=50)))
-        assert "token limit for replies is tight" in tight
-    assert PointProposalForm.base_fields["max_tokens"].initial >= 80 * 20
-    assert PointAssignmentForm.base_fields["max_tokens"].initial >= 100 * 10
 
 
 def test_a_program_starts_both_and_reads_codes(assigned):
@@ -127,19 +125,6 @@ def test_a_program_starts_both_and_reads_codes(assigned):
     assert lab.api.get(lab.url("api_run_codes", run_id=other.public_id)).status_code == 404
 
 
-def test_the_ledger_survives_the_analysis_and_the_runs_have_pages(assigned):
-    lab, run, proposed = assigned, assigned.run, assigned.propose()
-    lab.delete()
-    assert lab.rows(run).count() == 13
-    assert len(CodingKey.of(run.calls.first().subject_ids).statements) == 4
-    assert proposed.proposed_lists.count() == 4
-    assert {entry.point for entry in proposal_of(proposed).entries} == {None}
-    assert list(find_violations()) == []
-    for each in (run, proposed):
-        assert "a deleted analysis" in lab.text("run", run_id=each.public_id)
-        lab.text("run_calls", run_id=each.public_id)
-
-
 def test_more_statements_cost_no_more_queries(assigned):
     lab, run = assigned, assigned.run
     pages = [("analysis", {}), ("run", {"run_id": run.public_id}), ("analysis_report", {})]
@@ -159,7 +144,7 @@ def test_more_statements_cost_no_more_queries(assigned):
     assert queries() == many
 
 
-def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(assigned):
+def test_a_run_that_changed_nothing_says_so_and_the_ledger_survives_the_analysis(assigned):
     lab, run = assigned, assigned.run
     assert "assigned statements" in lab.text("analysis")
     change = lab.analysis.changes.get(verb="coded")
@@ -168,6 +153,17 @@ def test_a_run_that_changed_nothing_is_not_said_to_have_assigned_anything(assign
     assert "assigned statements" not in page
     assert "changed nothing here, or its change was undone" in page
     assert f"Run #{run.number}" in page
+    # Ledger and pages of the runs survive the analysis.
+    proposed = lab.propose()
+    lab.delete()
+    assert lab.rows(run).count() == 13
+    assert len(CodingKey.of(run.calls.first().subject_ids).statements) == 4
+    assert proposed.proposed_lists.count() == 4
+    assert {entry.point for entry in proposal_of(proposed).entries} == {None}
+    assert list(find_violations()) == []
+    for each in (run, proposed):
+        assert "a deleted analysis" in lab.text("run", run_id=each.public_id)
+        lab.text("run_calls", run_id=each.public_id)
 
 
 def test_an_error_of_an_earlier_run_is_not_shown_on_the_page_of_the_next(lab):

@@ -24,7 +24,6 @@ def refused_in(request: ChatRequest) -> list[dict]:
 
 
 def word_of(request: ChatRequest) -> str:
-    """What most statements of a request are about."""
     said = " ".join(statements_in(request))
     return max(WORDS, key=said.count)
 
@@ -35,7 +34,6 @@ def writes(*sentences: tuple[str, list]) -> str:
 
 
 def on_theme(request: ChatRequest) -> str:
-    """Two sentences about the statements of the request."""
     word = word_of(request)
     return writes(
         (f"Visitors often speak of {word}.", [1, 2]), (f"There is more about {word}.", [2, 3])
@@ -43,6 +41,5 @@ def on_theme(request: ChatRequest) -> str:
 
 
 def plan_for(analysis: Analysis, endpoint: Endpoint, actor: User, **chosen) -> RunPlan:
-    """A summary of all key points."""
     target = {"target": target_of(analysis)}
     return model_plan(KIND, PROMPTS, analysis, endpoint, actor, **target | chosen)

@@ -33,8 +33,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "wor
 
 
 class Lab(WordLab):
-    """A model that summarizes it in prose."""
-
     plan_of = staticmethod(plan_for)
     usually = staticmethod(on_theme)
     summarize = WordLab.ask
@@ -238,7 +236,6 @@ def test_what_comments_tell_a_language_model_moves_nothing(lab):
     asked = []
 
     def obeying(request):
-        """A model that does what a comment tells it."""
         if word_of(request) == "quiet":
             return writes(("Parking is perfect.", [1]), ("Hacked.", [2]), ("It is quiet.", [1]))
         return on_theme(request)

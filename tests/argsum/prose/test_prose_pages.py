@@ -40,36 +40,6 @@ def test_without_key_points_there_is_nothing_to_summarize(lab):
     assert "Nothing to summarize" in lab.text("analysis_prose")
 
 
-def test_the_report_prints_sentences_with_links_to_what_they_cite(summarized):
-    lab = summarized
-    for page in (
-        lab.text("analysis_report"),
-        lab.get("analysis_report_file", name="report.html").content.decode(),
-    ):
-        assert f"stub-1, prompt v1, run #{lab.run.number}" in page
-        assert "Visitors often speak of parking." in page
-        assert 'href="#cited-1"' in page
-        assert page.count('id="cited-1"') == 1
-        assert "does not show that a sentence is true" in page
-        assert "left out" not in page
-        assert "were edited" not in page
-    report = report_of(lab.analysis, None, ReportRequest())
-    parts = [part for part in parts_of(report, lambda _name: None) if part.kind == "paragraph"]
-    points = {row.point.text: share_in_words(row) for row in report.points}
-    assert {part.text: part.note for part in parts} == {
-        part.text: points[part.text] for part in parts
-    }
-    texts = document(lab)
-    assert "Summary in prose" in texts
-    assert lab.parking.text in texts
-    assert texts.count(parts[0].note) == lab.text("analysis_report").count(parts[0].note) == 2
-    assert any(text.startswith("Visitors often speak of parking. [") for text in texts)
-    assert any(text.startswith("[1] “") and "comment" in text for text in texts)
-    lab.analysis.points.update(text="Renamed.")
-    changed = parts_of(report_of(lab.analysis, None, ReportRequest()), None)
-    assert not any(part.note for part in changed if part.kind == "paragraph")
-
-
 def test_a_sentence_without_support_is_on_the_page_of_the_run_only(lab):
     lie = "The catalogue is what matters."
     run = lab.summarize(about_parking((lie, [1]), ("Parking is hard.", [1])))
@@ -111,17 +81,7 @@ def test_neither_key_points_of_a_request_nor_paragraphs_of_a_page_cost_queries(l
     assert [queries(*page) for page in pages] == many
 
 
-def test_the_ledger_survives_the_analysis_and_the_run_has_a_page(summarized):
-    lab, run = summarized, summarized.run
-    lab.delete()
-    assert ProseSummary.objects.get().analysis is None
-    assert run.prose_paragraphs.count() == 3
-    assert list(find_violations()) == []
-    assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
-    lab.text("run_calls", run_id=run.public_id)
-
-
-def test_edits_since_the_run_began_are_counted(summarized):
+def test_edits_since_the_run_began_are_counted_and_the_ledger_survives_the_analysis(summarized):
     lab = summarized
     lab.rename(lab.quiet, "Silence")
     lab.put("hidden", lab.parking)
@@ -130,9 +90,17 @@ def test_edits_since_the_run_began_are_counted(summarized):
     assert lab.told("analysis_report")["summary"]["edits"] == 2
     # What was written about stays as it was.
     assert next(iter(lab.printed())) == lab.quiet.text
+    # The ledger and the page of the run survive the analysis.
+    run = lab.run
+    lab.delete()
+    assert ProseSummary.objects.get().analysis is None
+    assert run.prose_paragraphs.count() == 3
+    assert list(find_violations()) == []
+    assert "a deleted analysis" in lab.text("run", run_id=run.public_id)
+    lab.text("run_calls", run_id=run.public_id)
 
 
-def test_a_program_reads_the_summary(summarized):
+def test_report_files_and_programs_have_sentences_with_links_to_what_they_cite(summarized):
     lab, run = summarized, summarized.run
     told = lab.told("analysis_report")["summary"]
     assert (told["run"], told["model"], told["prompt_number"]) == (
@@ -144,6 +112,33 @@ def test_a_program_reads_the_summary(summarized):
     cited = {row["number"]: row for row in told["citations"]}
     assert all("quiet" in cited[n]["text"] for each in first["sentences"] for n in each["cites"])
     assert all(row["comments"] >= 1 for row in cited.values())
+    # Pages and files.
+    for page in (
+        lab.text("analysis_report"),
+        lab.get("analysis_report_file", name="report.html").content.decode(),
+    ):
+        assert f"stub-1, prompt v1, run #{lab.run.number}" in page
+        assert "Visitors often speak of parking." in page
+        assert 'href="#cited-1"' in page
+        assert page.count('id="cited-1"') == 1
+        assert "does not show that a sentence is true" in page
+        assert "left out" not in page
+        assert "were edited" not in page
+    report = report_of(lab.analysis, None, ReportRequest())
+    parts = [part for part in parts_of(report, lambda _name: None) if part.kind == "paragraph"]
+    points = {row.point.text: share_in_words(row) for row in report.points}
+    assert {part.text: part.note for part in parts} == {
+        part.text: points[part.text] for part in parts
+    }
+    texts = document(lab)
+    assert "Summary in prose" in texts
+    assert lab.parking.text in texts
+    assert texts.count(parts[0].note) == lab.text("analysis_report").count(parts[0].note) == 2
+    assert any(text.startswith("Visitors often speak of parking. [") for text in texts)
+    assert any(text.startswith("[1] “") and "comment" in text for text in texts)
+    lab.analysis.points.update(text="Renamed.")
+    changed = parts_of(report_of(lab.analysis, None, ReportRequest()), None)
+    assert not any(part.note for part in changed if part.kind == "paragraph")
 
 
 def test_markup_in_comments_and_replies_is_text(lab):

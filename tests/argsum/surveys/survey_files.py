@@ -18,7 +18,6 @@ SHIFT, TRAVEL = "Which shift do you work?", "How do you travel to work?"
 
 
 def table(rows, *, delimiter=",", bom=False):
-    """A CSV file of rows."""
     text = io.StringIO()
     csv.writer(text, delimiter=delimiter).writerows(rows)
     return text.getvalue().encode("utf-8-sig" if bom else "utf-8")

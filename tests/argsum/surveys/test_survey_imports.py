@@ -17,8 +17,6 @@ LATER = (*PEOPLE, ("R7", "Night", ("Bus",), "The doors open by themselves.", "Bu
 
 @pytest.fixture
 def bring(study, tmp_path):
-    """Import a survey file."""
-
     def import_it(
         content, name="building.csv", *, write=True, reject=True, update=False, **options
     ):

@@ -36,7 +36,6 @@ def survey(study, tmp_path, monkeypatch):
 
 @pytest.fixture
 def page(client, survey):
-    """Read its page."""
     return lambda: page_text(client.get(url("survey", survey.study, survey.public_id)))
 
 
@@ -130,18 +129,7 @@ def test_finished_analyses_are_compared_by_closed_questions(
     assert done in [row.analysis for row in context["done"]]
 
 
-def test_a_survey_goes_with_its_datasets_unless_they_are_used(client, survey):
-    start(survey, client)
-    remove = url("survey_delete", survey.study, survey.public_id)
-    assert "can no longer be changed" in page_text(client.post(remove, follow=True))
-    assert Dataset.objects.count() == 2
-    Analysis.objects.all().delete()
-    client.post(remove)
-    assert not Survey.objects.exists()
-    assert not Dataset.objects.exists()
-
-
-def test_programs_read_and_analyse_a_survey(program, survey):
+def test_programs_read_and_analyse_a_survey_and_it_goes_unless_it_is_used(program, survey, client):
     listed = program.get(url("api_surveys", survey.study)).json()["results"]
     assert [(row["name"], row["respondents"]) for row in listed] == [("building", 6)]
     one = url("api_survey", survey.study, survey.public_id)
@@ -150,3 +138,12 @@ def test_programs_read_and_analyse_a_survey(program, survey):
     assert len(program.post(analyse, {}, format="json").json()["analyses"]) == 2
     assert program.post(analyse, {}, format="json").status_code == 409
     assert program.delete(one).status_code == 409
+    # A survey goes with its datasets unless they are used.
+    start(survey, client)
+    remove = url("survey_delete", survey.study, survey.public_id)
+    assert "can no longer be changed" in page_text(client.post(remove, follow=True))
+    assert Dataset.objects.count() == 2
+    Analysis.objects.all().delete()
+    client.post(remove)
+    assert not Survey.objects.exists()
+    assert not Dataset.objects.exists()
