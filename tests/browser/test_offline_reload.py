@@ -169,8 +169,8 @@ def test_a_page_kept_before_the_browser_was_closed_is_not_shown(visit, server):
 @pytest.mark.long
 def test_whoever_comes_by_a_link_does_not_find_it(visit, server):
     study = make_study()
-    label_round, second = labelling(study), labelling(study, "Round 2")
     boss = make_member(study, "researcher")
+    label_round, second = (labelling(study, boss, name=name) for name in ("Round 1", "Round 2"))
     expires = timezone.now() + timedelta(days=1)
     links = [
         create_link(round_=each, actor=boss, completed_code="DONE", expires_at=expires)[1]
