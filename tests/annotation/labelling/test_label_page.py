@@ -16,14 +16,14 @@ from django.utils import timezone
 
 from annotation.labelling.actions import rounds as label_rounds
 from annotation.labelling.actions import serving
-from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot, VoteEvent
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import close_round, open_round, pause_round
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from cqa_site.rounds.queue import place_for
-from tests.annotation.voting import label_all, opened
+from tests.annotation import voting
+from tests.annotation.voting import label_all, newcomer, opened
 from tests.cast import make_arguments, make_label_round, make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
@@ -347,20 +347,15 @@ def test_many_wrong_controls_stop_a_rater_at_the_end_of_a_block_only(study):
     assert place_for(round_=label_round, rater=rater).is_stopped
 
 
-def desk_with(study, text, pair=("tea", "coffee")):
-    """Somebody in front of a round with this sentence alone."""
+def test_a_sentence_is_never_markup(study):
     label_round = make_label_round(study, name="One", ordinary=0, controls=0, controls_per_block=0)
-    (argument,) = make_arguments(study, 1, pair=pair)
+    text = "</script><img src=x onerror=alert(1)> <i>tea</i>"
+    (argument,) = make_arguments(study, 1, pair=("<i>tea</i>", "</script><b>"))
     argument.text = text
     argument.save()
     label_rounds.add_items(label_round=label_round, argument_ids=[argument.pk])
     open_round(round_=label_round, actor=make_member(study, "researcher"))
-    return Desk(make_member(study, "annotator"), label_round)
-
-
-def test_a_sentence_is_never_markup(study):
-    text = "</script><img src=x onerror=alert(1)> <i>tea</i>"
-    page = desk_with(study, text, pair=("<i>tea</i>", "</script><b>")).open()
+    page = Desk(make_member(study, "annotator"), label_round).open()
     assert "<img" not in page.text
     assert "".join(part["text"] for part in page_data(page)["items"][0]["segments"]) == text
 
@@ -423,46 +418,29 @@ def test_ids_are_random_and_making_an_item_a_control_changes_not_one_byte(desk):
     assert answers[0] == answers[1]
 
 
-def label_round_with_scattered_controls(study, size):
-    """Items of which every thirteenth is a control item, as a researcher would mark them."""
-    label_round = make_label_round(
-        study, name="Scattered", ordinary=size, controls=0, votes_per_item=3
-    )
-    items = list(label_round.items.all())
-    controls = random.Random(11).sample([item.pk for item in items], size // 13 + 2)
+def test_nothing_but_ids_differs_between_controls_and_others(study):
+    """What three people could watch of fifty items each: lengths, and what each costs."""
+    # Every tenth is a control item, as a researcher would mark them.
+    label_round = make_label_round(study, ordinary=120, controls=0, votes_per_item=3)
+    controls = random.Random(11).sample([item.pk for item in label_round.items.all()], 11)
     Item.objects.filter(pk__in=controls).update(control_label=3)
     open_round(round_=label_round, actor=make_member(study, "researcher"))
     label_round.refresh_from_db()
-    return label_round
-
-
-def costs_of(place, row, key):
-    """How many statements a label and reserving more took, and the item that comes next."""
-    with CaptureQueriesContext(connection) as storing:
-        given = SubmittedLabel(client_key=key, label=2)
-        answer(rater=place.rater, assignment=row, given=given)
-    with CaptureQueriesContext(connection) as reserving:
-        following = serving.next_work(label_round=place.round, place=place).assignments
-    return len(table_queries(storing)), len(table_queries(reserving)), following[0]
-
-
-def test_nothing_but_ids_differs_between_controls_and_others(study):
-    """What three people could watch of fifty items each: lengths, and what each costs."""
-    label_round = label_round_with_scattered_controls(study, 120)
-    costs, shapes = {True: Counter(), False: Counter()}, {True: set(), False: set()}
-    for person in range(3):
-        rater = Rater.objects.create(study=study, external_id=f"r{person}")
-        place = place_for(round_=label_round, rater=rater)
+    costs, shapes = {True: Counter(), False: Counter()}, set()
+    for _person in range(3):
+        place = newcomer(label_round)
         row = serving.next_work(label_round=label_round, place=place).assignments[0]
-        for index in range(50):
+        for _item in range(50):
             is_control = row.item.is_control
-            shapes[is_control].add(
-                len(json.dumps(item_payload(row))) - len(row.item.argument.text)
-            )
-            storing, reserving, row = costs_of(place, row, f"k{index}")
-            costs[is_control][storing, reserving] += 1
+            shapes.add(len(json.dumps(item_payload(row))) - len(row.item.argument.text))
+            # How many statements a label and reserving more take.
+            with CaptureQueriesContext(connection) as storing:
+                voting.label(place, row)
+            with CaptureQueriesContext(connection) as reserving:
+                row = serving.next_work(label_round=place.round, place=place).assignments[0]
+            costs[is_control][len(table_queries(storing)), len(table_queries(reserving))] += 1
     assert (costs[True].total(), costs[False].total()) == (30, 120)
-    assert len(shapes[True] | shapes[False]) == 1
+    assert len(shapes) == 1
     assert set(costs[True]) <= set(costs[False])
     # As often as chance lets: a leak moves nearly all controls to costs of their own.
     for cost, count in costs[False].items():
