@@ -45,7 +45,6 @@ DIALECT = (
     "annotation/editing/test_editing_drafts.py",
     "annotation/generation/test_generation_race.py",
     "annotation/imports/test_import_engine.py",
-    "annotation/labelling/test_integrity.py",
     "annotation/labelling/test_locks.py",
     "annotation/labelling/test_serving.py",
     "annotation/labelling/test_shared_table.py",

@@ -9,7 +9,7 @@ from cqa_site.people.models import Role
 from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.lifecycle import open_round
 from tests.annotation.made_answers import make_answer, make_list, make_question
-from tests.cast import make_member
+from tests.cast import make_member, make_study
 
 NUMBERS = itertools.count(1)
 TEXT = """Summary:
@@ -56,6 +56,13 @@ def sheets_of(editing_round, user=None, **filters):
         sheets = sheets.filter(rater__user=user)
     needed = ("rater__user", "round__study", "answer__question__comparison")
     return list(sheets.select_related(*needed).order_by("rater", "place"))
+
+
+def first_sheet():
+    """Of two experts with a calibration answer and one of their own each."""
+    study = make_study()
+    make_answers(study)
+    return sheets_of(make_round(study))[0]
 
 
 def sent(text, base=0, client="", sequence=0, reasons=(), comment="", active_seconds=0):

@@ -9,18 +9,10 @@ from annotation.answers.methods.checklist import CHECKS
 from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingSheet, KeptText, Revision
 from cqa_site.rounds.lifecycle import close_round, find_violations
-from tests.annotation.editing_cast import make_answers, make_round, sheets_of
-from tests.cast import make_label_round, make_member, make_study, sign_in
+from tests.annotation.editing_cast import first_sheet, sheets_of
+from tests.cast import make_label_round, make_member, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
-
-
-def first_sheet():
-    """Of two experts with a calibration answer and one of their own each."""
-    study = make_study()
-    make_answers(study)
-    return sheets_of(make_round(study))[0]
-
 
 sheet = built_once(first_sheet)
 

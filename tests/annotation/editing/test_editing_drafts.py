@@ -29,17 +29,9 @@ from cqa_site.rounds.drafts import LONGEST_STRETCH, RoundNotOpen, StaleDraft, sa
 from cqa_site.rounds.kind import SheetNotValid
 from cqa_site.rounds.lifecycle import close_round, find_violations, reopen_round
 from tests.annotation import editing_cast
-from tests.annotation.editing_cast import make_answers, make_round, sent, sheets_of
+from tests.annotation.editing_cast import first_sheet, make_answers, make_round, sent, sheets_of
 from tests.cast import make_member, make_study
 from tests.worlds import built_once
-
-
-def first_sheet():
-    """Of two experts with a calibration answer and one of their own each."""
-    study = make_study()
-    make_answers(study)
-    return sheets_of(make_round(study))[0]
-
 
 sheet = built_once(first_sheet)
 

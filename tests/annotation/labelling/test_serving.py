@@ -4,12 +4,13 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.rounds import Assignment, Slot
+from annotation.labelling.models.rounds import Assignment, Slot, VoteEvent
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
 from cqa_site.rounds.lifecycle import close_round, pause_round
@@ -229,3 +230,25 @@ def test_serving_costs_the_same_queries_whatever_comes_next(
     held.update(state="skipped", slot=None)
     with django_assert_max_num_queries(20):
         assert len(serving.next_work(label_round=label_round, place=place).assignments) == 20
+
+
+def test_integrity_finds_a_slot_reopened_behind_the_vote_and_a_label_behind_its_history(study):
+    place = newcomer(opened(study))
+    row = next(row for row in work(place).assignments if not row.item.is_control)
+    answered = label(place, row)
+    assert list(label_violations()) == []
+    call_command("check_integrity")
+    Slot.objects.filter(pk=answered.slot_id).update(state="open")
+    assert list(label_violations()) == [
+        f"slot {answered.slot_id} is open, but its assignment says otherwise"
+    ]
+    with pytest.raises(CommandError):
+        call_command("check_integrity")
+    Assignment.objects.filter(pk=answered.pk).update(slot=None)
+    assert "counts but holds no slot" in " ".join(label_violations())
+    Assignment.objects.filter(pk=answered.pk).update(label=0)
+    assert "another label than its last event" in " ".join(label_violations())
+    Assignment.objects.filter(pk=answered.pk).update(label=answered.label)
+    assert "another label than its last event" not in " ".join(label_violations())
+    VoteEvent.objects.filter(assignment=answered).delete()
+    assert "another label than its last event" in " ".join(label_violations())
