@@ -31,24 +31,16 @@ def vote(item, rater: Rater, label: int, **fields) -> Assignment:
 
 def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crowd", **fields):
     """An imported round; a row of ``votes`` per item, ``controls`` are (its place, key)."""
-    label_round = make_label_round(
-        study, ordinary=len(votes), controls=0, name=name, origin="imported", **fields
-    )
-    keys = dict(controls)
-    for place, item in enumerate(label_round.items.order_by("pk")):
-        if place in keys:
-            item.control_label = item.imported_control_label = keys[place]
-            item.save()
+    fields |= {"ordinary": len(votes), "controls": 0, "name": name, "origin": "imported"}
+    label_round = make_label_round(study, **fields)
+    items = list(label_round.items.order_by("pk"))
+    for place, key in controls:
+        items[place].control_label = items[place].imported_control_label = key
+        items[place].save()
+    given = {"round": label_round, "state": "answered", "active_ms": 4_000}
     Assignment.objects.bulk_create(
-        Assignment(
-            round=label_round,
-            item=item,
-            rater=rater,
-            label=value,
-            state="answered",
-            active_ms=4_000,
-        )
-        for item, values in zip(label_round.items.order_by("pk"), votes, strict=True)
+        Assignment(item=item, rater=rater, label=value, **given)
+        for item, values in zip(items, votes, strict=True)
         for rater, value in zip(crowd, values, strict=False)
         if value is not None
     )
@@ -58,12 +50,10 @@ def imported(study: Study, crowd: list[Rater], *, votes, controls=(), name="Crow
 def lend(label_round: LabelRound, labels: dict[int, int], rater: Rater, name: str) -> LabelRound:
     """A round in which the rater gave these labels, by place of the sentence."""
     source = imported(label_round.study, [], votes=[[]], name=name)
-    arguments = [item.argument for item in label_round.items.order_by("pk")]
+    items = label_round.items.order_by("pk")
     for place, label in labels.items():
-        item = Item.objects.create(
-            round=source, argument=arguments[place], external_id=f"{name}-{place}"
-        )
-        vote(item, rater, label)
+        about = {"argument": items[place].argument, "external_id": f"{name}-{place}"}
+        vote(Item.objects.create(round=source, **about), rater, label)
     return source
 
 

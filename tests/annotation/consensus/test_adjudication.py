@@ -98,19 +98,6 @@ def test_control_items_and_expert_overrides_are_left_out_but_tied_controls_are_n
     assert [row.argument for row in disputed(label_round)] == arguments(label_round)[1:3]
 
 
-@pytest.mark.long
-def test_in_a_running_round_a_sentence_waits_for_all_its_labels(study):
-    label_round = opened(study, ordinary=4, controls=0, controls_per_block=0, votes_per_item=3)
-    for value in (0, 3):
-        label_all(newcomer(label_round), value=value)
-    consensus.recompute_final_labels(label_round)
-    assert label_round.final_labels.filter(is_tied=True).count() == 4
-    assert not disputed(label_round).exists()
-    label_all(newcomer(label_round), value=1)
-    consensus.recompute_final_labels(label_round)
-    assert disputed(label_round).count() == 4
-
-
 def test_what_is_skipped_comes_at_the_end_and_what_a_colleague_decided_on_request(
     label_round, expert
 ):
@@ -367,11 +354,18 @@ def test_an_undo_that_is_sent_twice_takes_back_one_decision(label_round, expert)
 
 @pytest.mark.long
 def test_closing_a_round_fills_the_queue(study, researcher, inline):
-    tied = opened(study, ordinary=2, controls=0, votes_per_item=3, controls_per_block=0)
-    for value in (0, 1, 3):
+    alone = {"controls": 0, "controls_per_block": 0}
+    tied = opened(study, ordinary=4, votes_per_item=3, **alone)
+    for value in (0, 3):
         label_all(newcomer(tied), value)
+    # In a running round a sentence waits for all its labels.
+    consensus.recompute_final_labels(tied)
+    assert tied.final_labels.filter(is_tied=True).count() == 4
+    assert not disputed(tied).exists()
+    label_all(newcomer(tied), 1)
     expert = sign_in(make_member(study, "expert"))
     # While labels are being computed once the queue says so.
+    tied.final_labels.all().delete()
     page = expert.get(here(tied)).text
     assert "Labels are being aggregated" in page
     assert "Nothing to decide" not in page
@@ -382,8 +376,8 @@ def test_closing_a_round_fills_the_queue(study, researcher, inline):
     client = sign_in(researcher)
     with inline():
         client.post(here(tied, "close/"))
-    assert tied.final_labels.filter(is_tied=True).count() == 2
-    assert expert.get(here(tied)).context["far"].left == 2
-    assert client.get(here(tied, "judges/")).context["figures"].people.final == 2
+    assert tied.final_labels.filter(is_tied=True).count() == disputed(tied).count() == 4
+    assert expert.get(here(tied)).context["far"].left == 4
+    assert client.get(here(tied, "judges/")).context["figures"].people.final == 4
     consensus.recompute_final_labels(tied)
     assert expert.get(here(tied)).context["argument"] is not None

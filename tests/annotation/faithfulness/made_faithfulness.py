@@ -12,7 +12,7 @@ from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.actions import figures
 from annotation.faithfulness.actions.coherence import KIND, PROMPTS, target_of
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.lifecycle import close_round, open_round
@@ -21,7 +21,7 @@ from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Job, Run
 from tests.annotation.made_answers import make_answer, make_list, make_question
-from tests.cast import make_guideline
+from tests.cast import make_label_round
 from tests.runs.made_runs import carry_run
 
 # Sentences of the list are "tea beats coffee in point 0." and so on, numbered from 1.
@@ -40,11 +40,8 @@ Tea [2 and see above]"""
 
 def make_faithful(study: Study, questions: int = 3, choices: int = 1, text: str = TEXT) -> list:
     """Answers of one model to some questions; arguments 1 and 2 of each list are relevant."""
-    label_round = LabelRound.objects.create(
-        study=study,
-        name=f"Labels {label_rounds_of(study).count()}",
-        guideline=make_guideline(study),
-    )
+    name = f"Labels {label_rounds_of(study).count()}"
+    label_round = make_label_round(study, ordinary=0, controls=0, name=name)
     answers = []
     for number in range(questions):
         question = make_question(study, ("tea", f"coffee {number}" if number else "coffee"))
@@ -70,14 +67,9 @@ def compute(study: Study, embedding: str = "") -> Job:
 
 def make_closed_round(study: Study, experts: list[User], actor: User, *, calibration: int = 1):
     """A round over the answers of the study, each expert with the calibration answers alone."""
-    plan = editing_rounds.EditingPlan(
-        name=f"Calibration {EditingRound.objects.filter(study=study).count()}",
-        seed=1,
-        experts=tuple(experts),
-        calibration=calibration,
-        individual=0,
-        leave=editing_rounds.LEAVE_NOTHING,
-    )
+    name = f"Calibration {EditingRound.objects.filter(study=study).count()}"
+    sizes = {"calibration": calibration, "individual": 0, "leave": editing_rounds.LEAVE_NOTHING}
+    plan = editing_rounds.EditingPlan(name=name, seed=1, experts=tuple(experts), **sizes)
     planned = editing_rounds.plan_round(study=study, plan=plan, actor=actor)
     open_round(round_=planned, actor=actor)
     close_round(round_=planned, actor=actor)

@@ -90,18 +90,6 @@ def test_a_revision_stands_beside_its_answer(lab):
     assert freshness(other.study).stale_pairs == 0
 
 
-def test_a_gold_text_stands_beside_the_nearest_machine_answer(lab):
-    first = next(answer for answer in lab.answers if answer.question != lab.sheet.answer.question)
-    same = lab.study.answers.filter(question=first.question)
-    near = same.get(choice=2)
-    near.text = "Tea is what people want who sleep badly [1]."
-    near.save()
-    gold = lab.gold(first, "Tea is what people want who sleep well [1].")
-    compute(lab.study)
-    row = EditedText.objects.get(gold=gold)
-    assert (row.before, row.edit_distance) == (near, 1)
-
-
 def test_the_difference_is_after_minus_before(lab):
     gold = lab.gold(lab.answers[-1], "Tea beats coffee [1, 2].")
     compute(lab.study)
@@ -119,7 +107,20 @@ def test_the_difference_is_after_minus_before(lab):
     assert (checks["citations_exist"].before, checks["citations_exist"].after) == (0, 1)
     # Whoever edited elsewhere left no time.
     assert (summary.seconds, summary.n_timed) == (300, 1)
+    # A gold text stands beside the nearest machine answer.
     assert gold.edited_text.before.question == gold.question
+    first = next(
+        each
+        for each in lab.answers
+        if each.question not in (lab.sheet.answer.question, gold.question)
+    )
+    near = lab.study.answers.get(question=first.question, choice=2)
+    near.text = "Tea is what people want who sleep badly [1]."
+    near.save()
+    gold = lab.gold(first, "Tea is what people want who sleep well [1].")
+    compute(lab.study)
+    row = EditedText.objects.get(gold=gold)
+    assert (row.before, row.edit_distance) == (near, 1)
 
 
 def test_the_page_shows_both_sides(lab, client, django_assert_max_num_queries):
