@@ -47,6 +47,8 @@ def test_a_figure_goes_away_as_a_table_and_as_its_chart(rf):
     assert 'filename="found.svg"' in chart["Content-Disposition"]
     again = rf.get("/", headers={"If-None-Match": chart["ETag"]})
     assert figure_file(again, [DRAWN], "agreement", "svg").status_code == 304
+    dark = rf.get("/", {"theme": "dark"}, headers={"If-None-Match": chart["ETag"]})
+    assert figure_file(dark, [DRAWN], "agreement", "svg").status_code == 200
 
 
 @pytest.mark.parametrize(
