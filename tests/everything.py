@@ -3,6 +3,7 @@
 `fill` makes its rows; what a walk alone needs (frozen boards, runs under way) it adds itself.
 """
 
+from dataclasses import asdict
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -25,18 +26,21 @@ from argsum.prose.actions.runs import CHECK
 from argsum.prose.models import ProseSummary
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.rubrics.actions import default_rubric
+from benchmark.scoring.actions import ScoreContent
+from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
 from cqa_site.people.actions import create_invitation
 from cqa_site.people.models import Rater, Role
 from cqa_site.results import snapshots
+from cqa_site.rounds.controls import set_control
 from cqa_site.rounds.crowd.participants import PlatformIds, create_link, note_fault, take_part
 from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
 from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
 from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.rounds.models import CrowdPayment
 from cqa_site.rounds.onboarding.actions import grant_qualification
-from cqa_site.rounds.queue import next_sheet
+from cqa_site.rounds.queue import hold_slot, next_sheet, place_for
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from tests.annotation.editing_cast import hand_in as hand_in_edit
@@ -381,13 +385,39 @@ def add_scores(world):
     world.judged_sheet = world.scoring_run.score_sheets.first()
     world.open_scoring = make_scoring_round(study, boss)
     world.draft_scoring = make_scoring_round(study, boss, opens=False, name="Draft")
-    world.closed_scoring = make_scoring_round(study, boss, name="Closed")
+    world.closed_scoring = make_scoring_round(study, boss, name="Closed", overlap_share=1.0)
+    add_control_item(world)
     close_round(round_=world.closed_scoring, actor=boss)
     world.scoring_rater = world.rater
     world.begun_scores = next_sheet(round_=world.open_scoring, rater=world.rater).sheet
     world.kept_scores = world.begun_scores.kept.create(
         base_version=0, content={"points": {"C1": 1}}
     )
+
+
+def add_control_item(world):
+    """A control item that a person answered, and equal points of two people in another round."""
+    controlled, other = world.open_scoring, world.closed_scoring
+    known = dict.fromkeys(controlled.rubric.rubric.keys, 0)
+    item = controlled.items.latest("pk")
+    set_control(round_=controlled, item=item, known=known, actor=world.boss)
+    controlled.refresh_from_db()
+    raters = (world.rater, world.expert_rater)
+    for rater in raters:
+        place_for(round_=controlled, rater=rater)
+    agreed = [(other, rater, other.items.earliest("pk").answer, None) for rater in raters]
+    for round_, rater, answer, key in [*agreed, (controlled, raters[1], item.answer, known)]:
+        sheet = ScoreSheet.objects.create(
+            study=world.study, round=round_, rater=rater, answer=answer, rubric=round_.rubric,
+            maximum=19, points=known, total=0, known=key, state="submitted",
+            submitted_at=timezone.now(), is_extra=False, place=1,
+        )  # fmt: skip
+        sheet.events.create(client_key="made", content=asdict(ScoreContent(known)))
+        if key is None:
+            place_for(round_=round_, rater=rater)
+            hold_slot(sheet)
+            sheet.save()
+            world.agreed_scores = world.closed_scoring.sheets.earliest("pk")
 
 
 def add_summaries(world):

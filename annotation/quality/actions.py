@@ -7,13 +7,14 @@ from django.utils.translation import gettext as _
 from annotation.consensus.actions.consensus import request_everywhere
 from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from annotation.quality.reports.controls import low_raters
-from annotation.quality.reports.quality import ControlRecord, control_record, control_records
+from annotation.quality.reports.quality import chart_of_round, control_record, control_records
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.queue import place_for
 from cqa_site.rounds.rules.actions import ask_again
+from cqa_site.rounds.rules.records import ControlRecord
 
 # Acting on quality: excluding and reinstating raters, changing control items.
 #
@@ -122,7 +123,7 @@ def _apply_rule(label_round: LabelRound, place: Place, record: ControlRecord) ->
     is_acted_on, wanted = place.is_excluded or place.is_stopped, _wanted(label_round, record)
     if is_acted_on == bool(wanted):
         return
-    reason = _describe(label_round, record)
+    reason = record.describe(record.fall_on(chart_of_round(label_round)))
     if wanted == LabelRound.OnFall.RECHECK:
         ask_again(label_round, place, f"{label_round.name}: {reason}")
     elif is_acted_on:
@@ -142,23 +143,7 @@ def _wanted(label_round: LabelRound, record: ControlRecord) -> str:
     ):
         return label_round.low_accuracy
     acts = label_round.on_fall != LabelRound.OnFall.WARN
-    return label_round.on_fall if acts and record.fall_in(label_round) else ""
-
-
-def _describe(label_round: LabelRound, record: ControlRecord) -> str:
-    if record.interval is None:
-        return _("No control item answered.")
-    low, high = record.interval
-    text = _("Control accuracy %(right)d of %(n)d, 95 %% interval %(low).2f to %(high).2f.") % {
-        "right": record.right,
-        "n": record.n,
-        "low": low,
-        "high": high,
-    }
-    fall = record.fall_in(label_round)
-    if fall is None:
-        return text
-    return f"{text} {_('A fall was signalled at control answer %d.') % fall.signal}"
+    return label_round.on_fall if acts and record.fall_on(chart_of_round(label_round)) else ""
 
 
 # Excluding everybody below a control accuracy, and letting them in again, as one action.

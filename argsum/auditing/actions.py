@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Q
+from django.forms import ChoiceField, Field
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -122,6 +123,26 @@ class AuditRoundKind(OneByOne):
     def mark(self, sheet: AuditSheet, key: Mapping[str, Any]) -> tuple[int, int]:
         """Return whether the answer matches the known one, and the maximum 1."""
         return int(sheet.answer == key["answer"]), 1
+
+    @property
+    def likeness(self) -> tuple[str, ...]:
+        """The key point with the comment or statement: every round has pairs of its own."""
+        return ("pair__point", "pair__comment", "pair__argument")
+
+    def answer_fields(self, round_: AuditRound) -> dict[str, Field]:
+        """Return the field of the answer."""
+        return {"answer": ChoiceField(label=lazy("Known answer"), choices=Answer.choices)}
+
+    def alike(self, round_: AuditRound) -> Q:
+        """Select answers about the same analysis."""
+        return Q(round__analysis=round_.analysis_id)
+
+    def copied(self, round_: AuditRound, sheet: AuditSheet) -> AuditPair:
+        """Return a copy of the pair for this round."""
+        pair = sheet.pair
+        pair.pk, pair.round, pair._state.adding = None, round_, True
+        pair.save()
+        return pair
 
     def slots(self, round_: AuditRound, items: Iterable[int]) -> dict[int, int]:
         """Return two people for a random share of the pairs, and one for the others."""
@@ -313,7 +334,7 @@ def _waiting(analysis: Analysis, but: AuditRound | None) -> Counter[tuple[int, s
         round__analysis=analysis,
         round__frame__state=state_of(analysis),
         round__state=AuditRound.State.OPEN,
-    ).exclude(sheets__state=AuditSheet.State.SUBMITTED)
+    ).exclude(Q(sheets__state=AuditSheet.State.SUBMITTED) | Q(items__known__isnull=False))
     if but is not None and but.pk:
         rows = rows.exclude(round=but)
     return Counter(rows.values_list("point", "band"))

@@ -298,10 +298,9 @@ def _items(
     if controls:
         random.Random(planned.seed).shuffle(wanted)  # noqa: S311  an order, not a secret
     keys = _stored(planned.study, wanted)
+    known = {pair: {"verdict": verdict} for pair, verdict in controls.items()}
     return [
-        PreferenceItem(
-            round=planned, pair_id=keys[pair], position=position, known=controls.get(pair, "")
-        )
+        PreferenceItem(round=planned, pair_id=keys[pair], position=position, known=known.get(pair))
         for position, pair in enumerate(wanted, 1)
     ]
 

@@ -70,17 +70,23 @@ class PreferenceRoundSerializer(RoundSerializer):
         fields = [*RoundSerializer.Meta.fields, "controls", "answers", "fewer_because", "pairs"]
 
 
+def known_verdict() -> serializers.CharField:
+    """The known verdict of a control pair; empty for other pairs."""
+    return serializers.CharField(source="known.verdict", read_only=True, default="")
+
+
 class PreferenceItemSerializer(ItemSerializer):
     """One pair of a round; ``known`` is the verdict that is known of a control pair."""
 
     id = None
+    known = known_verdict()
     question = public_id("pair.question")
     first = public_id("pair.first")
     second = public_id("pair.second")
 
     class Meta:
         model = PreferenceItem
-        fields = [*ItemSerializer.Meta.fields, "question", "first", "second", "known"]
+        fields = [*ItemSerializer.Meta.fields, "question", "first", "second"]
 
 
 class PreferrerSerializer(PersonSerializer):
@@ -90,13 +96,12 @@ class PreferrerSerializer(PersonSerializer):
     right = serializers.IntegerField(source="figures.right", read_only=True, default=0)
     tie = serializers.IntegerField(source="figures.tie", read_only=True, default=0)
     both_bad = serializers.IntegerField(source="figures.both_bad", read_only=True, default=0)
-    controls = serializers.IntegerField(source="figures.controls", read_only=True, default=0)
-    met = serializers.IntegerField(source="figures.met", read_only=True, default=0)
 
 
 class PreferenceSheetSerializer(ReadSerializer):
     """One verdict, about the pair's own first and second answer whichever side they stood on."""
 
+    known = known_verdict()
     question = public_id("pair.question")
     first = public_id("pair.first")
     second = public_id("pair.second")

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, When
 from django.db.models import Value as V
+from django.forms import ChoiceField, Field
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -39,7 +40,7 @@ from cqa_site.judging.reply_parsing import PARSER_VERSION, WordReading, parse_ch
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne
-from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.models import COUNTED, HANDED_IN
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.kinds import (
@@ -126,12 +127,10 @@ class PreferenceRoundKind(OneByOne):
     # Whoever always chooses one side gives two verdicts.
     value = (Case(When(SAID_LEFT, V(LEFT)), When(SAID_RIGHT, V(RIGHT)), default="verdict"),)
     figures = {
-        "left": Count("pk", filter=COUNTED & SAID_LEFT),
-        "right": Count("pk", filter=COUNTED & SAID_RIGHT),
-        "tie": Count("pk", filter=COUNTED & Q(verdict="tie")),
-        "both_bad": Count("pk", filter=COUNTED & Q(verdict="both_bad")),
-        "controls": Count("pk", filter=COUNTED & ~Q(known="")),
-        "met": Count("pk", filter=COUNTED & ~Q(known="") & Q(verdict=F("known"))),
+        "left": Count("pk", filter=HANDED_IN & SAID_LEFT),
+        "right": Count("pk", filter=HANDED_IN & SAID_RIGHT),
+        "tie": Count("pk", filter=HANDED_IN & Q(verdict="tie")),
+        "both_bad": Count("pk", filter=HANDED_IN & Q(verdict="both_bad")),
     }
 
     def begin(self, round_: PreferenceRound, item: PreferenceItem, rater: Rater) -> dict[str, Any]:
@@ -139,7 +138,7 @@ class PreferenceRoundKind(OneByOne):
 
         Of every two sheets one is swapped; chance says which.
         """
-        return {"known": item.known, "is_swapped": self._is_swapped(round_, item, rater)}
+        return {"is_swapped": self._is_swapped(round_, item, rater)}
 
     def _is_swapped(self, round_: PreferenceRound, item: PreferenceItem, rater: Rater) -> bool:
         same = Q(pair=item.pair_id)
@@ -174,6 +173,11 @@ class PreferenceRoundKind(OneByOne):
         """Return whether the verdict matches the known one, and the maximum 1."""
         return int(sheet.verdict == key["verdict"]), 1
 
+    def answer_fields(self, round_: PreferenceRound) -> dict[str, Field]:
+        """Return the field of the verdict."""
+        choices = PreferenceSheet.Verdict.choices
+        return {"verdict": ChoiceField(label=lazy("Known verdict"), choices=choices)}
+
     def slots(self, round_: PreferenceRound, items: Iterable[int]) -> dict[int, int]:
         """Return the same number of raters for every pair."""
         return dict.fromkeys(items, round_.raters)
@@ -192,12 +196,7 @@ class PreferenceRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Yield pairs with an answer to another question or study, and unlike sheets.
-
-        A sheet is unlike if it differs from its round's item.
-
-        A sheet keeps what its round's item says of the pair.
-        """
+        """Yield pairs with an answer to another question or study."""
         strange = Pair.objects.exclude(
             first__question=F("question"),
             second__question=F("question"),
@@ -206,11 +205,6 @@ class PreferenceRoundKind(OneByOne):
         )
         for pk in strange.values_list("pk", flat=True):
             yield f"pair {pk} has an answer to another question or of another study"
-        item = PreferenceItem.objects.filter(round=OuterRef("round"), pair=OuterRef("pair"))
-        sheets = PreferenceSheet.objects.filter(round__isnull=False)
-        unlike = sheets.exclude(known=Subquery(item.values("known")[:1]))
-        for pk in unlike.values_list("pk", flat=True):
-            yield f"preference sheet {pk} does not know what the item of its round knows"
 
 
 PREFERRING = PreferenceRoundKind()
@@ -370,14 +364,14 @@ def _about_the_pair(choice: WordReading, call: Call) -> str:
     return turned(SAYS[choice.value], is_swapped=bool(call.subject_ids[1]))
 
 
-def _known(study: Study, pairs: set[int]) -> dict[int, str]:
+def _known(study: Study, pairs: set[int]) -> dict[int, Any]:
     """Return the known verdicts of the pairs that are controls in some round."""
     items = PreferenceItem.objects.filter(round__study=study, pair__in=pairs)
-    return dict(items.exclude(known="").values_list("pair", "known"))
+    return dict(items.filter(known__isnull=False).values_list("pair", "known"))
 
 
 def _sheet(
-    run: Run, rater: Rater, outcome: EndedCall, known: Mapping[int, str]
+    run: Run, rater: Rater, outcome: EndedCall, known: Mapping[int, Any]
 ) -> PreferenceSheet:
     pair, order = outcome.call.subject_ids
     sheet = PreferenceSheet(
@@ -388,7 +382,7 @@ def _sheet(
         fence=outcome.fence,
         pair_id=pair,
         is_swapped=bool(order),
-        known=known.get(pair, ""),
+        known=known.get(pair),
     )
     if outcome.reading.reason:
         sheet.state, sheet.reason = PreferenceSheet.State.UNSCORED, outcome.reading.reason[:40]

@@ -42,14 +42,12 @@ class PreferenceRound(Round):
 
 
 class PreferenceItem(Item):
-    """One pair of a round; ``key_points`` is {"verdict": …} if the verdict is known."""
+    """One pair of a round; ``key_points`` and ``known`` are {"verdict": …}."""
 
     round = models.ForeignKey(
         PreferenceRound, models.CASCADE, related_name="items", db_index=False
     )
     pair = models.ForeignKey(Pair, models.PROTECT, related_name="items")
-    # The verdict that is known of a control pair, which looks like any other; else empty.
-    known = models.CharField(max_length=8, blank=True)
 
     class Meta(Item.Meta):
         constraints = [
@@ -99,8 +97,6 @@ class PreferenceSheet(Sheet):
     # Whether the second answer stood on the left.
     is_swapped = models.BooleanField()
     verdict = models.CharField(max_length=8, choices=Verdict, blank=True)
-    # What is known of a control pair: it tells how well the rater looks and ranks no system.
-    known = models.CharField(max_length=8, choices=Verdict, blank=True)
     # Why a judge's reply is unscored.
     reason = models.CharField(max_length=40, blank=True)
 

@@ -47,8 +47,6 @@ FIELDS = {
     "second_condition": "pair__second__condition",
 }
 
-# A control pair tells how well a rater looks; its answers were chosen for their difference.
-RANKS = COUNTED & Q(known="")
 PEOPLE_NAME = "people"
 
 
@@ -102,7 +100,7 @@ def choices_of(study: Study) -> list[VerdictSource]:
         .order_by()
         .values("rater", "rater__public_id", "rater__name", "rater__kind")
         .annotate(
-            sheets=Count("pk", filter=RANKS), unscored=Count("pk", filter=Q(state="unscored"))
+            sheets=Count("pk", filter=COUNTED), unscored=Count("pk", filter=Q(state="unscored"))
         )
         .order_by("rater")
     )
@@ -139,7 +137,7 @@ def counted_verdicts(
 
     Control pairs are no part of them. Without a choice those of people and judges alike.
     """
-    rows = PreferenceSheet.objects.filter(RANKS, study=study).order_by("submitted_at", "pk")
+    rows = PreferenceSheet.objects.filter(COUNTED, study=study).order_by("submitted_at", "pk")
     return rows if choice is None else rows.filter(rater__in=choice.raters)
 
 

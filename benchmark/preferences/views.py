@@ -126,16 +126,10 @@ def _figure(name: str) -> Callable[[RaterProgress], Any]:
     return lambda person: person.figures[name]
 
 
-def _controls(person: RaterProgress) -> str:
-    """Return how many control pairs were answered correctly, out of all; empty without any."""
-    n = person.figures["controls"]
-    return _("%(met)d of %(n)d") % {"met": person.figures["met"], "n": n} if n else ""
-
-
 def _better(item: PreferenceItem) -> str:
     """Return the known better system of a control pair; empty if neither is better."""
     better = {FIRST: item.pair.first.system.name, SECOND: item.pair.second.system.name}
-    return better.get(item.known, "")
+    return better.get((item.known or {}).get("verdict", ""), "")
 
 
 def _written(item: PreferenceItem) -> str:
@@ -153,7 +147,6 @@ ROUNDS = RoundPages(
         ListColumn(lazy("B (right)"), _figure("right"), css="number"),
         ListColumn(lazy("Equal"), _figure("tie"), css="number"),
         ListColumn(lazy("Both bad"), _figure("both_bad"), css="number"),
-        ListColumn(lazy("Controls correct"), _controls, css="number nowrap"),
     ),
     things=(
         ListColumn(lazy("Question"), lambda item: item.pair.question, css="question"),
@@ -397,7 +390,8 @@ class PairJudgement:
     @property
     def known(self) -> str:
         """The known verdict of a control pair; empty for other pairs."""
-        return next((sheet.known for sheet in self.sheets if sheet), "")
+        known = next((sheet.known for sheet in self.sheets if sheet), None)
+        return known["verdict"] if known else ""
 
 
 def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgement]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
+from django.forms import Field, FloatField, IntegerField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -25,7 +27,7 @@ from benchmark.scoring.models import (
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne, locked_round
-from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.models import COUNTED, ORDINARY
 from cqa_site.rounds.queue import CHUNK
 
 
@@ -79,6 +81,9 @@ class ScoringRoundKind(OneByOne):
     settled = ("points", "unable", "notes", "comment", "total")
     # Not one criterion could be judged.
     skipped = Q(points={})
+    # Of the sum over all criteria, 19 points in the CompQA rubric.
+    tolerance = 3
+    tolerance_text = lazy("Points by which all criteria together may differ. The default is 3.")
     value = ("points",)
     figures = {
         "unable": Count("pk", filter=COUNTED & Q(total__isnull=True)),
@@ -124,6 +129,34 @@ class ScoringRoundKind(OneByOne):
         met = sum(sheet.points.get(name) == points for name, points in key.items())
         return met, len(key)
 
+    def difference(self, sheet: ScoreSheet, known: Mapping[str, Any]) -> float:
+        """Sum the differences of all criteria; one without points differs by at least a point."""
+        return sum(
+            abs(sheet.points[name] - points) if name in sheet.points else max(points, 1)
+            for name, points in known.items()
+        )
+
+    def answer_fields(self, round_: ScoringRound) -> dict[str, Field]:
+        """Return a field for the points of each criterion."""
+        rubric = round_.rubric.rubric
+        kind: Any = partial(FloatField, step_size=0.5) if rubric.allows_halves else IntegerField
+        return {
+            criterion.key: kind(
+                label=f"{criterion.key} {criterion.name} (0–{criterion.maximum})",
+                min_value=0,
+                max_value=criterion.maximum,
+            )
+            for criterion in rubric.criteria
+        }
+
+    def answer_of(self, sheet: ScoreSheet) -> dict[str, Any]:
+        """Return the points."""
+        return sheet.points
+
+    def alike(self, round_: ScoringRound) -> Q:
+        """Select complete sheets with the same rubric."""
+        return Q(rubric=round_.rubric_id, total__isnull=False)
+
     def slots(self, round_: ScoringRound, items: Iterable[int]) -> dict[int, int]:
         """Return the number of sheets per answer: one, or several for a share of the answers."""
         keys = list(items)
@@ -131,12 +164,12 @@ class ScoringRoundKind(OneByOne):
         return {pk: round_.overlap_raters if pk in common else 1 for pk in keys}
 
     def check_opening(self, round_: ScoringRound) -> None:
-        """Check that every key still fits the rubric, which may have changed."""
+        """Check that every known answer still fits the rubric, which may have changed."""
         keys = set(round_.rubric.rubric.keys)
-        for item in round_.items.filter(key_points__isnull=False):
-            if set(item.key_points or ()) != keys:
+        for item in round_.items.exclude(ORDINARY):
+            if set(item.key_points or item.known or ()) != keys:
                 raise RoundNotReady(
-                    _("The key of example %d does not match the rubric. Set it again.")
+                    _("The known answer to item %d does not match the rubric. Set it again.")
                     % item.position
                 )
 
@@ -226,7 +259,7 @@ SETTINGS = (
 def plan_round(
     *, study: Study, plan: ScoringPlan, actor: User, round_: ScoringRound | None = None
 ) -> ScoringRound:
-    """Create a draft round with its answers, or redraw a draft's answers; examples stay.
+    """Create a draft round with its answers, or redraw them; examples and control items stay.
 
     Raises RoundNotReady if no answer matches, or too many would be taken.
     """
@@ -250,7 +283,7 @@ def plan_round(
     names = names_of(study, plan.conditions)
     planned.recipe = plan.recipe(len(strata), matching - len(strata), names)
     planned.save()
-    planned.items.filter(key_points__isnull=True).delete()
+    planned.items.filter(ORDINARY).delete()
     start = planned.items.aggregate(last=Max("position"))["last"] or 0
     ScoringItem.objects.bulk_create(
         (
@@ -265,7 +298,7 @@ def plan_round(
 def matching_answers(
     *, study: Study, plan: ScoringPlan, round_: ScoringRound | None = None
 ) -> QuerySet[Answer]:
-    """Return the answers a round may take: those matching the plan, without its examples."""
+    """Return the answers a round may take: those of the plan, but for known answers."""
     answers = under(without_superseded(study.answers.all()), plan.conditions)
     if plan.systems:
         answers = answers.filter(system__in=plan.systems)
@@ -279,7 +312,7 @@ def matching_answers(
         answers = answers.filter(question__aspect="")
     used = ScoringItem.objects.filter(answer=OuterRef("pk"), round__study=study)
     if round_ is not None:
-        answers = answers.filter(~Exists(used.filter(round=round_, key_points__isnull=False)))
+        answers = answers.filter(~Exists(used.filter(round=round_).exclude(ORDINARY)))
         used = used.exclude(round=round_)
     return answers.filter(~Exists(used)) if plan.leave_out_used else answers
 
@@ -304,7 +337,7 @@ def set_example(
         return
     if stored.rubric.rubric.total(points) is None:
         raise RoundNotReady(_("An example needs points for every criterion."))
-    key = {"key_points": points, "key_notes": notes or {}, "probability": None}
+    key = {"key_points": points, "key_notes": notes or {}, "probability": None, "known": None}
     if stored.items.filter(answer=answer).update(**key):
         return
     last = stored.items.aggregate(last=Max("position"))["last"] or 0

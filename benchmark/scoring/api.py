@@ -155,6 +155,7 @@ class SheetSerializer(ReadSerializer):
             "given",
             "is_consolidated",
             "is_extra",
+            "known",
             "is_example",
             "submitted_at",
         ]

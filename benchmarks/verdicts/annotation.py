@@ -28,8 +28,8 @@ from annotation.judges.reports import figures as judge_figures
 from annotation.judges.reports.agreement import difference_from_people
 from annotation.judges.reports.charts import judges_finding, trained_finding
 from annotation.judges.reports.results import TrainedFigures
-from annotation.quality.reports.quality import ControlRecord
 from benchmarks.verdicts.simulating import Simulation
+from cqa_site.rounds.rules.records import ControlRecord
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.disagreement import replace_one_vote
 from cqa_site.stats.drift import accuracy_chart, find_fall

@@ -244,7 +244,7 @@ def _submit(stored: Any, place: Place, sent: DraftSubmission, key: str) -> Sheet
     stored.submitted_at = timezone.now()
     if place.is_excluded:
         stored.is_extra = True
-    elif is_first and not stored.is_example and not stored.replicate:
+    elif is_first and not (stored.is_example or stored.replicate or stored.known):
         hold_slot(stored)
     stored.save()
     about = sheet_kind_of(stored).event_fields(stored, content)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from django.db.models import Model, Q, QuerySet
+from django.forms import Field
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -13,7 +14,7 @@ from cqa_site.web.navigation import Finder, MenuEntry
 
 from . import models
 from .models import Round
-from .rules.measures import RecentAnswer
+from .rules.measures import ControlAnswer, RecentAnswer
 
 # The contract of a kind of work: what is special about it; the engine does the rest.
 #
@@ -222,6 +223,12 @@ class TaskKind:
         """
         raise NotImplementedError
 
+    def control_answers(
+        self, round_: models.Round, **where: Any
+    ) -> dict[int, list[ControlAnswer]]:
+        """Map raters to their answers on hidden control items, in the order served."""
+        return {}
+
     def value_counts(self, round_: models.Round) -> list[int]:
         """Count each value among the round's answers."""
         raise NotImplementedError
@@ -237,6 +244,10 @@ class TaskKind:
     def make_slots(self, round_: Any) -> None:
         """Create the slots when a draft opens; raises RoundNotReady if it cannot open."""
         raise NotImplementedError
+
+    def count_controls(self, round_: Any) -> int:
+        """Count the round's control items among those served one by one."""
+        return 0
 
     def check_removal(self, round_: Any) -> None:
         """Raise RoundNotReady if a draft cannot be deleted."""
@@ -304,6 +315,16 @@ class SheetKind(TaskKind):
     figures: ClassVar[dict[str, Any]] = {}
     # Whether an answer is submitted at once, so that none is ever a draft.
     submits_at_once: ClassVar[bool] = False
+    # Whether an item can be a hidden control item, because there is a right answer.
+    takes_controls: ClassVar[bool] = True
+    # How far an answer to one may be from the known answer; None where it must be the same.
+    tolerance: ClassVar[float | None] = None
+    tolerance_text: ClassVar[str | Promise] = ""
+
+    @property
+    def likeness(self) -> tuple[str, ...]:
+        """The columns of items and sheets that are equal where they are about the same thing."""
+        return (self.subject,)
 
     def sheets(self, *around: str) -> QuerySet[Any]:
         """Return sheets with their subject and these related rows."""
@@ -329,6 +350,32 @@ class SheetKind(TaskKind):
     def mark(self, sheet: Any, key: Any) -> tuple[int, int]:
         """Return the number of matched parts of a known answer and of all its parts."""
         raise NotImplementedError
+
+    def difference(self, sheet: Any, known: Any) -> float:
+        """Return how far a sheet is from the known answer of a control item; 0 if it matches."""
+        met, parts = self.mark(sheet, known)
+        return parts - met
+
+    def is_right(self, round_: Any, sheet: Any, known: Any) -> bool:
+        """Whether a sheet is as near to a known answer as the round demands."""
+        given = round_.control_tolerance
+        return self.difference(sheet, known) <= (self.tolerance or 0 if given is None else given)
+
+    def answer_fields(self, round_: Any) -> dict[str, Field]:
+        """Return form fields for a known answer; their values are what `Item.known` holds."""
+        raise NotImplementedError
+
+    def answer_of(self, sheet: Any) -> dict[str, Any]:
+        """Return a submitted sheet's answer in the shape of a known one."""
+        return {name: getattr(sheet, name) for name in self.answer_fields(sheet.round)}
+
+    def alike(self, round_: Any) -> Q:
+        """Select sheets of other rounds whose answers can be known answers in this one."""
+        return Q()
+
+    def copied(self, round_: Any, sheet: Any) -> Any:
+        """Return what a sheet of another round is about, as an item of this round needs it."""
+        return getattr(sheet, self.subject)
 
     def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
         """Return the number of sheets each item needs when the round opens."""

@@ -19,8 +19,25 @@ from .kind import RoundNotReady, SheetKind, kind_of, kinds
 from .models import ParticipantLink, Place, Round, Sheet
 from .onboarding.steps import exercises_wanted
 from .progress import SUBMITTED, TO_DO, count_of, how_far, newest_of_each
-from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet
-from .rules.measures import FAST, ONE_VALUE, SKIPS, RecentAnswer
+from .queue import (
+    CHUNK,
+    DONE,
+    FREE,
+    LEASED,
+    OPEN,
+    free_slots,
+    hold_slot,
+    next_sheet,
+    unseen_items,
+)
+from .rules.measures import (
+    FAST,
+    OF_CONTROLS,
+    ONE_VALUE,
+    SKIPS,
+    ControlAnswer,
+    RecentAnswer,
+)
 
 # A round is a row of two tables. Without the shared one, which has the state, whoever waited for
 # the lock would go on with the state from before.
@@ -35,6 +52,7 @@ def open_round(*, round_: Round, actor: User) -> None:
     if stored.state == Round.State.DRAFT:
         kind_of(stored).draw_exercises(stored, exercises_wanted(stored.onboarding))
         kind_of(stored).make_slots(stored)
+        stored.n_controls = kind_of(stored).count_controls(stored)
         stored.opened_at = timezone.now()
     _move(stored, Round.State.OPEN, actor)
 
@@ -132,7 +150,7 @@ def locked_round(round_: Round, *states: str) -> Any:
 
 def _move(stored: Any, state: str, actor: User) -> None:
     before, stored.state = stored.state, state
-    stored.save(update_fields=["state", "opened_at", "closed_at"])
+    stored.save(update_fields=["state", "opened_at", "closed_at", "n_controls"])
     record(
         study=stored.study,
         actor=actor,
@@ -164,6 +182,7 @@ def sheet_violations(kind: SheetKind) -> Iterator[str]:
     """Yield contradictions between a kind's sheets, slots and submissions."""
     yield from _slots_without_their_sheet(kind)
     yield from _sheets_without_their_slot(kind)
+    yield from _sheets_unlike_their_item(kind)
     yield from _sheets_unlike_their_history(kind)
 
 
@@ -185,10 +204,22 @@ def _submitted(kind: SheetKind) -> Any:
 
 def _sheets_without_their_slot(kind: SheetKind) -> Iterator[str]:
     stray = _submitted(kind).filter(
-        slot__isnull=True, is_extra=False, is_example=False, replicate=0
+        slot__isnull=True, is_extra=False, is_example=False, replicate=0, known__isnull=True
     )
     for pk in stray.values_list("pk", flat=True):
         yield f"{kind.name} sheet {pk} counts but holds no slot"
+
+
+def _sheets_unlike_their_item(kind: SheetKind) -> Iterator[str]:
+    columns = ("round", kind.subject, "known")
+    controls = kind.Item._default_manager.filter(known__isnull=False)
+    known = {(round_, thing): key for round_, thing, key in controls.values_list(*columns)}
+    rounds = {round_ for round_, _thing in known}
+    sheets = kind.Sheet._default_manager.filter(is_example=False, round__isnull=False)
+    rows = sheets.filter(Q(known__isnull=False) | Q(round__in=rounds)).values_list("pk", *columns)
+    for pk, round_, thing, key in rows.iterator(FETCH):
+        if key != known.get((round_, thing)):
+            yield f"{kind.name} sheet {pk} does not know what the item of its round knows"
 
 
 def _sheets_unlike_their_history(kind: SheetKind) -> Iterator[str]:
@@ -228,8 +259,8 @@ class OneByOne(SheetKind):
     own_count: ClassVar[Q] = SUBMITTED
 
     def make_slots(self, round_: Any) -> None:
-        items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
-        wanted = self.slots(round_, items.order_by("position").values_list("pk", flat=True))
+        items = unseen_items(round_, ()).order_by("position")
+        wanted = self.slots(round_, items.values_list("pk", flat=True))
         if not wanted:
             raise RoundNotReady(_("The round has no items."))
         self.check_opening(round_)
@@ -239,6 +270,11 @@ class OneByOne(SheetKind):
             for number in range(1, sheets + 1)
         )
         self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
+
+    def count_controls(self, round_: Any) -> int:
+        items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
+        n: int = items.filter(known__isnull=False).count()
+        return n
 
     def draw_exercises(self, round_: Any, wanted: int) -> None:
         """Require as many examples as the steps before work need."""
@@ -292,8 +328,9 @@ class OneByOne(SheetKind):
         yield from rows.values_list("rater").annotate(Sum("active_seconds"))
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """Leave out values and skips of kinds without them."""
+        """Leave out values, skips and control items of kinds without them."""
         is_known = {FAST: True, ONE_VALUE: self.value, SKIPS: self.skipped is not None}
+        is_known |= dict.fromkeys(OF_CONTROLS, self.takes_controls)
         return tuple(name for name, known in is_known.items() if known)
 
     def last_answers(
@@ -311,6 +348,17 @@ class OneByOne(SheetKind):
         for rater, at, since, active, is_skip, *value in rows:
             seconds = active or ((at - since).total_seconds() if since else None)
             answers[rater].append(RecentAnswer(at, seconds, value, is_skip))
+        return answers
+
+    def control_answers(self, round_: Round, **where: Any) -> dict[int, list[ControlAnswer]]:
+        """Return first answers, without examples; those of excluded people stay."""
+        own = self._answered(round_).filter(known__isnull=False, replicate=0, **where)
+        answers: dict[int, list[ControlAnswer]] = defaultdict(list)
+        for sheet in own.defer("draft", "comment").order_by("rater", "place"):
+            is_right = self.is_right(round_, sheet, sheet.known)
+            thing = getattr(sheet, f"{self.subject}_id")
+            answer = ControlAnswer(sheet.submitted_at, is_right, thing)
+            answers[sheet.rater_id].append(answer)
         return answers
 
     def value_counts(self, round_: Round) -> list[int]:
@@ -348,10 +396,12 @@ class OneByOne(SheetKind):
         return freed
 
     def count_again(self, place: Place) -> int:
-        """Count blind repeats again always, other sheets only if a slot is free."""
-        sheets = self._sheets(place).filter(state=Sheet.State.SUBMITTED, is_extra=True)
-        again: int = sheets.filter(replicate__gt=0, is_example=False).update(is_extra=False)
-        firsts = sheets.filter(replicate=0, is_example=False)
+        """Count repeats and control answers again always, others only if a slot is free."""
+        own = self._sheets(place).filter(state=Sheet.State.SUBMITTED, is_extra=True)
+        sheets = own.filter(is_example=False)
+        slotless = Q(replicate__gt=0) | Q(known__isnull=False)
+        again: int = sheets.filter(slotless).update(is_extra=False)
+        firsts = sheets.exclude(slotless)
         for sheet in firsts.select_related("round").order_by("pk"):
             hold_slot(sheet)
             sheet.save(update_fields=["slot", "is_extra"])

@@ -100,6 +100,10 @@ class Round(models.Model):
     # What is done about whose last answers: measure to window, threshold and action; see
     # `cqa_site.rounds.rules`.
     rules = models.JSONField(default=dict)
+    # How far an answer to a control item may be from the known one; None as the kind has it.
+    control_tolerance = models.FloatField(null=True, validators=[MinValueValidator(0)])
+    # How many of the items are control items, so that serving asks nothing where none is.
+    n_controls = models.PositiveIntegerField(default=0)
     # What the items were chosen by, and how many matched.
     recipe = models.JSONField(default=dict)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -173,7 +177,8 @@ class Place(models.Model):
 class Item(models.Model):
     """One item of a round.
 
-    An item with a known answer is an example of the qualification.
+    With ``key_points`` it is an example of the qualification, with ``known`` a hidden control
+    item, which looks like any other.
 
     A kind adds ``round`` and the thing itself, and says its name in `SheetKind.subject`.
     """
@@ -184,6 +189,8 @@ class Item(models.Model):
     # The known answer and why, in the kind's own shape; only of examples.
     key_points = models.JSONField(null=True)
     key_notes = models.JSONField(default=dict)
+    # The known answer of a control item, in the kind's own shape.
+    known = models.JSONField(null=True)
 
     class Meta:
         abstract = True
@@ -199,6 +206,10 @@ class Item(models.Model):
     @property
     def is_example(self) -> bool:
         return self.key_points is not None
+
+
+# Items without a known answer.
+ORDINARY = Q(key_points__isnull=True, known__isnull=True)
 
 
 class Slot(models.Model):
@@ -263,6 +274,8 @@ class Sheet(models.Model):
     is_example = models.BooleanField(default=False)
     # Submitted after its slot went to somebody else, or by somebody excluded: kept, not counted.
     is_extra = models.BooleanField(default=False)
+    # What is known of a control item: it tells how well the rater looks and enters no figure.
+    known = models.JSONField(null=True)
     # Place in the rater's own order of a round, from 1.
     place = models.PositiveIntegerField(default=0)
     # What stands on the form and is not submitted; None where nothing differs.
@@ -290,11 +303,14 @@ class Sheet(models.Model):
     @property
     def is_counted(self) -> bool:
         """Whether the row counts, as `COUNTED` does in a query."""
-        return self.state == self.State.SUBMITTED and not (self.is_example or self.is_extra)
+        is_left_out = self.is_example or self.is_extra or self.known is not None
+        return self.state == self.State.SUBMITTED and not is_left_out
 
 
+# What people handed in that holds a slot or answers a control item.
+HANDED_IN = Q(state=Sheet.State.SUBMITTED, is_example=False, is_extra=False)
 # What every figure counts of people's sheets, whatever the kind.
-COUNTED = Q(state=Sheet.State.SUBMITTED, is_example=False, is_extra=False)
+COUNTED = HANDED_IN & Q(known__isnull=True)
 
 
 class SheetEvent(models.Model):

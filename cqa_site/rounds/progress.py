@@ -17,8 +17,8 @@ from cqa_site.people.models import Membership, Rater, Study, User
 from cqa_site.rounds.queue import repeats_of
 
 from .kind import Card, SheetKind, TaskKind, kind_of, kinds, sheet_kind_of
-from .models import COUNTED, Participant, Place, Round, Sheet
-from .queue import DONE, unseen_items, with_free_slot
+from .models import COUNTED, HANDED_IN, Participant, Place, Round, Sheet
+from .queue import DONE, controls_coming, unseen_items, with_free_slot
 
 SUBMITTED = Q(state=Sheet.State.SUBMITTED)
 # Sheets that wait for their person: not submitted, or changed since.
@@ -63,8 +63,8 @@ def progress_of(round_: Round) -> list[RaterProgress]:
         .order_by()
         .values("rater")
         .annotate(
-            sheets=Count("pk", filter=COUNTED & Q(replicate=0)),
-            repeats=Count("pk", filter=COUNTED & Q(replicate__gt=0)),
+            sheets=Count("pk", filter=HANDED_IN & Q(replicate=0)),
+            repeats=Count("pk", filter=HANDED_IN & Q(replicate__gt=0)),
             extras=Count("pk", filter=SUBMITTED & Q(is_extra=True)),
             begun=Count("pk", filter=Q(state=Sheet.State.OPEN)),
             seconds=Sum("active_seconds"),
@@ -186,6 +186,8 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgres
     elif not kind.is_assigned:
         firsts = [thing for thing, replicate, *_rest in rows if replicate == 0]
         coming = with_free_slot(round_, unseen_items(round_, firsts)).count()
+        if firsts or coming:
+            coming += len(controls_coming(round_, rater.pk, firsts, coming))
         again = repeats_of(len(firsts) + coming, round_.repeat_share)
         left += coming + max(0, again - (len(rows) - len(firsts)))
     seconds = pace([duration for duration in done if duration])

@@ -18,7 +18,7 @@ from django.db.models.functions import MD5, Cast, Concat, Now
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import SheetKind, sheet_kind_of
-from cqa_site.rounds.models import Place, Round, Sheet, Slot
+from cqa_site.rounds.models import ORDINARY, Place, Round, Sheet, Slot
 from cqa_site.rounds.onboarding.steps import (
     ExampleAttempt,
     example_attempt,
@@ -68,6 +68,29 @@ def repeats_of(firsts: int, share: float) -> int:
     return max(0, min(math.ceil(round(firsts * share, 9)), firsts - LEAST_GAP))
 
 
+def controls_due(
+    firsts: int, met: int, ordinary: int, *, controls: int, items: int, seed: int, rater: int
+) -> int:
+    """Count the control items that come to a rater until so many more ordinary items are done.
+
+    ``met`` of their ``firsts`` were control items. Of the ``items`` of a round, ``controls`` are
+    control items: one comes in each stretch of items, at a random place of the rater's own.
+    """
+    due, place, turn = 0, firsts, -1.0
+    while met + due < controls:
+        if turn < 0:
+            share = int(digest(["control", seed, rater, met + due])[:8], 16) / 16**8
+            turn = (met + due + share) * items / controls // 1
+        if turn <= place:
+            due, turn = due + 1, -1.0
+        elif ordinary:
+            ordinary -= 1
+        else:
+            break
+        place += 1
+    return due
+
+
 def choose_repeat(
     judged: Sequence[int], repeated: set[int], *, seed: int, rater: int
 ) -> int | None:
@@ -99,12 +122,37 @@ FREE = Q(state=OPEN) | Q(state=LEASED, lease_until__lt=Now())
 
 
 def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
-    """Return the items without a known answer whose subjects are not among these."""
+    """Return the ordinary items whose subjects are not among these."""
     kind = sheet_kind_of(round_)
-    items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
+    items = kind.Item._default_manager.filter(ORDINARY, round=round_.pk)
     # A list, not a subquery: a planner that does not know fresh tables would join row by row.
     unseen: QuerySet[Any] = items.exclude(**{f"{kind.subject}__in": seen})
     return unseen
+
+
+def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int) -> list[int]:
+    """Return the control items that come to a rater until so many more ordinary items are done.
+
+    ``seen`` are the subjects of their first sheets. What they answered in another round never
+    comes: its known answer may be their own.
+    """
+    if not round_.n_controls:
+        return []
+    kind = sheet_kind_of(round_)
+    items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
+    rows = items.filter(known__isnull=False).values_list("pk", kind.subject, *kind.likeness)
+    controls = {thing: (pk, like) for pk, thing, *like in rows}
+    met, sizes = sum(thing in controls for thing in seen), (len(controls), items.count())
+    own = {"seed": round_.seed, "rater": rater, "controls": sizes[0], "items": sizes[1]}
+    due = controls_due(len(seen), met, ordinary, **own)
+    sheets = kind.Sheet._default_manager.filter(rater=rater).exclude(round=round_.pk)
+    elsewhere = set(sheets.values_list(*kind.likeness)) if due else set()
+    left = [
+        pk
+        for thing, (pk, like) in controls.items()
+        if thing not in seen and tuple(like) not in elsewhere
+    ]
+    return own_order(left, seed=round_.seed, rater=rater)[:due]
 
 
 def with_free_slot(round_: Any, items: QuerySet[Any]) -> QuerySet[Any]:
@@ -331,6 +379,10 @@ class _SheetServer:
         salt = Value(f"{self.round_.seed} {self.place.rater_id} ", CharField())
         turn = MD5(Concat(salt, Cast("pk", CharField())))
         order = self._unseen().order_by(turn, "pk")
+        firsts = [thing for thing, again in self._done if again == 0]
+        if self.round_.n_controls and (firsts or with_free_slot(self.round_, order).exists()):
+            for control in controls_coming(self.round_, self.place.rater_id, firsts, 0):
+                return self.begin(self.items().get(pk=control))
         # Nearly always the very next one is free; to ask it of all 3,000 takes twice as long.
         for item in chain(order[:1], with_free_slot(self.round_, order)[:TRIES]):
             slot = take_slot(self.round_, item.pk, minutes=self.round_.lease_minutes)
@@ -375,6 +427,7 @@ class _SheetServer:
             slot=slot,
             replicate=replicate,
             is_example=is_example,
+            known=item.known,
             place=self.place.served + 1,
             served_at=Now(),
             **{subject: getattr(item, subject)},

@@ -1,4 +1,4 @@
-"""Detection of a fall in a rater's accuracy while they work (Bernoulli CUSUM)."""
+"""An accuracy below a mark at any look, and a fall in it while a rater works (CUSUM)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import count
 import numpy as np
 
 from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.verdicts import LEVEL
 
 # Answers between two false alarms, on average, of a rater with the usual accuracy.
 RUN_LENGTH = 1_000
@@ -137,6 +138,33 @@ def find_fall(chart: AccuracyChart, answers: Sequence[bool]) -> AccuracyFall | N
         if total == 0:
             start = number + 1
     return None
+
+
+def is_below(right: int, n: int, mark: float) -> bool:
+    """Whether ``right`` of ``n`` answers show a share below the mark, however often checked.
+
+    Of raters exactly at the mark at most 5 % are ever below it; an interval looked at after each
+    of 50 answers would say so of 9 %.
+
+    Notes
+    -----
+    The likelihood of a share drawn evenly from below the mark is 20 times that of the mark, which
+    happens in at most one of 20 sequences. Robbins (1970), Statistical methods related to the law
+    of the iterated logarithm, section 3.
+
+    >>> is_below(0, 6, 0.5), is_below(0, 7, 0.5)
+    (False, True)
+    """
+    from scipy import special
+
+    if not 0 < mark < 1:
+        return bool(n) and right / n < mark
+    wrong = n - right
+    share = float(special.betainc(right + 1, wrong + 1, mark)) / mark
+    if not share:
+        return False
+    mixture = math.log(share) + float(special.betaln(right + 1, wrong + 1))
+    return mixture - right * math.log(mark) - wrong * math.log(1 - mark) >= -math.log(LEVEL)
 
 
 def _walk(start: FloatArray, moves: FloatArray, steps: int) -> FloatArray:

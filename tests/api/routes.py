@@ -21,6 +21,7 @@ IDS = """
     own_label_round=public_id:label_round round_of=round_id:editing_round
     other_run=other_id:other_run other_writing_run=other_id:other_writing_run
     judging_run_of=run_id:judging_run scoring_run_of=run_id:scoring_run
+    controlled=any_round_id:open_scoring
     scoring_of=round_id:open_scoring counting_run_of=run_id:counting_run
     assignment_of=run_id:assignment_run scoring_draft_of=round_id:draft_scoring
     scoring_rater=rater_id:scoring_rater counting_of=counting_id:counting_round
@@ -116,6 +117,10 @@ def last_item(world) -> dict:
 def round_plan(world) -> dict:
     about = {"name": "Gold", "calibration": 1, "individual": 0, "leave": "nothing"}
     return about | {"experts": [str(world.people.expert.public_id)]}
+
+
+def agreed_answer(world) -> dict:
+    return {"id": str(world.agreed_scores.public_id)}
 
 
 def scoring_key(world) -> dict:
@@ -220,6 +225,8 @@ GRID = {"threshold": "0.4-0.6 step 0.1"}
 PLAN = named("label_round endpoint prompt")
 ADOPTION = named("label_round=experts rater=expert_rater", only_tied=False)
 S, C, RUN = ("study",), ("study", "label_round"), ("study", "run_of")
+CONTROLLED = ("study", "controlled")
+CONTROL_LISTS = "round_controls round_agreed_answers round_control_people"
 ANY, STEPS, ROUND = ("study", "any_round"), ("study", "onboarding_of"), ("study", "round_of")
 ANALYSIS, POINT = ("study", "analysis_of"), ("study", "analysis_of", "found_point")
 OWN, DUPLICATES = ("study", "own_label_round"), ("study", "commented", "duplicates")
@@ -419,6 +426,7 @@ ROUTES = [
     *lists(C, "annotators", queries=7),
     *lists(C, "judges", queries=20),
     *lists(ANY, "crowd_links participants round_rule_people round_typing", queries=6),
+    *lists(CONTROLLED, CONTROL_LISTS, queries=10),
     *lists(
         STEPS, "onboarding_versions onboarding_steps onboarding_people qualifications", queries=6
     ),
@@ -465,6 +473,9 @@ ROUTES = [
     *sent("patch", 200, S, PATCHED_S),
     *sent("patch", 200, OWN, {"label_round": {"votes_per_item": 5}}, label_round="draft"),
     *sent("patch", 200, ANY, {"crowd_pay=link_of": {"reward": 1.5}}),
+    *sent("post", 204, CONTROLLED, {"round_controls": {"position": 1, "known": None}}),
+    *sent("post", 204, CONTROLLED, {"round_agreed_answers": agreed_answer}),
+    *sent("patch", 200, CONTROLLED, {"round_controls": {"tolerance": 2}}),
     *sent("patch", 200, ANY, {"round_rules": {"fast_action": "warn", "fast_window": 10}}),
     *sent("patch", 200, C, {"consensus": {"aggregator": "mace"}}),
     *sent("patch", 200, POINT, {"found_point": seen("analysis", text="Called otherwise.")}),

@@ -75,6 +75,8 @@ BY_ADDRESS = {
     """,
     "scorer_decide": "scoring_rater",
     "scoring_examples": "scoring_example",
+    "round_controls": "round_control",
+    "round_agreed_answers": "round_control_take",
     "rubrics": "rubric_upload",
     "preferrer_decide": "preference_rater",
     "analyses": "analysis_new",

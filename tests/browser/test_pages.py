@@ -54,6 +54,7 @@ PIECES = {
     "job_progress", "packages_state", "encoders_state", "analysis_audit_figure",
     "label_trial_next", "key_point_board_figure", "onboarding_survey", "round_survey",
     "key_point_board_file", "key_points_figure", "crowd_pay_figure",
+    "round_controls_figure",
     # Without the name of a metric there is none.
     "summary_metric", "summary_metrics_figure", "summary_people_figure", "summary_set_figure",
     "summary_set_file", "analysis_groups_figure", "analysis_trends_figure",

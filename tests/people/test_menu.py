@@ -21,6 +21,7 @@ BACK = re.compile(r'<a class="button small" href="([^"]+\?tour=1)">Back</a>')
 SAY_IT_THEMSELVES = {
     *("run", "crowd_links", "crowd_pay", "crowd_pay_figure", "crowd_submissions", "round_rules"),
     "round_typing",
+    *("round_controls", "round_control", "round_controls_figure"),
 }
 ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress", "packages_state"}
 

@@ -15,7 +15,13 @@ from cqa_site.rounds.models import Qualification
 from cqa_site.rounds.onboarding.actions import take_step
 from cqa_site.rounds.queue import place_for
 from cqa_site.rounds.rules.actions import hits_of
-from cqa_site.rounds.rules.measures import MEASURES, RecentAnswer, find, share_by_chance
+from cqa_site.rounds.rules.measures import (
+    MEASURES,
+    OF_CONTROLS,
+    RecentAnswer,
+    find,
+    share_by_chance,
+)
 from tests.cast import sign_in
 from tests.worlds import built_of
 
@@ -241,16 +247,18 @@ def test_every_kind_offers_what_it_knows(name, db):
     text = client.get(page).text
     known = {
         "label": ["fast", "one_value", "skips", "flagged", "agreement"],
-        "score": ["fast", "one_value", "skips"],
-        "count": ["fast", "one_value", "skips"],
+        "score": ["fast", "one_value", "skips", *OF_CONTROLS],
+        "count": ["fast", "one_value", "skips", *OF_CONTROLS],
         "edit": ["fast"],
-    }.get(name, ["fast", "one_value"])
+    }.get(name, ["fast", "one_value", *OF_CONTROLS])
     assert [measure for measure in MEASURES if f"{measure}_action" in text] == known
     assert ('value="pause"' in text) == (name != "edit")
     assert 'value="recheck"' not in text
     form = {"action": "warn", "window": 7, "threshold": 2.5}
     sent = {f"{measure}_{part}": value for measure in known for part, value in form.items()}
-    sent |= {f"{measure}_threshold": 0.5 for measure in ("flagged", "agreement")}
+    sent |= {f"{measure}_threshold": 0.5 for measure in ("flagged", "agreement", *OF_CONTROLS)}
+    sent["fall_usual"] = 0.9
+    assert ('value="exclude"' in text) == ("controls" in known)
     assert client.post(page, sent | {"fast_window": 3}).status_code == 422
     refused = client.post(page, sent | {"fast_window": 3}).text
     assert refused.count("has-error") == 1

@@ -30,6 +30,7 @@ OPENED = {
         onboardings onboarding_new onboarding onboarding_edit onboarding_preview
         onboarding_survey members audit study_api study_api_address job_progress packages_state
         crowd_links crowd_pay crowd_pay_figure crowd_submissions round_rules round_typing
+        round_controls round_control round_controls_figure
         label_round_correct editing_round_correct scoring_round_correct preference_round_correct
         counting_round_correct audit_round_correct analysis_audit analysis_audit_figure
         audit_rounds audit_round_new audit_round audit_round_edit point_check_trial label_rounds
@@ -86,7 +87,8 @@ SENT = {
     """,
     RESEARCHERS: """
         onboarding_grant onboarding_withdraw crowd_link_close crowd_link_connect
-        participant_release participant_fault crowd_money label_round_extent label_round_delete
+        round_control_take participant_release participant_fault crowd_money label_round_extent
+        label_round_delete
         label_round_control label_round_open label_round_pause label_round_close
         label_round_reopen label_round_item_retire label_trial_answer label_trial_alive
         score_trial_save score_trial_submit count_trial_save count_trial_submit

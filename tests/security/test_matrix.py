@@ -22,7 +22,9 @@ __all__ = ["OF_THE_ANNOTATOR", "ROLES", "World", "parameters"]
 
 pytestmark = pytest.mark.django_db
 
-NOT_IDS = "act study_id number revision format name figure operation part encoder step"
+NOT_IDS = """
+    act study_id number position revision format name figure operation part encoder step
+"""
 LACKING = {
     "round_survey",  # its round has no survey
     "endpoint_add",  # no endpoint of another study is named

@@ -16,7 +16,7 @@ FIGURES = """
     analysis_trends_figure=periods.svg analysis_audit_figure=corrected.csv
     key_points_figure=weighted.svg key_point_board_figure=key-points.csv
     summary_metrics_figure=correlations.csv summary_people_figure=raters.csv
-    crowd_pay_figure=people.csv
+    crowd_pay_figure=people.csv round_controls_figure=drift.csv
 """
 OTHERS = {
     "study_api_address": {"operation": "me"},
@@ -26,6 +26,7 @@ OTHERS = {
     "encoder_install": {"encoder": "mpnet"},
     "onboarding_preview": {"number": 1, "step": 3},
     "crowd_money": {"act": "reclaim"},
+    "round_control": {"position": 1},
     "analysis_report_file": {"name": "report.html"},
     **{name: {"name": "table"} for name in ("import_sample", "import_sample_take")},
     **{name: {"name": "manifest.json"} for name in ("board_file", "key_point_board_file")},
@@ -57,6 +58,7 @@ OF_COMMENTS = """
     cell_comments comments_export near_duplicates near_duplicates_find near_duplicate_group
     near_duplicate_group_change
 """
+CONTROLLED = ("round_controls", "round_control", "round_control_take", "round_controls_figure")
 OTHERWISE = {
     "label_round_id": DRAFT,
     "argument_id": dict.fromkeys(DRAFT, "draft_argument"),
@@ -78,7 +80,8 @@ OTHERWISE = {
     "count_id": {"count_sheet": "imported_count"},
     "cell_id": dict.fromkeys(OF_COMMENTS.split(), "commented"),
     "dataset_id": dict.fromkeys(("cell_comments", "comments_export"), "comments_dataset"),
-    "sheet_id": {"score_sheet": "judged_sheet"},
+    "sheet_id": {"score_sheet": "judged_sheet", "round_control_take": "agreed_scores"},
+    "any_round_id": dict.fromkeys(CONTROLLED, "open_scoring"),
     "round_id": {
         "editing_round_edit": "draft_round",
         **dict.fromkeys(("expert_agreement", "expert_agreement_figure"), "faithful_round"),

@@ -40,6 +40,8 @@ TOLD_ANEW = {
         r"|/training-data//(datasheet|left_out/.*)"
         # An analysis has one cut-off instead of settings; what people placed is quoted first.
         r"|/analyses/.*/(choice|setting|caveats|quotations/\d+)"
+        # Control pairs need no slots.
+        r"|/preference-rounds/.*/(done|wanted)"
         # Newer kinds have prompts, too.
         r"|/prompts//(count|results)|/prompts/[0-9a-f-]+/"
     )

@@ -104,6 +104,7 @@ class EditingRoundKind(Desk):
     terms = ("calibration set", "silver / gold answer", "segment")
     work_page = "desk"
     sheet_page = "desk_form"
+    takes_controls = False
     subject = "answer"
     needed = ("answer__question__comparison",)
     item_needed = ("answer__question__comparison",)

@@ -29,7 +29,7 @@ from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.progress import count_of, newest_of_each
 from cqa_site.rounds.queue import place_for
 from cqa_site.rounds.rules.actions import check_rules
-from cqa_site.rounds.rules.measures import MEASURES, RecentAnswer
+from cqa_site.rounds.rules.measures import MEASURES, OF_CONTROLS, RecentAnswer
 
 from .exercises import draw_training, exercises_of, known_controls
 from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
@@ -102,8 +102,10 @@ class Blocks(TaskKind):
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """All of them, in rounds that run here."""
-        return tuple(MEASURES) if self.own(round_).is_live else ()
+        """All but those of control items, which are in the plan, in rounds that run here."""
+        if not self.own(round_).is_live:
+            return ()
+        return tuple(name for name in MEASURES if name not in OF_CONTROLS)
 
     def last_answers(
         self, round_: Round, most: int, *, with_majority: bool = False, **where: Any

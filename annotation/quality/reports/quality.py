@@ -6,7 +6,6 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from annotation.figures.reports.snapshots import marker
 from annotation.labelling.models.rounds import Assignment, LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.rules.records import ControlRecord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,56 +41,6 @@ def state_of(label_round: LabelRound) -> str:
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
 HASTY_SHARE = 0.2  # of the expected seconds
 TIME_BINS = (0, 1, 2, 3, 5, 8, 13, 20, 30, 60, 120, 300, 1_800)
-
-
-@dataclass(frozen=True)
-class ControlRecord:
-    """Answers on control items in the order served: whether each equals the known label.
-
-    The chart leaves out the first ``start`` of them, after which the steps were passed again.
-    """
-
-    answers: tuple[bool, ...] = ()
-    start: int = 0
-
-    @property
-    def right(self) -> int:
-        """Number of right answers."""
-        return sum(self.answers)
-
-    @property
-    def n(self) -> int:
-        """Number of answers."""
-        return len(self.answers)
-
-    @property
-    def accuracy(self) -> float | None:
-        """Share of right answers; None without answers."""
-        return self.right / self.n if self.n else None
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """Exact 95 % interval (Clopper–Pearson) of the accuracy."""
-        return _interval(self.right, self.n) if self.n else None
-
-    def is_below(self, mark: float) -> bool:
-        """Whether the whole interval is below the mark at a single look; rule "below a mark"."""
-        return self.interval is not None and self.interval[1] < mark
-
-    def is_below_at_any_look(self, mark: float) -> bool:
-        """Whether the share is below the mark at any look; rule "below a mark at any look"."""
-        from annotation.quality.methods import is_below
-
-        return is_below(self.right, self.n, mark)
-
-    def fall_in(self, label_round: LabelRound) -> AccuracyFall | None:
-        """Return where the round's chart signals a fall in accuracy; None if it does not."""
-        from cqa_site.stats.drift import find_fall
-
-        fall = find_fall(chart_of_round(label_round), self.answers[self.start :])
-        if fall is None:
-            return None
-        return replace(fall, signal=fall.signal + self.start, start=fall.start + self.start)
 
 
 def chart_of_round(label_round: LabelRound) -> AccuracyChart:
@@ -318,14 +268,6 @@ def time_histogram(active_ms: pd.Series) -> list[tuple[str, int, float]]:
     return [(name, count, 100 * count / total) for name, count in zip(names, counts, strict=True)]
 
 
-@lru_cache(maxsize=4_096)
-def _interval(right: int, n: int) -> tuple[float, float]:
-    from cqa_site.stats.intervals import clopper_pearson_interval
-
-    low, high = clopper_pearson_interval(right, n)
-    return low, high
-
-
 def _records(votes: pd.DataFrame) -> dict[int, ControlRecord]:
     used = votes[votes["is_control"] & ~votes["is_retired"]]
     right = (used["value"] == used["control_label"]).astype(bool)
@@ -374,7 +316,7 @@ def _annotator(
         is_hasty=seconds is not None and seconds < HASTY_SHARE * label_round.expected_seconds,
         is_one_value=facts.votes >= ONE_VALUE_MIN and facts.values == 1,
         agreement=facts.agreement,
-        fall=facts.controls.fall_in(label_round),
+        fall=facts.controls.fall_on(chart_of_round(label_round)),
     )
 
 

@@ -9,7 +9,6 @@ from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
@@ -26,16 +25,8 @@ from annotation.quality.reports.controls import (
     preview_exclusion,
     quality_of,
 )
-from annotation.quality.reports.drift import (
-    DRIFT_RECIPE,
-    DRIFT_TITLE,
-    drift_alt,
-    drift_chart,
-    drift_curves,
-    drift_power,
-    drift_table,
-)
 from annotation.quality.reports.quality import chart_of_round, state_of
+from cqa_site.controls.drift import drift_figure, drift_power
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
@@ -133,18 +124,8 @@ def _files(label_round: LabelRound) -> Files:
 
 
 def _drift_figure(label_round: LabelRound) -> Figure:
-    curves = drift_curves(label_round, quality_of(label_round)[0])
-    return Figure(
-        slug=DRIFT,
-        title=DRIFT_TITLE,
-        recipe=DRIFT_RECIPE,
-        table=drift_table(label_round, curves),
-        alt=drift_alt(label_round, curves) if curves else "",
-        draw=partial(drift_chart, label_round, curves),
-        files=_files(label_round),
-        is_wide=True,
-        needed=_("Nobody has answered a control item yet."),
-    )
+    people = quality_of(label_round)[0]
+    return drift_figure(chart_of_round(label_round), people, label_round.name, _files(label_round))
 
 
 def _curve_figures(label_round: LabelRound) -> list[Figure]:

@@ -158,9 +158,12 @@ def state_of(analysis: Analysis) -> str:
 
 
 def asked_before(analysis: Analysis, but: AuditRound | None) -> dict[PairKey, str]:
-    """Return the pairs that rounds drew from the present state of an analysis, and their bands."""
+    """Return the pairs that rounds drew from the present state of an analysis, and their bands.
+
+    Control items belong to no sample, and may have been drawn from another state.
+    """
     pairs = AuditPair.objects.filter(
-        round__analysis=analysis, round__frame__state=state_of(analysis)
+        round__analysis=analysis, round__frame__state=state_of(analysis), items__known__isnull=True
     )
     if but is not None and but.pk:
         pairs = pairs.filter(~Q(round=but))

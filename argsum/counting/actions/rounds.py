@@ -3,11 +3,12 @@
 import random
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isclose
+from math import inf, isclose
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
+from django.forms import Field, FloatField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
@@ -32,10 +33,11 @@ from argsum.keypoints.models import SummarySet, SystemSummary
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne, locked_round
-from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.models import COUNTED, ORDINARY
 from cqa_site.rounds.queue import CHUNK
 
 FETCH = 1_000
+MOST_COUNTED = 1_000
 # There are no examples to qualify by yet, so nobody is let in or kept out.
 UNSURE = Q(covered_is_unsure=True) | Q(unique_is_unsure=True)
 
@@ -92,6 +94,8 @@ class CountingRoundKind(OneByOne):
     Content = CountContent
     settled = ("marks", "comment", "covered", "unique", "coverage", "redundancy")
     skipped = Q(covered_is_unsure=True, unique_is_unsure=True)
+    tolerance = 0
+    tolerance_text = lazy("By how much each of the two counts may differ. The default is 0.")
     value = ("covered", "unique")
     figures = {
         "unsure": Count("pk", filter=COUNTED & UNSURE),
@@ -145,6 +149,23 @@ class CountingRoundKind(OneByOne):
     def mark(self, sheet: CountSheet, key: Mapping[str, Any]) -> tuple[int, int]:
         """Return number of known counts, ``covered`` and ``unique``, that match, and of all."""
         return sum(getattr(sheet, name) == count for name, count in key.items()), len(key)
+
+    def difference(self, sheet: CountSheet, known: Mapping[str, Any]) -> float:
+        """Return the larger difference of the two counts; infinite where one is unsure."""
+        counts = [(getattr(sheet, name), count) for name, count in known.items()]
+        return max(inf if own is None else abs(own - count) for own, count in counts)
+
+    def answer_fields(self, round_: CountingRound) -> dict[str, Field]:
+        """Return fields for the two counts."""
+        most: Any = {"min_value": 0, "max_value": MOST_COUNTED, "step_size": 0.5}
+        return {
+            "covered": FloatField(label=lazy("References covered"), **most),
+            "unique": FloatField(label=lazy("Different statements"), **most),
+        }
+
+    def alike(self, round_: CountingRound) -> Q:
+        """Select sheets with both counts."""
+        return Q(covered__isnull=False, unique__isnull=False)
 
     def slots(self, round_: CountingRound, items: Iterable[int]) -> dict[int, int]:
         """Return the same number of slots for every set."""
@@ -328,11 +349,12 @@ def plan_round(
         setattr(planned, name, getattr(plan, name))
     planned.recipe = plan.recipe(n_sets)
     planned.save()
-    planned.items.all().delete()
+    planned.items.filter(ORDINARY).delete()
+    start = planned.items.aggregate(last=Max("position"))["last"] or 0
     CountingItem.objects.bulk_create(
         (
             CountingItem(round=planned, summary_set_id=pk, position=position)
-            for position, pk in enumerate(drawn, start=1)
+            for position, pk in enumerate(drawn, start + 1)
         ),
         batch_size=CHUNK,
     )
@@ -412,9 +434,8 @@ def matching_sets(
         sets = sets.filter(system__in=plan.systems)
     if plan.setting:
         sets = sets.filter(setting__contains=plan.setting)
-    if plan.leave_out_used:
-        used = CountingItem.objects.filter(summary_set=OuterRef("pk"), round__study=study)
-        if round_ is not None:
-            used = used.exclude(round=round_)
-        sets = sets.filter(~Exists(used))
-    return sets
+    used = CountingItem.objects.filter(summary_set=OuterRef("pk"), round__study=study)
+    if round_ is not None:
+        sets = sets.filter(~Exists(used.filter(round=round_).exclude(ORDINARY)))
+        used = used.exclude(round=round_)
+    return sets.filter(~Exists(used)) if plan.leave_out_used else sets

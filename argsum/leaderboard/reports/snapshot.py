@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 from django.utils.translation import gettext as _
 
 from argsum.counting.models import CountEvent, CountSheet
@@ -160,7 +160,9 @@ def marker(choice: BoardChoice) -> str:
     sets = choice.study.summary_sets.filter(cell__dataset=dataset)
     scores = MetricScore.objects.filter(summary_set__in=sets.order_by().values("pk"))
     sheets = CountSheet.objects.filter(summary_set__in=sets.order_by().values("pk"))
-    states = sheets.order_by("state", "is_extra").values_list("state", "is_extra")
+    columns = ("state", "is_extra", "is_control")
+    controls = sheets.annotate(is_control=Q(known__isnull=False))
+    states = controls.order_by(*columns).values_list(*columns)
     matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset, is_match=True)
     excluded = Place.objects.filter(
         round__countinground__study=choice.study, excluded_at__isnull=False

@@ -98,6 +98,7 @@ def _counted(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
             state__in=(ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED),
             is_example=False,
             is_extra=False,
+            known__isnull=True,
         )
         .exclude(run__scoring__trust=trust.UNTRUSTED)
         .exclude(Q(run__scoring__trust=trust.PENDING) & Q(run__state__in=Run.ACTIVE))

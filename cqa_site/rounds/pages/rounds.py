@@ -116,9 +116,14 @@ class RoundPages:
         return f"{self.kind.audit.round.removesuffix('round')}rater"
 
 
+# The pages of each kind, by its name.
+PAGES: dict[str, RoundPages] = {}
+
+
 def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     """Return the addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
     kind, name = face.kind, face.kind.audit.round
+    PAGES[kind.name] = face
 
     @study_page(*RESEARCHERS)
     @require_safe
@@ -176,6 +181,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
             # Looked up where the template shows them.
             "raters": SimpleLazyObject(lambda: progress_of(row)),
             "paces": SimpleLazyObject(lambda: paces_of(row)),
+            "controls": kind.control_answers(row) if row.n_controls else {},
             "examples": SimpleLazyObject(
                 lambda: list(items_of(row).filter(key_points__isnull=False))
             ),

@@ -15,7 +15,17 @@ from ..kind import kind_of
 from ..models import Place, Round
 from ..onboarding.actions import withdraw_qualification
 from ..onboarding.steps import can_repeat, is_prepared, valid_qualification
-from .measures import AGREEMENT, MOST_WINDOW, RecentAnswer, RuleFinding, find
+from .measures import (
+    AGREEMENT,
+    CONTROLS,
+    MOST_WINDOW,
+    OF_CONTROLS,
+    ControlAnswer,
+    RecentAnswer,
+    RuleFinding,
+    find,
+)
+from .records import ControlRecord
 
 
 class RuleAction(TextChoices):
@@ -25,15 +35,18 @@ class RuleAction(TextChoices):
     WARN = "warn", lazy("Show a warning on this page")
     RECHECK = "recheck", lazy("Ask the person to repeat the steps")
     PAUSE = "pause", lazy("Pause until a researcher decides")
+    EXCLUDE = "exclude", lazy("Exclude from all results until a researcher decides")
 
 
-def actions_of(round_: Any) -> list[RuleAction]:
-    """Return the actions that rules of the round can have."""
+def actions_of(round_: Any, measure: str = "") -> list[RuleAction]:
+    """Return the actions that a rule of the round can have; only low accuracy excludes."""
     actions = [RuleAction.OFF, RuleAction.WARN]
     if can_repeat(round_.onboarding):
         actions.append(RuleAction.RECHECK)
     # Assigned work goes to nobody else, and no page decides about its people.
-    return actions if kind_of(round_).is_assigned else [*actions, RuleAction.PAUSE]
+    if kind_of(round_).is_assigned:
+        return actions
+    return [*actions, RuleAction.PAUSE, *([RuleAction.EXCLUDE] if measure == CONTROLS else [])]
 
 
 @transaction.atomic
@@ -63,28 +76,48 @@ def check_rules(round_: Any, place: Place) -> None:
     if is_decided or not is_prepared(round_, place):
         return
     answers = _last_answers(round_, rater=place.rater_id).get(place.rater_id, [])
-    findings = {finding.action: finding for finding in find(round_.rules, _since(place, answers))}
-    if finding := findings.get(RuleAction.PAUSE):
-        place.round, rule = round_, finding.measure.name
-        decide_rater(place=place, actor=None, decision="pause", reason=finding.sentence, rule=rule)
-    elif finding := findings.get(RuleAction.RECHECK):
+    controls = _control_answers(round_, rater=place.rater_id).get(place.rater_id, [])
+    findings = {finding.action: finding for finding in _find(round_, place, answers, controls)}
+    for decision in (RuleAction.EXCLUDE, RuleAction.PAUSE):
+        if finding := findings.get(decision):
+            place.round, name, reason = round_, finding.measure.name, finding.sentence
+            decide_rater(place=place, actor=None, decision=decision, reason=reason, rule=name)
+            return
+    if finding := findings.get(RuleAction.RECHECK):
         ask_again(round_, place, f"{round_.name}: {finding.sentence}")
 
 
 def _last_answers(round_: Any, **where: Any) -> dict[int, list[RecentAnswer]]:
     # Answers that others have not decided yet say nothing about agreement, so more are read.
     with_majority = AGREEMENT in round_.rules
-    windows = (
-        [MOST_WINDOW] if with_majority else [rule["window"] for rule in round_.rules.values()]
-    )
-    kind = kind_of(round_)
-    return kind.last_answers(round_, max(windows), with_majority=with_majority, **where)
+    windows = [rule["window"] for name, rule in round_.rules.items() if name not in OF_CONTROLS]
+    if not windows:
+        return {}
+    most = MOST_WINDOW if with_majority else max(windows)
+    return kind_of(round_).last_answers(round_, most, with_majority=with_majority, **where)
 
 
-def _since(place: Place, answers: list[RecentAnswer]) -> list[RecentAnswer]:
-    """Leave out answers before the steps were last passed, or before an action was taken back."""
-    starts = [at for at in (place.prepared_at, place.rules_since) if at is not None]
-    return [answer for answer in answers if all(answer.at > start for start in starts)]
+def _control_answers(round_: Any, **where: Any) -> dict[int, list[ControlAnswer]]:
+    is_read = not round_.rules.keys().isdisjoint(OF_CONTROLS)
+    return kind_of(round_).control_answers(round_, **where) if is_read else {}
+
+
+def _find(
+    round_: Any, place: Place, answers: list[RecentAnswer], controls: list[ControlAnswer]
+) -> list[RuleFinding]:
+    recent = [answer for answer in answers if is_recent(place, answer.at)]
+    return find(round_.rules, recent, record_of(place, controls))
+
+
+def is_recent(place: Place, at: Any) -> bool:
+    """Whether the steps were last passed, and an action was last taken back, before that time."""
+    return all(start is None or at > start for start in (place.prepared_at, place.rules_since))
+
+
+def record_of(place: Place, controls: list[ControlAnswer]) -> ControlRecord:
+    """Return a person's record, which begins anew where rules do."""
+    start = sum(not is_recent(place, answer.at) for answer in controls)
+    return ControlRecord(tuple(answer.is_right for answer in controls), start)
 
 
 def ask_again(round_: Any, place: Place, reason: str) -> bool:
@@ -109,10 +142,12 @@ def hits_of(round_: Any) -> list[RuleHit]:
     """Return people and the rules they trigger, in order of arrival; a fixed number of queries."""
     if not round_.rules:
         return []
-    answers = _last_answers(round_)
-    places = Place.objects.filter(round=round_.pk, rater__in=answers.keys())
+    answers, controls = _last_answers(round_), _control_answers(round_)
+    places = Place.objects.filter(round=round_.pk, rater__in=answers.keys() | controls.keys())
     return [
         RuleHit(place, finding)
         for place in places.select_related("rater__user").order_by("pk")
-        for finding in find(round_.rules, _since(place, answers[place.rater_id]))
+        for finding in _find(
+            round_, place, answers.get(place.rater_id, []), controls.get(place.rater_id, [])
+        )
     ]

@@ -68,9 +68,9 @@ class RuleViews(StudyViews):
         self.round = ruled_round(self.study, kwargs["any_round_id"])
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the rules that the kind of the round has."""
-        form = RulesForm(round_=self.round)
-        return Response({name: form.initial[name] for name in form.fields})
+        """Return the rules; those that the kind of the round lacks are off."""
+        values = values_of(self.round)
+        return Response({name: values[name] for name in RulesForm.base_fields})
 
     @extend_schema(request=RulesInput, responses=RulesSerializer)
     def partial_update(self, request: Request, any_round_id: uuid.UUID, **kwargs: Any) -> Response:

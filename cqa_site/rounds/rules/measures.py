@@ -1,7 +1,7 @@
 """Measures of somebody's last answers in a round, whatever its kind."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import inf
 from statistics import mean, median
@@ -11,10 +11,15 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
+from .records import ControlRecord
+
 FAST, ONE_VALUE, SKIPS = "fast", "one_value", "skips"
 FLAGGED, AGREEMENT = "flagged", "agreement"
+CONTROLS, FALL = OF_CONTROLS = ("controls", "fall")
 LEAST_WINDOW, MOST_WINDOW = 5, 100
 PARTS = ("window", "threshold", "action")
+LAST_ANSWERS = lazy("Last answers")
+NO_RECORD = ControlRecord()
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,21 @@ class RecentAnswer:
 
 
 @dataclass(frozen=True)
+class ControlAnswer:
+    """One answer to a hidden control item; ``thing`` is the key of what the item is about."""
+
+    at: datetime
+    is_right: bool
+    thing: int
+
+
+@dataclass(frozen=True)
 class AnswerMeasure:
     """What a rule looks at: ``read`` gets the answers of a window, newest first.
 
     ``is_met`` judges value, number of answers and threshold, which is fixed without ``limits``.
+    Measures of control items look at the whole record instead; ``usual`` is the accuracy before
+    a fall.
     """
 
     name: str
@@ -44,10 +60,17 @@ class AnswerMeasure:
     about: str | Promise
     window: int
     threshold: float
-    read: Callable[[Sequence[RecentAnswer]], float]
+    read: Callable[[Sequence[RecentAnswer]], float] = len
     is_met: Callable[[float, int, float], bool] = lambda value, n, threshold: value >= threshold
     limits: tuple[float, float] | None = None
     threshold_title: str | Promise = ""
+    window_title: str | Promise = LAST_ANSWERS
+    usual: float | None = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of its settings as a round stores them."""
+        return PARTS if self.usual is None else (*PARTS, "usual")
 
     def shown(self, value: float) -> str:
         """Return a value with its unit."""
@@ -120,6 +143,34 @@ MEASURES = {
             limits=(0.01, 1),
             threshold_title=lazy("Threshold (share, 0 to 1)"),
         ),
+        AnswerMeasure(
+            CONTROLS,
+            lazy("Control accuracy"),
+            lazy(
+                "The answers to control items show an accuracy below the threshold, however often "
+                "the rule has checked: it triggers for at most 5 % of people who are exactly at "
+                "the threshold."
+            ),
+            window=5,
+            threshold=0.6,
+            limits=(0.05, 0.99),
+            threshold_title=lazy("Threshold (share, 0 to 1)"),
+            window_title=lazy("Control answers at least"),
+        ),
+        AnswerMeasure(
+            FALL,
+            lazy("Fall in control accuracy"),
+            lazy(
+                "A chart of the answers to control items (CUSUM) signals that the accuracy fell "
+                "about that far. People with the usual accuracy get on average at most one false "
+                "signal in 1,000 control answers."
+            ),
+            window=0,
+            threshold=0.7,
+            limits=(0.05, 0.94),
+            threshold_title=lazy("Accuracy after a fall"),
+            usual=0.9,
+        ),
     )
 }
 
@@ -133,6 +184,7 @@ class RuleFinding:
     value: float
     n: int
     threshold: float
+    detail: str = ""
 
     @property
     def shown(self) -> str:
@@ -142,27 +194,51 @@ class RuleFinding:
     @property
     def sentence(self) -> str:
         """What the study's log says of it."""
-        return _("%(title)s: %(value)s (last %(n)d answers, threshold %(threshold)s).") % {
+        text = _("%(title)s: %(value)s (last %(n)d answers, threshold %(threshold)s).") % {
             "title": self.measure.title,
             "value": self.shown,
             "n": self.n,
             "threshold": self.measure.shown(self.threshold),
         }
+        return self.detail or text
 
 
-def find(rules: dict[str, Any], answers: Sequence[RecentAnswer]) -> list[RuleFinding]:
-    """Return the rules that the answers (newest first) trigger."""
+def find(
+    rules: dict[str, Any], answers: Sequence[RecentAnswer], controls: ControlRecord = NO_RECORD
+) -> list[RuleFinding]:
+    """Return the rules that the answers (newest first) or the control answers trigger."""
     findings = []
     decided = [answer for answer in answers if answer.agrees is not None]
     # PostgreSQL stores names in an order of its own.
     for name, measure in MEASURES.items():
         if name not in rules:
             continue
+        if name in OF_CONTROLS:
+            findings += _find_in_controls(measure, rules[name], controls)
+            continue
         window, threshold, action = (rules[name][part] for part in PARTS)
         last = (decided if name == AGREEMENT else answers)[:window]
         if len(last) == window and measure.is_met(value := measure.read(last), window, threshold):
             findings.append(RuleFinding(measure, action, value, window, threshold))
     return findings
+
+
+def _find_in_controls(
+    measure: AnswerMeasure, rule: dict[str, Any], controls: ControlRecord
+) -> list[RuleFinding]:
+    record, fall, threshold = controls.recent, None, rule["threshold"]
+    if measure.name == FALL:
+        from cqa_site.stats.drift import accuracy_chart
+
+        fall = controls.fall_on(accuracy_chart(rule["usual"], threshold))
+        shown = ControlRecord(controls.answers[fall.start - 1 :]) if fall else NO_RECORD
+    else:
+        is_met = record.n >= rule["window"] and record.is_below_at_any_look(threshold)
+        shown = record if is_met else NO_RECORD
+    if shown.accuracy is None:
+        return []
+    finding = RuleFinding(measure, rule["action"], shown.accuracy, shown.n, threshold)
+    return [replace(finding, detail=record.describe(fall))]
 
 
 def share_by_chance(counts: Sequence[int], window: int) -> float:

@@ -5,9 +5,11 @@ from typing import Any
 from django import template
 
 from cqa_site.people.models import Rater
-from cqa_site.rounds.models import Item, Round
+from cqa_site.rounds.models import Item, Place, Round
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages
 from cqa_site.rounds.progress import Pace
+from cqa_site.rounds.rules.actions import record_of
+from cqa_site.rounds.rules.measures import ControlAnswer
 
 register = template.Library()
 
@@ -26,6 +28,13 @@ def cell(column: ListColumn, row: Any) -> dict[str, Any]:
 def pace_of(paces: dict[int, Pace], rater: int) -> dict[str, Any]:
     """Show a rater's pace and anything unusual about it."""
     return {"pace": paces.get(rater)}
+
+
+@register.simple_tag
+def controls_of(controls: dict[int, list[ControlAnswer]], place: Place) -> str:
+    """Return how many of a person's control answers were right; a dash without any."""
+    answers = controls.get(place.rater_id)
+    return record_of(place, answers).right_of_n if answers else "–"
 
 
 @register.simple_tag

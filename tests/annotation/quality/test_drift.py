@@ -7,7 +7,8 @@ from django.utils import timezone
 from annotation.labelling.models.rounds import Assignment
 from annotation.quality import actions as quality
 from annotation.quality.reports.controls import quality_of
-from annotation.quality.reports.drift import drift_chart, drift_curves, drift_table
+from annotation.quality.reports.quality import chart_of_round
+from cqa_site.controls.drift import drift_chart, drift_curves, drift_table
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.models import Place, Qualification
 from tests.annotation.voting import imported, make_raters, vote
@@ -65,11 +66,11 @@ def test_a_right_key_takes_the_pause_back(label_round, researcher):
 
 
 def test_the_table_says_what_came_before_and_since(label_round):
-    curves = drift_curves(label_round, quality_of(label_round)[0])
-    falling, steady = drift_table(label_round, curves).rows
+    curves = drift_curves(chart_of_round(label_round), quality_of(label_round)[0])
+    falling, steady = drift_table(chart_of_round(label_round), curves, label_round.name).rows
     assert falling[1:] == [20, 0.75, 24, 20, "15 of 16", "0 of 4"]
     assert steady[1:] == [20, 1.0, 0, None, "", ""]
-    assert drift_chart(label_round, curves, "wide")["layer"]
+    assert drift_chart(chart_of_round(label_round), curves, "wide")["layer"]
 
 
 def test_the_page_names_who_fell_and_its_files_open(label_round, researcher):
@@ -110,7 +111,8 @@ def test_a_fall_asks_for_the_steps_again_and_the_chart_begins_anew(label_round, 
     quality.check_rater(label_round=label_round, place=falling)
     assert AuditEvent.objects.filter(verb="qualification_to_repeat").count() == 1
     [curve, _steady] = sorted(
-        drift_curves(label_round, quality_of(label_round)[0]), key=lambda curve: -curve.highest
+        drift_curves(chart_of_round(label_round), quality_of(label_round)[0]),
+        key=lambda curve: -curve.highest,
     )
     assert (curve.highest, curve.signal) == (24, None)
     # Four more wrong answers are the next signal.

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from benchmark.preferences.kind import PREFERRING
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.preferences.reports import choices_of, results_of
 from benchmark.rubrics.actions import default_rubric
@@ -67,17 +68,17 @@ lab = built_once(Lab)
 
 
 def controls(round_):
-    return round_.items.exclude(known="").select_related(
+    return round_.items.filter(known__isnull=False).select_related(
         "pair__first__system", "pair__second__system"
     )
 
 
 def better_of(item):
-    return getattr(item.pair, item.known).system.name
+    return getattr(item.pair, item.known["verdict"]).system.name
 
 
 def worse_of(item):
-    other = {"first": "second", "second": "first"}[item.known]
+    other = {"first": "second", "second": "first"}[item.known["verdict"]]
     return getattr(item.pair, other).system.name
 
 
@@ -120,7 +121,8 @@ def meet(lab, round_, *, is_met):
     """Judge everything; of controls the known side, or the other one; else a tie."""
 
     def verdict(sheet):
-        return (sheet.known if is_met else TURNED.get(sheet.known)) or "tie"
+        known = sheet.known and sheet.known["verdict"]
+        return (known if is_met else TURNED.get(known)) or "tie"
 
     compare_all(round_, make_comparer(lab.study, make_member(lab.study, "annotator")), verdict)
 
@@ -131,7 +133,8 @@ def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met,
     made = lab.round(control_share=0.25, control_gap=10)
     meet(lab, made, is_met=is_met)
     (row,) = progress_of(made)
-    assert (row.sheets, row.figures["controls"], row.figures["met"]) == (8, 2, met)
+    [answers] = PREFERRING.control_answers(made).values()
+    assert (row.sheets, len(answers), sum(answer.is_right for answer in answers)) == (8, 2, met)
     page = sign_in(lab.researcher).get(address("preference_round", lab.study, made.public_id))
     text = page.text
     assert f"{met} of 2" in text
@@ -139,7 +142,7 @@ def test_how_many_controls_a_person_met_and_none_of_who_is_left_out(lab, is_met,
     assert list(lifecycle.find_violations()) == []
     decide_rater(place=Place.objects.get(round=made), actor=lab.researcher, decision="exclude")
     (row,) = progress_of(made)
-    assert (row.figures["controls"], row.figures["met"]) == (0, 0)
+    assert row.sheets == 0
 
 
 def test_controls_rank_no_system(lab):
@@ -157,7 +160,7 @@ def test_a_judge_meets_controls_too(lab):
     run = make_preferring_run(
         lab.study, make_endpoint(lab.study, lab.researcher), lab.researcher, says_later
     )
-    assert run.preference_sheets.exclude(known="").count() == 4
+    assert run.preference_sheets.filter(known__isnull=False).count() == 4
     (judge,) = choices_of(lab.study)
     assert judge.sheets == 12
     page = sign_in(lab.researcher).get(address("run", lab.study, run.public_id))
@@ -181,8 +184,9 @@ def test_the_page_of_a_control_is_that_of_any_pair(lab):
 def test_a_sheet_that_lost_what_its_item_knows_is_found(lab):
     made = lab.round(control_share=0.25, control_gap=10)
     meet(lab, made, is_met=True)
-    PreferenceSheet.objects.exclude(known="").update(known="")
-    assert len(list(lifecycle.find_violations())) == 2
+    PreferenceSheet.objects.filter(known__isnull=False).update(known=None)
+    lost = [text for text in lifecycle.find_violations() if "does not know" in text]
+    assert len(lost) == 2
 
 
 @pytest.mark.long
@@ -194,6 +198,6 @@ def test_the_form_of_a_round(lab):
     for wrong in (f"{one}", f"{one} {one}", f"{one} nobody", f"{one} {other}\n{other} {one}"):
         assert client.post(url, form | {"controls": wrong}).status_code == 422
     assert client.post(url, form | {"controls": f"{one} {other}\n"}).status_code == 302
-    item = PreferenceItem.objects.exclude(known="").get()
+    item = PreferenceItem.objects.filter(known__isnull=False).get()
     edit = address("preference_round_edit", lab.study, item.round.public_id)
     assert f"{one} {other}" in client.get(edit).text

@@ -1,23 +1,25 @@
-"""Falls in annotators' control accuracy while they work: their charts, beside each other."""
+"""Falls in people's control accuracy while they work: their charts, beside each other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.labelling.models.rounds import LabelRound
-from annotation.quality.reports.quality import AnnotatorQuality, ControlRecord, chart_of_round
+from cqa_site.people.models import Rater
+from cqa_site.results.figures import Figure, Files
 from cqa_site.results.tables import Column, table_of
+from cqa_site.rounds.rules.records import ControlRecord
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import MOST, lines, of_all
 from cqa_site.web.tables import TableData, one_line
 
 if TYPE_CHECKING:
-    from cqa_site.stats.drift import AccuracyChart
+    from cqa_site.stats.drift import AccuracyChart, AccuracyFall
 
 DRIFT_TITLE = gettext_lazy("Drift of control accuracy")
 DRIFT_RECIPE = gettext_lazy(
@@ -30,11 +32,24 @@ DRIFT_RECIPE = gettext_lazy(
 SOON = 60
 
 
+class ControlledPerson(Protocol):
+    """Somebody with a record on control items, and where a chart signals a fall in it."""
+
+    @property
+    def rater(self) -> Rater: ...
+
+    @property
+    def controls(self) -> ControlRecord: ...
+
+    @property
+    def fall(self) -> AccuracyFall | None: ...
+
+
 @dataclass(frozen=True)
 class DriftCurve:
-    """One annotator's sums after each control answer, and what came before and after a signal."""
+    """One person's sums after each control answer, and what came before and after a signal."""
 
-    annotator: AnnotatorQuality
+    person: ControlledPerson
     sums: list[int]
 
     @property
@@ -45,32 +60,30 @@ class DriftCurve:
     @property
     def signal(self) -> int | None:
         """Number of the control answer at which a fall was signalled; None without a signal."""
-        return self.annotator.fall.signal if self.annotator.fall else None
+        return self.person.fall.signal if self.person.fall else None
 
     @property
     def before(self) -> str:
         """Right answers of all before the estimated start of the fall; empty without a signal."""
-        fall = self.annotator.fall
+        fall = self.person.fall
         return self._right(0, fall.start - 1) if fall else ""
 
     @property
     def since(self) -> str:
         """Right answers of all since the estimated start of the fall; empty without a signal."""
-        fall = self.annotator.fall
+        fall = self.person.fall
         return self._right(fall.start - 1, None) if fall else ""
 
     def _right(self, first: int, end: int | None) -> str:
-        record = ControlRecord(self.annotator.controls.answers[first:end])
-        return _("%(right)d of %(n)d") % {"right": record.right, "n": record.n}
+        return ControlRecord(self.person.controls.answers[first:end]).right_of_n
 
 
-def drift_curves(label_round: LabelRound, people: Sequence[AnnotatorQuality]) -> list[DriftCurve]:
+def drift_curves(chart: AccuracyChart, people: Iterable[ControlledPerson]) -> list[DriftCurve]:
     """Return the curve of everybody with a control answer, highest sums first."""
-    chart = chart_of_round(label_round)
     curves = [
         DriftCurve(person, _sums(chart, person.controls)) for person in people if person.controls.n
     ]
-    return sorted(curves, key=lambda curve: (-curve.highest, curve.annotator.rater.pseudonym))
+    return sorted(curves, key=lambda curve: (-curve.highest, curve.person.rater.pseudonym))
 
 
 def _sums(chart: AccuracyChart, record: ControlRecord) -> list[int]:
@@ -90,14 +103,13 @@ def drift_power(chart: AccuracyChart) -> dict[str, str]:
     return {"n": str(SOON)} | {name: f"{100 * share:.0f}" for name, share in shares.items()}
 
 
-def drift_table(label_round: LabelRound, curves: Sequence[DriftCurve]) -> TableData:
+def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -> TableData:
     """Return one row per annotator, with what stands before and after a signalled fall."""
-    limit = chart_of_round(label_round).limit
     columns = (
-        Column(_("Annotator"), "annotator.rater.pseudonym"),
-        Column(_("Control answers"), "annotator.controls.n"),
-        Column(_("Control accuracy"), "annotator.controls.accuracy"),
-        Column(_("Highest sum (limit %d)") % limit, "highest"),
+        Column(_("Annotator"), "person.rater.pseudonym"),
+        Column(_("Control answers"), "person.controls.n"),
+        Column(_("Control accuracy"), "person.controls.accuracy"),
+        Column(_("Highest sum (limit %d)") % chart.limit, "highest"),
         Column(_("Signalled at control answer"), "signal"),
         Column(_("Right before the fall"), "before"),
         Column(_("Right since the fall"), "since"),
@@ -105,15 +117,14 @@ def drift_table(label_round: LabelRound, curves: Sequence[DriftCurve]) -> TableD
     return table_of(
         columns,
         curves,
-        caption=_("Drift in round “%s”.") % label_round.name,
+        caption=_("Drift in round “%s”.") % name,
         note=one_line(DRIFT_RECIPE),
         name="drift",
     )
 
 
-def drift_chart(label_round: LabelRound, curves: Sequence[DriftCurve], size: str) -> charts.Spec:
+def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> charts.Spec:
     """Draw everybody's sums with the limit; of many annotators, those with the highest sums."""
-    limit = chart_of_round(label_round).limit
     names = {True: _("Fall signalled"), False: _("No fall signalled")}
     rows = [
         {"number": number, "sum": total, "name": names[curve.signal is not None], "who": who}
@@ -121,20 +132,37 @@ def drift_chart(label_round: LabelRound, curves: Sequence[DriftCurve], size: str
         for number, total in enumerate([0, *curve.sums])
     ]
     last = max((len(curve.sums) for curve in curves[:MOST]), default=1)
-    rows += [
-        {"number": number, "sum": limit, "name": _("Limit"), "who": -1} for number in (0, last)
-    ]
+    limit = {"sum": chart.limit, "name": _("Limit"), "who": -1}
+    rows += [limit | {"number": number} for number in (0, last)]
     titles = (of_all(_("Control answer"), len(curves)), _("CUSUM"))
     return lines(rows, x="number", y="sum", series="name", line="who", titles=titles, size=size)
 
 
-def drift_alt(label_round: LabelRound, curves: Sequence[DriftCurve]) -> str:
+def drift_alt(chart: AccuracyChart, curves: Sequence[DriftCurve]) -> str:
     """Describe the chart in words."""
     signalled = [curve for curve in curves if curve.signal is not None]
-    names = ", ".join(curve.annotator.rater.pseudonym for curve in signalled[:10])
+    names = ", ".join(curve.person.rater.pseudonym for curve in signalled[:10])
     return _("%(n)d annotators, limit %(limit)d. Falls signalled: %(signalled)d%(names)s.") % {
         "n": len(curves),
-        "limit": chart_of_round(label_round).limit,
+        "limit": chart.limit,
         "signalled": len(signalled),
         "names": f" ({names})" if names else "",
     }
+
+
+def drift_figure(
+    chart: AccuracyChart, people: Iterable[ControlledPerson], name: str, files: Files
+) -> Figure:
+    """Return the figure of everybody's curve; ``name`` is that of the round."""
+    curves = drift_curves(chart, people)
+    return Figure(
+        slug="drift",
+        title=DRIFT_TITLE,
+        recipe=DRIFT_RECIPE,
+        table=drift_table(chart, curves, name),
+        alt=drift_alt(chart, curves) if curves else "",
+        draw=partial(drift_chart, chart, curves),
+        files=files,
+        is_wide=True,
+        needed=_("Nobody has answered a control item yet."),
+    )

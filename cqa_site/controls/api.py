@@ -1,0 +1,165 @@
+"""Hidden control items of rounds in the REST interface, for every kind of sheets."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.response import Response
+
+from cqa_site.api.base import (
+    CREATE,
+    LIST,
+    AnyRequest,
+    FormInput,
+    Input,
+    Request,
+    S,
+    StudyViews,
+    address,
+    require_valid,
+)
+from cqa_site.rounds.controls import agreed_answers, set_control, set_tolerance, take_answer
+from cqa_site.rounds.kind import RoundNotReady, kind_of
+from cqa_site.rounds.models import Place
+from cqa_site.web.rest.queries import conflict_on
+
+from .forms import KnownForm, ToleranceForm
+from .pages import agreed_sheet, controlled_round
+from .reports import control_report
+
+KNOWN = (
+    "Named like the fields of the known answer on the page: criteria, verdict, counts or answer."
+)
+
+
+class KnownInput(Input):
+    """The known answer of the item at a position; null makes it an ordinary item."""
+
+    position = serializers.IntegerField(min_value=1, max_value=10**6)
+    known = serializers.DictField(allow_null=True, help_text=KNOWN)
+
+
+class ToleranceInput(FormInput):
+    """How far a right answer may be from the known one; null stands for the kind's default."""
+
+    form = ToleranceForm
+
+
+class ControlItemSerializer(serializers.Serializer[Any]):
+    """A control item, and how many of its answers were right."""
+
+    position = serializers.IntegerField(source="item.position")
+    known = serializers.DictField(source="item.known", help_text=KNOWN)
+    answers = serializers.IntegerField()
+    right = serializers.IntegerField()
+    is_contested = serializers.BooleanField()
+
+
+class AgreedAnswerInput(Input):
+    """The agreed answer to take, by the ``id`` of the list."""
+
+    id = serializers.UUIDField()
+
+
+class AgreedAnswerSerializer(serializers.Serializer[Any]):
+    """An answer of a closed round on which ``people`` agree; ``id`` is that of the first sheet."""
+
+    id = serializers.UUIDField(source="sheet.public_id")
+    known = serializers.DictField(help_text=KNOWN)
+    people = serializers.IntegerField()
+
+
+class PersonOnControlsSerializer(serializers.Serializer[Any]):
+    """Somebody's record; ``fall_at`` is the control answer at which a fall was signalled."""
+
+    id = serializers.UUIDField(source="rater.public_id")
+    name = serializers.CharField(source="rater.pseudonym")
+    n = serializers.IntegerField(source="controls.n")
+    right = serializers.IntegerField(source="controls.right")
+    accuracy = serializers.FloatField(source="controls.accuracy")
+    interval = serializers.ListField(source="controls.interval", child=serializers.FloatField())
+    fall_at = serializers.IntegerField(source="fall.signal", allow_null=True, default=None)
+
+
+class HiddenControlViews(StudyViews):
+    """The control items of a round."""
+
+    queryset = Place.objects.none()
+    serializer_class: Any = ControlItemSerializer
+    round: Any
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the round inside the study."""
+        super().initial(request, *args, **kwargs)
+        self.round = controlled_round(self.study, kwargs["any_round_id"])
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """In the order of the round."""
+        return self.listed(control_report(self.round).rows)
+
+    @extend_schema(request=KnownInput, responses={204: None})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Set or remove the known answer of an item; 409 where that cannot be."""
+        body = self.read(KnownInput)
+        items = kind_of(self.round).Item._default_manager.filter(round=self.round.pk)
+        item = items.filter(position=body["position"]).first()
+        if item is None:
+            raise ValidationError({"position": ["This round has no such item."]})
+        if (known := body["known"]) is not None:
+            form = KnownForm(known, round_=self.round)
+            require_valid(form)
+            known = form.cleaned_data
+        with conflict_on(RoundNotReady):
+            set_control(round_=self.round, item=item, known=known, actor=request.user)
+        return Response(status=204)
+
+    @extend_schema(request=ToleranceInput, responses=ToleranceInput)
+    def partial_update(self, request: Request, **kwargs: Any) -> Response:
+        """Set the tolerance."""
+        form = ToleranceForm(self.read(ToleranceInput), round_=self.round)
+        require_valid(form)
+        tolerance = form.cleaned_data["tolerance"]
+        set_tolerance(round_=self.round, tolerance=tolerance, actor=request.user)
+        return Response({"tolerance": tolerance})
+
+
+class AgreedAnswerViews(HiddenControlViews):
+    """Agreed answers of closed rounds that can be known answers in this one."""
+
+    serializer_class = AgreedAnswerSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """Newest rounds first."""
+        return self.listed(agreed_answers(self.round))
+
+    @extend_schema(request=AgreedAnswerInput, responses={204: None})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Make an agreed answer a control item; 409 where that cannot be."""
+        sheet_id = self.read(AgreedAnswerInput)["id"]
+        try:
+            sheet = agreed_sheet(self.round, sheet_id)
+        except Http404:
+            raise ValidationError({"id": ["This is no agreed answer."]}) from None
+        with conflict_on(RoundNotReady):
+            take_answer(round_=self.round, sheet=sheet, actor=request.user)
+        return Response(status=204)
+
+
+class PersonOnControlsViews(HiddenControlViews):
+    """Everybody's record on the control items."""
+
+    serializer_class = PersonOnControlsSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """In order of arrival."""
+        return self.listed(control_report(self.round).people)
+
+
+CONTROLS = S + "rounds/<uuid:any_round_id>/controls/"
+urlpatterns = [
+    address(CONTROLS, "round_controls", HiddenControlViews, **CREATE, patch="partial_update"),
+    address(f"{CONTROLS}agreed/", "round_agreed_answers", AgreedAnswerViews, **CREATE),
+    address(f"{CONTROLS}people/", "round_control_people", PersonOnControlsViews, **LIST),
+]

@@ -1,0 +1,101 @@
+"""Control items of a round with their answers, and everybody's record on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cqa_site.judging.chat import digest
+from cqa_site.people.models import Rater
+from cqa_site.rounds.controls import control_items
+from cqa_site.rounds.kind import SheetKind, sheet_kind_of
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.rules.actions import record_of
+from cqa_site.rounds.rules.measures import FALL, MEASURES
+from cqa_site.rounds.rules.records import ControlRecord
+
+if TYPE_CHECKING:
+    from cqa_site.stats.drift import AccuracyChart, AccuracyFall
+
+# From so many answers on, a control item that most people miss may have a wrong known answer.
+LEAST_TO_DOUBT = 3
+
+
+@dataclass(frozen=True)
+class ControlRow:
+    """A control item, and how many of its answers were right."""
+
+    item: Any
+    known: str
+    answers: int
+    right: int
+
+    @property
+    def is_contested(self) -> bool:
+        """Whether most people missed the known answer."""
+        return self.answers >= LEAST_TO_DOUBT and 2 * self.right < self.answers
+
+
+@dataclass(frozen=True)
+class PersonOnControls:
+    """A person's record, and where the round's chart signals a fall in it."""
+
+    place: Place
+    controls: ControlRecord
+    fall: AccuracyFall | None
+
+    @property
+    def rater(self) -> Rater:
+        return self.place.rater
+
+
+@dataclass(frozen=True)
+class ControlReport:
+    """What the control items of a round say; ``state`` changes with every answer and setting."""
+
+    rows: list[ControlRow]
+    people: list[PersonOnControls]
+    chart: AccuracyChart
+    state: str
+
+
+def known_text(kind: SheetKind, round_: Any, known: Mapping[str, Any]) -> str:
+    """Return a known answer in words: a choice by its label, numbers with their names."""
+    fields = kind.answer_fields(round_)
+    texts = []
+    for name, value in known.items():
+        choices = dict(getattr(fields[name], "choices", ()))
+        text = f"{value:g}" if isinstance(value, float) else str(value)
+        is_only = len(known) == 1
+        label = name if len(known) > 2 else fields[name].label
+        texts.append(str(choices.get(value, text)) if is_only else f"{label} {text}")
+    return ", ".join(texts)
+
+
+def control_report(round_: Any) -> ControlReport:
+    """Return the control items and everybody who answered one, in a fixed number of queries."""
+    from cqa_site.stats.drift import accuracy_chart
+
+    kind = sheet_kind_of(round_)
+    answers = kind.control_answers(round_)
+    every = [answer for own in answers.values() for answer in own]
+    counts = Counter(answer.thing for answer in every)
+    right = Counter(answer.thing for answer in every if answer.is_right)
+    things = [(item, getattr(item, f"{kind.subject}_id")) for item in control_items(round_)]
+    rows = [
+        ControlRow(item, known_text(kind, round_, item.known), counts[thing], right[thing])
+        for item, thing in things
+    ]
+    rule = round_.rules.get(FALL) or vars(MEASURES[FALL])
+    chart = accuracy_chart(rule["usual"], rule["threshold"])
+    people = []
+    places = Place.objects.filter(round=round_.pk, rater__in=answers)
+    for place in places.select_related("rater__user").order_by("pk"):
+        record = record_of(place, answers[place.rater_id])
+        people.append(PersonOnControls(place, record, record.fall_on(chart)))
+    seen = [[person.rater.pk, *map(int, person.controls.answers)] for person in people]
+    starts = [person.controls.start for person in people]
+    state = digest([round_.name, chart.usual, chart.fallen, starts, seen])[:16]
+    return ControlReport(rows, people, chart, state)

@@ -1,0 +1,190 @@
+"""Hidden control items of rounds of sheets: their known answers, and where these come from.
+
+A control item looks like any other. Everybody gets each once, among their ordinary items
+(`cqa_site.rounds.queue.controls_due`). It needs no slots, and its answers enter no figure.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F, Max, QuerySet
+from django.utils.translation import gettext as _
+
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from .kind import RoundNotReady, SheetKind, sheet_kind_of
+from .lifecycle import locked_round
+from .models import COUNTED, ORDINARY, Round, Sheet
+from .queue import CHUNK, free_slots, hold_slot
+
+CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
+# Agreed answers that a page offers.
+OFFERED = 50
+
+
+@transaction.atomic
+def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: User) -> None:
+    """Make an item a hidden control item, change its known answer, or with None undo that.
+
+    In a running round, answers given so far count as control answers or as ordinary ones then.
+    Raises RoundNotReady for closed rounds and for examples of the qualification.
+    """
+    stored = locked_round(round_, *CHANGEABLE)
+    kind = sheet_kind_of(stored)
+    _check(kind, item)
+    before, item.known = item.known, known
+    if before == known:
+        return
+    item.save(update_fields=["known"])
+    if stored.state != Round.State.DRAFT:
+        _turn_sheets(kind, stored, item, was_control=before is not None)
+    _note(stored, item, actor, before)
+
+
+@transaction.atomic
+def set_tolerance(*, round_: Any, tolerance: float | None, actor: User) -> None:
+    """Set how far a right answer may be from a known one; None stands for the kind's default."""
+    before = round_.control_tolerance
+    if before == tolerance:
+        return
+    Round.objects.filter(pk=round_.pk).update(control_tolerance=tolerance)
+    round_.control_tolerance = tolerance
+    record(
+        study=round_.study,
+        actor=actor,
+        verb="control_tolerance_changed",
+        subject=round_.name,
+        before=before,
+        after=tolerance,
+    )
+
+
+@transaction.atomic
+def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
+    """Take the answer of a sheet as known; return the item, which is new if the round had none.
+
+    ``sheet`` is one of `agreed_answers`. Raises RoundNotReady as `set_control` does.
+    """
+    kind = sheet_kind_of(round_)
+    known = kind.answer_of(sheet)
+    items = kind.Item._default_manager.filter(round=round_.pk)
+    like = {column: _value(sheet, column) for column in kind.likeness}
+    if item := items.filter(**like).first():
+        set_control(round_=round_, item=item, known=known, actor=actor)
+        return item
+    stored = locked_round(round_, *CHANGEABLE)
+    last = items.aggregate(last=Max("position"))["last"] or 0
+    subject = {kind.subject: kind.copied(stored, sheet)}
+    item = kind.Item._default_manager.create(
+        round=stored, position=last + 1, known=known, **subject
+    )
+    _note(stored, item, actor, None)
+    return item
+
+
+def control_items(round_: Any) -> QuerySet[Any]:
+    """Return the control items with their subjects, in the order of the round."""
+    kind = sheet_kind_of(round_)
+    items = kind.Item._default_manager.filter(round=round_.pk, known__isnull=False)
+    rows: QuerySet[Any] = items.select_related(*kind.item_needed).order_by("position")
+    return rows
+
+
+@dataclass(frozen=True)
+class AgreedAnswer:
+    """An answer that all of ``people`` gave in a closed round; ``sheet`` is the first of them."""
+
+    sheet: Any
+    known: dict[str, Any]
+    people: int
+
+
+def agreed_answers(round_: Any, most: int = OFFERED) -> list[AgreedAnswer]:
+    """Return answers of closed rounds on which two people or more agree, newest rounds first.
+
+    Agreed is what differs from the first answer by no more than a right answer may. Things with a
+    known answer in this round are left out.
+    """
+    kind = sheet_kind_of(round_)
+    sheets = _comparable(kind, round_)
+    several = sheets.order_by().values("round", kind.subject).annotate(n=Count("rater"))
+    things = several.filter(n__gt=1).order_by("-round", kind.subject)
+    keys = things.values_list(kind.subject, flat=True)[:CHUNK]
+    rows = sheets.filter(**{f"{kind.subject}__in": list(keys)})
+    by_thing: dict[Any, list[Any]] = defaultdict(list)
+    for sheet in rows.select_related("round", *kind.needed, *kind.item_needed):
+        by_thing[sheet.round_id, getattr(sheet, f"{kind.subject}_id")].append(sheet)
+    items = kind.Item._default_manager.filter(round=round_.pk).exclude(ORDINARY)
+    seen = set(items.values_list(*kind.likeness))
+    agreed: list[AgreedAnswer] = []
+    for _place, (first, *others) in sorted(by_thing.items(), key=lambda row: -row[0][0]):
+        like = tuple(_value(first, column) for column in kind.likeness)
+        known = kind.answer_of(first)
+        are_right = [kind.is_right(round_, other, known) for other in others]
+        if are_right and all(are_right) and like not in seen and len(agreed) < most:
+            seen.add(like)
+            agreed.append(AgreedAnswer(first, known, 1 + len(others)))
+    return agreed
+
+
+def _comparable(kind: SheetKind, round_: Any) -> QuerySet[Any]:
+    """Return people's counted first sheets of closed rounds whose answers fit this round."""
+    rows = kind.Sheet._default_manager.filter(
+        COUNTED, kind.alike(round_), study=round_.study_id, replicate=0
+    )
+    closed = rows.filter(round__state=Round.State.CLOSED).exclude(round=round_.pk)
+    return closed.order_by("pk")
+
+
+def _value(row: Any, column: str) -> Any:
+    """Return the key that a column of `SheetKind.likeness` has in a sheet."""
+    *path, last = column.split("__")
+    for name in path:
+        row = getattr(row, name)
+    return getattr(row, f"{last}_id")
+
+
+def _check(kind: SheetKind, item: Any) -> None:
+    if not kind.takes_controls:
+        raise RoundNotReady(_("Items of this kind have no right answer."))
+    if item.is_example:
+        raise RoundNotReady(_("This item is an example of the qualification."))
+
+
+def _turn_sheets(kind: SheetKind, stored: Any, item: Any, *, was_control: bool) -> None:
+    """Apply a change of the known answer to the sheets of a running round."""
+    thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
+    sheets = kind.Sheet._default_manager.filter(round=stored, is_example=False, **thing)
+    sheets.update(known=item.known)
+    if item.known is None:
+        _hold_slots(kind, stored, item, sheets)
+    elif not was_control:
+        free_slots(kind, sheets)
+
+
+def _hold_slots(kind: SheetKind, stored: Any, item: Any, sheets: QuerySet[Any]) -> None:
+    slots = kind.Slot._default_manager
+    if not slots.filter(item=item.pk).exists():
+        numbers = range(1, kind.slots(stored, [item.pk])[item.pk] + 1)
+        slots.bulk_create(kind.Slot(round=stored, item=item, number=number) for number in numbers)
+    submitted = sheets.filter(state=Sheet.State.SUBMITTED, replicate=0, is_extra=False)
+    for sheet in submitted.select_related("round").order_by("pk"):
+        hold_slot(sheet)
+        sheet.save(update_fields=["slot", "is_extra"])
+
+
+def _note(stored: Any, item: Any, actor: User, before: dict[str, Any] | None) -> None:
+    change = (before is None) - (item.known is None)
+    if stored.state != Round.State.DRAFT:
+        Round.objects.filter(pk=stored.pk).update(n_controls=F("n_controls") + change)
+    record(
+        study=stored.study,
+        actor=actor,
+        verb="control_set" if item.known is not None else "control_removed",
+        subject=f"{stored.name}: {item.position}",
+        before=before,
+        after=item.known,
+    )

@@ -1,0 +1,93 @@
+"""Somebody's record on hidden control items, whatever the kind of the round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from cqa_site.stats.drift import AccuracyChart, AccuracyFall
+
+
+@dataclass(frozen=True)
+class ControlRecord:
+    """Answers on control items in the order served: whether each equals the known one.
+
+    The chart leaves out the first ``start`` of them, after which the steps were passed again or
+    an action was taken back.
+    """
+
+    answers: tuple[bool, ...] = ()
+    start: int = 0
+
+    @property
+    def right(self) -> int:
+        """Number of right answers."""
+        return sum(self.answers)
+
+    @property
+    def n(self) -> int:
+        """Number of answers."""
+        return len(self.answers)
+
+    @property
+    def right_of_n(self) -> str:
+        """The two numbers in words."""
+        return _("%(right)d of %(n)d") % {"right": self.right, "n": self.n}
+
+    @property
+    def accuracy(self) -> float | None:
+        """Share of right answers; None without answers."""
+        return self.right / self.n if self.n else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Exact 95 % interval (Clopper–Pearson) of the accuracy."""
+        return _interval(self.right, self.n) if self.n else None
+
+    @property
+    def recent(self) -> ControlRecord:
+        """The answers from ``start`` on."""
+        return ControlRecord(self.answers[self.start :])
+
+    def is_below(self, mark: float) -> bool:
+        """Whether the whole interval is below the mark at a single look; rule "below a mark"."""
+        return self.interval is not None and self.interval[1] < mark
+
+    def is_below_at_any_look(self, mark: float) -> bool:
+        """Whether the share is below the mark at any look; rule "below a mark at any look"."""
+        from cqa_site.stats.drift import is_below
+
+        return is_below(self.right, self.n, mark)
+
+    def fall_on(self, chart: AccuracyChart) -> AccuracyFall | None:
+        """Return where the chart signals a fall in accuracy; None if it does not."""
+        from cqa_site.stats.drift import find_fall
+
+        fall = find_fall(chart, self.recent.answers)
+        if fall is None:
+            return None
+        return replace(fall, signal=fall.signal + self.start, start=fall.start + self.start)
+
+    def describe(self, fall: AccuracyFall | None = None) -> str:
+        """Say how many answers were right, and where a fall was signalled."""
+        if self.interval is None:
+            return _("No control item answered.")
+        low, high = self.interval
+        text = _(
+            "Control accuracy %(right)d of %(n)d, 95 %% interval %(low).2f to %(high).2f."
+        ) % {"right": self.right, "n": self.n, "low": low, "high": high}
+        if fall is None:
+            return text
+        return f"{text} {_('A fall was signalled at control answer %d.') % fall.signal}"
+
+
+@lru_cache(maxsize=4_096)
+def _interval(right: int, n: int) -> tuple[float, float]:
+    from cqa_site.stats.intervals import clopper_pearson_interval
+
+    low, high = clopper_pearson_interval(right, n)
+    return low, high
