@@ -168,7 +168,7 @@ MOST_QUESTIONS = 10_000
 
 
 class QuestionInput(Input):
-    """A comparison of the study, with an optional aspect and an optional own wording."""
+    """A comparison of the study, with an optional aspect and an optional wording."""
 
     comparison = serializers.UUIDField()
     aspect = serializers.CharField(max_length=300, allow_blank=True, default="")
@@ -266,7 +266,7 @@ class SystemViews(StudyViews):
     filterset_class = SystemFilter
 
     def rows(self) -> QuerySet:
-        """By name, each with its number of answers."""
+        """List systems by name, each with its number of answers."""
         return self.study.systems.annotate(
             answer_count=Count("answers"), learned_count=count_learned_pairs()
         ).order_by("name")
@@ -301,7 +301,7 @@ class ConditionViews(StudyViews):
     filterset_class = ConditionFilter
 
     def rows(self) -> QuerySet:
-        """By scenario, plain ones first, each with its number of answers."""
+        """List conditions by scenario, plain ones first, each with its number of answers."""
         counted = self.study.conditions.annotate(answer_count=Count("answers"))
         ordered = counted.order_by(*Condition._meta.ordering or ())
         return ordered.select_related("prompt").defer("prompt__system", "prompt__user")
@@ -315,7 +315,7 @@ class AnswerViews(StudyViews):
     filterset_class = AnswerFilter
 
     def rows(self) -> QuerySet:
-        """In the order in which they came."""
+        """Return the rows in the order in which they were stored."""
         named = [field.name for field in Answer._meta.concrete_fields]
         ids = [f"{name}__public_id" for name in (*ORIGIN, "question")]
         named += [f"condition__{field.name}" for field in Condition._meta.concrete_fields]
@@ -325,7 +325,7 @@ class AnswerViews(StudyViews):
 
     @extend_schema(responses=AnswerDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One answer with the numbered arguments it may cite and their final labels."""
+        """Return one answer with the numbered arguments it may cite and their final labels."""
         answer = self.find_row(public_id)
         question = Question.objects.select_related("comparison", "study").get(
             pk=answer.question_id

@@ -263,7 +263,7 @@ class AdjudicationViews(LabelRoundViews):
     filterset_class = AdjudicationFilter
 
     def rows(self) -> QuerySet:
-        """Decisions in the order they were made."""
+        """List decisions in the order in which they were made."""
         return self.label_round.adjudications.select_related(
             "argument__comparison", "rater"
         ).order_by("pk")
@@ -299,7 +299,7 @@ class ConsensusViews(LabelRoundViews):
     serializer_class = ConsensusSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """The method, and the rounds whose labels overrule the votes."""
+        """Return the method, and the rounds whose labels overrule the votes."""
         return self.shown(self.label_round)
 
     @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
@@ -346,7 +346,7 @@ class AdoptionViews(LabelRoundViews):
     filterset_class = AdoptionFilter
 
     def rows(self) -> QuerySet:
-        """In the order they were made."""
+        """Return the rows in the order in which they were created."""
         return self.label_round.adoptions.select_related("source", "rater").order_by("pk")
 
     @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})

@@ -152,7 +152,7 @@ class EditingTaskFilter(filters.FilterSet):
     is_calibration = TrueFalseFilter()
 
     def in_state(self, sheets: QuerySet, name: str, value: str) -> QuerySet:
-        """A change after submitting makes a task one to do again."""
+        """Filter by state; a change after submitting reopens a task."""
         return sheets.filter(TO_DO if value == EditingSheet.Progress.OPEN else ~TO_DO)
 
 
@@ -202,7 +202,7 @@ class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
     filterset_class = EditingTaskFilter
 
     def rows(self) -> QuerySet:
-        """By expert, in the order of the desk."""
+        """List tasks by expert, in the order of the desk."""
         return sheets_with_revisions(self.round)
 
     @extend_schema(responses=EditingTaskDetailSerializer)
@@ -220,7 +220,7 @@ class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
     filterset_class = RevisionFilter
 
     def rows(self) -> QuerySet:
-        """In the order in which they came."""
+        """Return the rows in the order in which they were stored."""
         seen = When(at__gt=F("sheet__round__first_closed_at"), then=Value(value=True))
         revisions = Revision.objects.filter(sheet__round=self.round).annotate(
             is_after_closing=Case(seen, default=Value(value=False), output_field=BooleanField())
@@ -240,7 +240,7 @@ class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
     filterset_class = RoundCommentFilter
 
     def rows(self) -> QuerySet:
-        """Oldest first."""
+        """Return the rows, oldest first."""
         comments = self.round.comments.select_related("answer", "author")
         return comments.defer("answer__text").order_by("pk")
 

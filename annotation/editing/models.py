@@ -99,7 +99,7 @@ class EditingSheet(Sheet):
 
     @property
     def is_to_do(self) -> bool:
-        """Whether the sheet awaits its expert, also after a change to a submitted text."""
+        """Whether the sheet awaits its expert, including after a change to a submitted text."""
         return self.state == Sheet.State.OPEN or self.draft is not None
 
     @property

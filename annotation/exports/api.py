@@ -75,7 +75,7 @@ class ExportViews(LabelRoundViews):
     in_archive = ("create",)
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return (
             self.label_round.export_files.select_related("snapshot", "job", "label_round")
             .defer("snapshot__rows", "snapshot__figures")

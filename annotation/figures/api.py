@@ -52,7 +52,7 @@ class SnapshotViews(FreezingViews, LabelRoundViews):
 
     @property
     def owner(self) -> LabelRound:
-        """Numbers count within the round."""
+        """Return the round, within which snapshots are numbered."""
         return self.label_round
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})

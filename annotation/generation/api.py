@@ -140,7 +140,7 @@ class LaunchEstimateSerializer(EstimateSerializer):
 
 
 class AnswersRunInput(PlanInput):
-    """A model that answers questions; the filters of arguments count where a scenario has any."""
+    """A model that answers questions; argument filters apply if the scenario shows arguments."""
 
     form = GenerationForm
     most_chosen = 1_000
@@ -148,7 +148,7 @@ class AnswersRunInput(PlanInput):
 
 
 class LaunchInput(AnswersRunInput):
-    """Every combination of what is listed becomes a run; the cap is of all of them together."""
+    """Lists whose combinations each become a run; the cap applies to all runs together."""
 
     form = MatrixForm
     left_out = (*PlanInput.left_out, "endpoint", "prompt")
@@ -176,7 +176,7 @@ def _answers(study: Study, actor: User, data: Given) -> RunPlanForm:
 
 
 def matrix_form(study: Study, actor: User, data: Given) -> MatrixForm:
-    """The page's form of a launch, begun with what it offers."""
+    """Return the page's launch form, filled in with its defaults."""
     offered = {name: field.initial for name, field in MatrixForm.base_fields.items()}
     rows: dict[str, tuple[Any, Any]] = {
         "endpoint": (study.endpoints, data.pop("endpoints")),
@@ -211,7 +211,7 @@ class RunComparisonViews(StudyViews):
     queryset = Run.objects.none()
 
     def rows(self) -> QuerySet:
-        """Runs of any kind; each comparison takes those of its own."""
+        """Return runs of any kind; each comparison selects its own kind."""
         return self.study.runs.select_related("prompt", "relevance__label_round")
 
     @extend_schema(responses=RunComparisonSerializer)
@@ -248,7 +248,7 @@ class LaunchViews(StudyViews):
     serializer_class = LAUNCH
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         launches = self.study.generation_launches.select_related("budget")
         generations = GenerationRun.objects.select_related("run", "condition").order_by("run")
         return launches.prefetch_related(Prefetch("generations", generations))

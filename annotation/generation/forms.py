@@ -65,7 +65,7 @@ class GenerationForm(RunPlanForm):
         label=lazy("Include the aspect, if the question has one"), required=False, initial=True
     )
     uses_wording: forms.Field | None = forms.BooleanField(
-        label=lazy("Include the own wording, if the question has one"),
+        label=lazy("Include the question’s own wording, if it has one"),
         required=False,
         initial=True,
         help_text=lazy(
@@ -202,7 +202,7 @@ class MatrixForm(GenerationForm):
         choices=[
             ("both", lazy("Aspect and the question's own wording, if any")),
             ("aspect", lazy("Aspect, without the question's own wording")),
-            ("wording", lazy("Own wording, but not aspect")),
+            ("wording", lazy("The question's own wording, but not its aspect")),
             ("neither", lazy("The two objects alone")),
         ],
         initial=["both"],

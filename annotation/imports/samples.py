@@ -118,7 +118,7 @@ SAMPLES = {
 
 
 def fits_toloka(look: Look) -> str:
-    """Recognise the columns of a Toloka pool's export."""
+    """Recognize the columns of a Toloka pool's export."""
     has_output = any(name.startswith("OUTPUT:") for name in look.columns)
     if not has_output or not look.has("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"):
         return ""
@@ -126,14 +126,14 @@ def fits_toloka(look: Look) -> str:
 
 
 def fits_experts(look: Look) -> str:
-    """Recognise a workbook whose first sheet has the experts' columns."""
+    """Recognize a workbook whose first sheet has the experts' columns."""
     if look.kind != "xlsx" or not look.bare >= {"comparison", "arguments", "relevance"}:
         return ""
     return _("its first sheet has the columns comparison, arguments and relevance")
 
 
 def fits_final_labels(look: Look) -> str:
-    """Recognise comparisons with labelled arguments."""
+    """Recognize comparisons with labelled arguments."""
     arguments = look.first.get("arguments")
     if not look.has("obj1", "obj2") or not isinstance(arguments, list):
         return ""
@@ -143,21 +143,21 @@ def fits_final_labels(look: Look) -> str:
 
 
 def fits_silver(look: Look) -> str:
-    """Recognise comparisons with numbered arguments and answers."""
+    """Recognize comparisons with numbered arguments and answers."""
     if not look.has("object1", "object2", "arguments", "gpt_answers"):
         return ""
     return _("each record has numbered arguments and gpt_answers")
 
 
 def fits_gold(look: Look) -> str:
-    """Recognise comparisons with a list of texts."""
+    """Recognize comparisons with a list of texts."""
     if not look.has("object1", "object2") or not isinstance(look.first.get("comparison"), list):
         return ""
     return _("each record has a list of texts under comparison")
 
 
 def fits_answers(look: Look) -> str:
-    """Recognise one unscored answer per record."""
+    """Recognize one unscored answer per record."""
     is_text = isinstance(look.first.get("comparison"), str)
     if look.kind != "json" or not is_text or not look.has("object1", "object2"):
         return ""
@@ -167,7 +167,7 @@ def fits_answers(look: Look) -> str:
 
 
 def fits_questions(look: Look) -> str:
-    """Recognise two objects per row without columns specific to arguments or answers."""
+    """Recognize two objects per row without columns specific to arguments or answers."""
     columns = question_columns(look.columns)
     if not {"object1", "object2"} <= set(columns) or look.bare & {"text", "comparison", "label"}:
         return ""
@@ -184,7 +184,7 @@ _NUMBERED_QUESTION = re.compile(r"(?:G\d+)?Q(?:ID)?\d", re.IGNORECASE)
 
 
 def fits_table(look: Look) -> str:
-    """Recognise two objects and a sentence per row."""
+    """Recognize two objects and a sentence per row."""
     if is_own_export(look.columns):
         return _("its columns are those of a votes export from this site")
     mapping = guess_mapping(look.columns, look.rows)

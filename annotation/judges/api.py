@@ -159,7 +159,7 @@ class DifferingSerializer(serializers.Serializer):
 
 
 class RunComparisonSerializer(DataSerializer):
-    """How far two runs agree; the first one's labels are the rows of the confusion."""
+    """How far two runs agree; rows of the confusion are the first run's labels."""
 
     shows = RunAgreement
     differing = DifferingSerializer(many=True, help_text="At most 20, the furthest apart first.")
@@ -236,7 +236,7 @@ class JudgeLabelViews(RunPartViews):
     filterset_class = JudgeLabelFilter
 
     def rows(self) -> QuerySet:
-        """By argument, then replicate."""
+        """Return the rows by argument, then replicate."""
         labels = self.run.judge_labels.select_related("argument__comparison", "call")
         return labels.order_by("argument", "replicate")
 
@@ -294,13 +294,13 @@ class TrainedJudgeViews(LabelRoundViews):
     serializer_class = TrainedJudgeSerializer
 
     def rows(self) -> QuerySet:
-        """Newest first, without the models themselves."""
+        """Return the versions, newest first, without the models themselves."""
         versions = self.label_round.trained_judges.select_related("label_round", "rater")
         return versions.defer("model")
 
     @extend_schema(responses=ModelCardSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One version with its model card."""
+        """Return one version with its model card."""
         version = self.find_row(public_id)
         return Response(ModelCardSerializer(version).data)
 
@@ -321,7 +321,7 @@ class TrainedJudgeViews(LabelRoundViews):
 
     @extend_schema(request=NothingInput, responses=JobSerializer)
     def cancel(self, request: Request, **kwargs: Any) -> Response:
-        """Stop the waiting or running training; nothing of it is kept."""
+        """Stop the waiting or running training; nothing of it is stored."""
         self.read(NothingInput)
         if not actions.cancel_training(label_round=self.label_round, actor=request.user):
             raise Conflict("No training is waiting or running.")

@@ -108,7 +108,7 @@ class ItemsInput(Input):
 
 
 class AddedSerializer(serializers.Serializer):
-    """How many items are new."""
+    """Number of new items."""
 
     added = serializers.IntegerField()
 
@@ -154,7 +154,7 @@ class LabelRoundViews(ROUNDS.part):  # type: ignore[name-defined]
 
     @property
     def label_round(self) -> LabelRound:
-        """The round of the address."""
+        """Return the round of the address."""
         return self.round
 
 
@@ -165,7 +165,7 @@ class GuidelineViews(StudyViews):
     serializer_class = GuidelineSerializer
 
     def rows(self) -> QuerySet:
-        """Newest version first."""
+        """List versions, newest first."""
         return self.study.guidelines.all()
 
     @extend_schema(request=GuidelineInput, responses={201: GuidelineSerializer})
@@ -185,7 +185,7 @@ class ItemViews(LabelRoundViews):
     filterset_class = ItemFilter
 
     def rows(self) -> QuerySet:
-        """Items in the order they were added."""
+        """List items in the order in which they were added."""
         return self.label_round.items.select_related("argument__comparison").order_by("pk")
 
     @extend_schema(request=ItemsInput, responses={201: AddedSerializer})
@@ -234,7 +234,7 @@ class ItemViews(LabelRoundViews):
 
 
 def keys_of(ids: list[uuid.UUID], rows: QuerySet) -> dict[uuid.UUID, int]:
-    """Keys of the rows with these public ids, in pieces that every database takes."""
+    """Return the keys of rows with these public ids, in batches that every database accepts."""
     keys: dict[uuid.UUID, int] = {}
     for start in range(0, len(ids), 500):
         piece = rows.filter(public_id__in=ids[start : start + 500])

@@ -291,7 +291,7 @@ class NewLabelRoundForm(LabelRoundForm):
         data = super().clean()
         if data.get("known", 0) > len(self.agreed):
             sentence = _(
-                "People agreed on %d arguments under this guideline. Enter that number or less."
+                "People agreed on %d arguments under this guideline. Enter at most that number."
             )
             self.add_error("known", sentence % len(self.agreed))
         return data

@@ -212,7 +212,7 @@ class BelowInput(Input):
 
 
 class ExcludeLowInput(BelowInput):
-    """The same, and why."""
+    """The same, with the reason."""
 
     reason = serializers.CharField(max_length=300)
 
@@ -325,7 +325,7 @@ class ExclusionViews(LabelRoundViews):
     serializer_class = ExclusionSerializer
 
     def rows(self) -> QuerySet:
-        """Newest first, with how many are still out by each."""
+        """List exclusions, newest first, each with the number of raters still excluded."""
         exclusions = self.label_round.exclusions.annotate(still_excluded=Count("places"))
         # A count groups the rows, and groups forget the order of the model.
         return exclusions.order_by("-pk")
@@ -362,7 +362,7 @@ class ControlViews(LabelRoundViews):
 
     @extend_schema(request=ControlChangeInput, responses=ControlSerializer)
     def change(self, request: Request, **kwargs: Any) -> Response:
-        """Give a control item another known label, also while the round runs, or retire it.
+        """Change a control item's known label, even while the round runs, or retire it.
 
         Every control accuracy is updated immediately. A retired item is no longer served; giving
         it a label restores it.

@@ -48,7 +48,7 @@ class CorpusColumnsForm(forms.Form):
     encoding = forms.ChoiceField(
         label=lazy("Encoding"),
         required=False,
-        choices=[("", lazy("Recognise")), *((name, name) for name in ACCEPTED)],
+        choices=[("", lazy("Recognize")), *((name, name) for name in ACCEPTED)],
     )
 
     def __init__(self, *args, columns: Sequence[str], **kwargs) -> None:

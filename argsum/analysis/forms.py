@@ -206,7 +206,7 @@ class PointForm(forms.Form):
 
 
 class AnalysisRunForm(RunPlanForm):
-    """A run of a language model for one analysis that is done; one reply per request.
+    """A run of a language model for one finished analysis; one reply per request.
 
     A subclass names what makes its target, the fields that go into it, and the field that counts
     the entries of a reply with the tokens of one.

@@ -300,7 +300,7 @@ class PointChange(models.Model):
 
 
 class SignOff(models.Model):
-    """A person's word that the key points shown, and their themes, are final.
+    """A person's confirmation that the key points shown, and their themes, are final.
 
     ``points`` are these, by position: ``[[key point, text, theme], …]``; ``digest`` is their
     hash. A sign-off holds while the key points shown have the same digest.

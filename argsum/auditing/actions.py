@@ -67,7 +67,7 @@ class AuditContent:
 
 
 class AuditRoundKind(OneByOne):
-    """One pair at a time, blind to what the machine made of it."""
+    """One pair at a time, without the machine's placement."""
 
     name = "audit"
     audit = Audit(round="audit_round", person="auditor")

@@ -1,4 +1,4 @@
-"""Audits in the REST interface: rounds, answers, and what they say about an analysis."""
+"""Audits in the REST interface: rounds, answers, and the figures of an analysis."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class AuditRoundInput(FormInput):
 
 
 class AuditRoundSerializer(RoundSerializer):
-    """How a round was drawn, and how far it is: ``done`` of ``wanted`` answers."""
+    """How a round was drawn, and its progress: ``done`` of ``wanted`` answers."""
 
     form = AuditRoundForm
     pairs = serializers.IntegerField(source="size")
@@ -45,7 +45,7 @@ class AuditRoundSerializer(RoundSerializer):
 
 
 class AuditItemSerializer(ItemSerializer):
-    """One pair of a round: ``band`` is what the machine made of it."""
+    """One pair of a round: ``band`` is where the machine placed it."""
 
     id = None
     key_point = public_id("pair.point")
@@ -128,14 +128,14 @@ class AuditSheetFilter(filters.FilterSet):
 
 
 class AuditSheetViews(StudyViews):
-    """Submitted and void answers; nothing else is anybody's answer yet."""
+    """Submitted and void answers; drafts are not answers yet."""
 
     queryset = AuditSheet.objects.none()
     serializer_class = AuditSheetSerializer
     filterset_class = AuditSheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """In the order in which they were made."""
+        """Return the rows in the order in which they were created."""
         rows = AuditSheet.objects.filter(study=self.study, state__in=SHOWN).order_by("pk")
         return rows.select_related("round", "rater", "pair__point", "pair__comment")
 
@@ -188,7 +188,7 @@ class AnalysisAuditViews(StudyViews):
 
     @extend_schema(responses=AuditSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Precision, recall, agreement and corrected shares."""
+        """Return precision, recall, agreement and corrected shares."""
         analyses = self.study.analyses.filter(state=Analysis.State.DONE)
         analysis = get_object_or_404(analyses, public_id=kwargs["analysis_id"])
         return Response(AuditSerializer(audit_of(analysis) or {}).data)

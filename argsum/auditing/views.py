@@ -1,4 +1,4 @@
-"""Pages of audits: checking a pair, rounds, and what the answers say about an analysis."""
+"""Pages of audits: checking a pair, rounds, and the figures of an analysis."""
 
 import random
 import uuid

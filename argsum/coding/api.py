@@ -18,7 +18,7 @@ from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
 
 
 class PointProposalRunInput(PlanInput):
-    """A language model that proposes key points and themes for an analysis that is done.
+    """A language model that proposes key points and themes for a finished analysis.
 
     Up to ``requests`` random samples of ``statements`` are read; the lists are merged into at
     most ``points`` key points under at most ``themes`` themes.
@@ -45,7 +45,7 @@ ASSIGNMENT = start_of(PointAssignmentRunInput, PointAssignmentForm)
 
 
 class CodedStatementSerializer(serializers.ModelSerializer):
-    """Codes of a statement in one reply; none where it fits none.
+    """Codes of a statement in one reply; empty if it fits none.
 
     ``reason`` says why there are no usable codes. ``nearest`` is the code that the match scorer
     finds nearest, and ``agrees`` whether it confirms the codes; null until they are applied.
@@ -80,11 +80,11 @@ class CodedStatementViews(RunPartViews):
     filterset_class = CodedStatementFilter
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run, and see that it assigns statements."""
+        """Find the run, and check that it assigns statements."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != KIND:
             raise Http404
 
     def rows(self) -> QuerySet[CodedStatement]:
-        """In the order in which they came."""
+        """Return the rows in the order in which they were stored."""
         return self.run.coded_statements.select_related("argument", "call").order_by("pk")

@@ -84,7 +84,7 @@ class PointAssignmentForm(AnalysisRunForm):
         initial=assignment.BATCH,
         min_value=1,
         max_value=assignment.MOST_BATCH,
-        help_text=_("Fewer cost more and are judged more carefully."),
+        help_text=_("Smaller requests cost more and are judged more carefully."),
     )
     most_codes = forms.IntegerField(
         label=_("Maximum key points per statement"),

@@ -32,13 +32,13 @@ def _assignment(analysis: Analysis) -> dict[str, Any]:
 
 
 def proposal_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run that proposes: progress, requests, and the key points it came to."""
+    """Show one proposal run: progress, requests, and its key points."""
     context = _run_context(study, run) | {"outcome": proposal_of(run)}
     return render(request, "argsum/coding/proposal.html", context)
 
 
 def assignment_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run that assigns: progress, requests, and what match scores do not confirm."""
+    """Show one assignment run: progress, requests, and codes that match scores do not confirm."""
     outcome = assignment_of(run)
     rows = disagreements_of(run)[:SHOWN] if outcome.differing else []
     context = _run_context(study, run) | {

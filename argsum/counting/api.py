@@ -24,7 +24,7 @@ from cqa_site.runs.forms.plan import RunPlanForm
 
 
 class CountingRunInput(PlanInput):
-    """A judge that counts; the kind of the prompt says what. By default of all sets.
+    """A judge that counts what its prompt asks for, by default for all sets.
 
     Without ``replicates`` it replies ten times for each set, at temperature 1.
     """
@@ -44,13 +44,13 @@ COUNTING = Start(CountingRunInput, _counting)
 
 
 class CountingRoundInput(FormInput):
-    """Which sets are judged how; what is left out keeps its default, or its value."""
+    """Which sets are judged and how; omitted fields keep their default or value."""
 
     form = CountingRoundForm
 
 
 class CountingRoundSerializer(RoundSerializer):
-    """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
+    """How a round was drawn, and its progress: ``done`` of ``wanted`` sheets."""
 
     form = CountingRoundForm
     found = serializers.IntegerField(source="recipe.found", allow_null=True, default=None)
@@ -149,12 +149,12 @@ class CountSheetFilter(filters.FilterSet):
 
 
 class CountSheetViews(StudyViews):
-    """Submitted and void sheets; drafts are nobody's counts yet."""
+    """Submitted and void sheets; drafts do not count yet."""
 
     queryset = CountSheet.objects.none()
     serializer_class = CountSheetSerializer
     filterset_class = CountSheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """In the order in which they were made."""
+        """Return the rows in the order in which they were created."""
         return shown_sheets(self.study, CountSheetQuery())

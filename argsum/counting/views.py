@@ -76,7 +76,7 @@ class FormSummary:
 
 @dataclass(frozen=True)
 class SetForm:
-    """Everything of a set that its judge sees."""
+    """Everything that a judge of a set sees."""
 
     topic: str
     stance: str

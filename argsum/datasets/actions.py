@@ -48,7 +48,7 @@ PIECE = 2_000
 
 
 def usual_steps(*, has_key_points: bool) -> tuple[str, ...]:
-    """Return the steps of the paper; omits the key-point step if there are no references."""
+    """Return the steps of the paper, without the key-point step if there are no references."""
     return PAPER_STEPS if has_key_points else (UNIQUE, ONE_SENTENCE)
 
 

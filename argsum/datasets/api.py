@@ -57,13 +57,13 @@ class FunnelSerializer(serializers.Serializer):
     counts = serializers.SerializerMethodField()
 
     def get_counts(self, funnel: Any) -> dict[str, int]:
-        """``read`` and then each step; before them ``comments``, if arguments are statements."""
+        """Return ``comments`` (for statements), ``read``, and then each step."""
         counts = {} if funnel.comments is None else {"comments": funnel.comments}
         return counts | {step.key: step.left for step in funnel.steps}
 
 
 class DatasetSerializer(ReadSerializer):
-    """A dataset; its funnel stands at its own address."""
+    """A dataset; its funnel has its own address."""
 
     recipe = serializers.SerializerMethodField()
 
@@ -72,12 +72,12 @@ class DatasetSerializer(ReadSerializer):
         fields = ["id", "name", "source", "recipe", "created_at"]
 
     def get_recipe(self, dataset: Dataset) -> list[str]:
-        """Steps of preprocessing that apply."""
+        """Return the preprocessing steps that apply."""
         return list(dataset.recipe.get("steps", PAPER_STEPS))
 
 
 class DatasetDetailSerializer(serializers.Serializer):
-    """A dataset with what every step left; ``is_frozen`` ones of comments can still grow."""
+    """A dataset with its funnel; if ``is_frozen``, only comments can still be added."""
 
     dataset = DatasetSerializer()
     funnels = FunnelSerializer(many=True)
@@ -89,7 +89,7 @@ class DatasetDetailSerializer(serializers.Serializer):
 
 
 class RecipeInput(Input):
-    """Steps that apply; ``unique`` always does, and ``half`` where one is named."""
+    """Steps to apply; ``unique`` always applies, and ``half`` if one is named."""
 
     steps = serializers.ListField(
         child=serializers.ChoiceField(ALL_STEPS), max_length=len(ALL_STEPS)
@@ -127,7 +127,7 @@ class KeyPointSerializer(serializers.Serializer):
 
 
 class CellDetailSerializer(serializers.Serializer):
-    """A cell with its key points, and its arguments by why they are left out ("" is kept)."""
+    """A cell with its key points, and its arguments by reason for exclusion ("" is kept)."""
 
     cell = CellSerializer()
     arguments = serializers.IntegerField()
@@ -162,11 +162,11 @@ class CellArgumentSerializer(ReadSerializer):
         ]
 
     def get_matches(self, argument: Any) -> list[int]:
-        """Positions of the key points that it matches."""
+        """Return the positions of the matching key points."""
         return [label.key_point.position for label in argument.labels if label.is_match]
 
     def get_differs(self, argument: Any) -> list[int]:
-        """Positions of those that it does not match."""
+        """Return the positions of the key points that do not match."""
         return [label.key_point.position for label in argument.labels if not label.is_match]
 
 
@@ -183,7 +183,7 @@ class ArgumentFilter(filters.FilterSet):
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
     def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
-        """As on the page of the cell."""
+        """Filter as the page of the cell does."""
         return shown_arguments(rows, value)
 
 
@@ -194,17 +194,17 @@ class DatasetViews(StudyViews):
     serializer_class = DatasetSerializer
 
     def rows(self) -> QuerySet[Dataset]:
-        """By name."""
+        """Return the rows by name."""
         return datasets_of(self.study)
 
     @extend_schema(responses=DatasetDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One dataset with its funnel."""
+        """Return one dataset with its funnel."""
         return self._shown(self.find_row(public_id))
 
     @extend_schema(request=RecipeInput, responses=DatasetDetailSerializer)
     def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Preprocess again with other steps; 409 once something rests on the dataset.
+        """Preprocess again with other steps; 409 if the dataset is in use.
 
         Statements of comments have the steps `unique` and `says_something`, and no half.
         """
@@ -226,7 +226,7 @@ class DatasetViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Forget a dataset; 409 once something rests on it."""
+        """Delete a dataset; 409 if it is in use."""
         with conflict_on(DatasetInUse):
             delete_dataset(dataset=self.find_row(public_id), actor=request.user)
         return Response(status=204)
@@ -243,7 +243,7 @@ class CellViews(StudyViews):
     filterset_class = CellFilter
 
     def rows(self) -> QuerySet[Cell]:
-        """By position; raises 404 if the dataset is not of this study."""
+        """Return the rows by position; raises 404 for a dataset of another study."""
         rows = Cell.objects.filter(dataset__study=self.study).select_related("dataset")
         if "dataset_id" not in self.kwargs:
             return rows
@@ -252,7 +252,7 @@ class CellViews(StudyViews):
 
     @extend_schema(responses=CellDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One cell with its key points and how many arguments are kept."""
+        """Return one cell with its key points and its number of kept arguments."""
         cell = self.find_row(public_id)
         row = cell_rows([cell])[0]
         payload = {
@@ -270,7 +270,7 @@ class CellPartViews(StudyViews):
     """Base of the views of one cell, which the address names."""
 
     def cell(self) -> Cell:
-        """The cell of the address; raises 404 if it is not of this study."""
+        """Return the cell of the address; raises 404 for a cell of another study."""
         cells = Cell.objects.filter(dataset__study=self.study).select_related("dataset__study")
         cell: Cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         return cell
@@ -284,7 +284,7 @@ class CellArgumentViews(CellPartViews):
     filterset_class = ArgumentFilter
 
     def rows(self) -> QuerySet[CellArgument]:
-        """By position; raises 404 if the cell is not of this study."""
+        """Return the rows by position; raises 404 for a cell of another study."""
         labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
         return with_comments(arguments_of(self.cell())).prefetch_related(
             Prefetch("matches", queryset=labels, to_attr="labels")
@@ -336,15 +336,15 @@ class CommentFilter(filters.FilterSet):
     )
 
     def shown(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
-        """Those of which no statement takes part."""
+        """Filter comments without a kept statement."""
         return saying_nothing(rows)
 
     def paired(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
-        """Column and value count together; see `filter_queryset`."""
+        """Leave the filtering to `filter_queryset`: column and value belong together."""
         return rows
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
-        """What is left."""
+        """Return the rows that match all filters."""
         cleaned_data = self.form.cleaned_data
         column, value = cleaned_data.get("attribute"), cleaned_data.get("value")
         if bool(column) != bool(value):
@@ -361,7 +361,7 @@ class CellCommentViews(CellPartViews):
     filterset_class = CommentFilter
 
     def rows(self) -> QuerySet[Comment]:
-        """By position; raises 404 if the cell is not of this study."""
+        """Return the rows by position; raises 404 for a cell of another study."""
         links: Any = CommentStatement.objects.select_related("argument").order_by("position")
         prefetch = Prefetch("statements", queryset=links, to_attr="said")
         return comments_of(self.cell()).prefetch_related(prefetch)

@@ -60,7 +60,7 @@ class SummarizationSystemSerializer(DataSerializer):
 
 
 class SummarizationSystemsSerializer(serializers.Serializer):
-    """What can be run, and what is installed and cannot."""
+    """Systems that can be run, and installed ones that cannot."""
 
     systems = SummarizationSystemSerializer(many=True)
     faults = body_of(Fault)(many=True)
@@ -74,7 +74,7 @@ class SummarizationSystemViews(StudyViews):
 
     @extend_schema(responses=SummarizationSystemsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """All of them, ours first."""
+        """Return all systems, ours first."""
         refuse_unknown(request, set())
         payload = {"systems": systems(), "faults": faults()}
         return Response(SummarizationSystemsSerializer(payload).data)
@@ -138,7 +138,7 @@ class RunFiguresSerializer(serializers.Serializer):
 
 
 class SystemRunInput(Input):
-    """What is run over what.
+    """The system to run, its dataset and its settings.
 
     ``grid`` maps a parameter to a list of values, or to a range such as ``"0.05-0.95 step
     0.025"``; parameters that it does not name take the values that ``settings`` stands for:
@@ -167,7 +167,7 @@ class SystemRunFilter(filters.FilterSet):
     dataset = filters.UUIDFilter(field_name="dataset__public_id")
 
     def of_system(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        """Those of a system that is installed or ran here; anything else is a 400."""
+        """Filter by a system that is installed or has run here; 400 for any other."""
         system = rows.filter(system=value)
         if value not in {summarizer.name for summarizer in systems()} and not system.exists():
             raise ValidationError({name: ["There is no system with that name."]})
@@ -175,14 +175,14 @@ class SystemRunFilter(filters.FilterSet):
 
 
 class SystemRunViews(StudyViews):
-    """Runs of systems: listed, started, stopped, taken up again."""
+    """Runs of systems: list, start, cancel and resume."""
 
     queryset = SystemRun.objects.none()
     serializer_class = SystemRunSerializer
     filterset_class = SystemRunFilter
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return runs_of(self.study).select_related(
             "dataset", "match_scorer", "quality_scorer", "writing"
         )
@@ -200,7 +200,7 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(responses=RunFiguresSerializer)
     def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Every cell and setting with its clusters, and how good they are."""
+        """Return every cell and setting with its clusters and their figures."""
         run = self.find_row(public_id)
         refuse_unknown(request, set())
         lines = cell_lines(run, list(cells_of(run.dataset, run.split)))
@@ -208,12 +208,12 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=SystemRunSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Compute nothing more; what is there stays."""
+        """Stop the run; stored sets are kept."""
         return self._steer(public_id, cancel_system)
 
     @extend_schema(request=NothingInput, responses=SystemRunSerializer)
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Go on with what is missing."""
+        """Compute the missing sets."""
         return self._steer(public_id, resume_system)
 
     def _steer(self, public_id: uuid.UUID, action: Callable[..., None]) -> Response:
@@ -307,7 +307,7 @@ class SummarySetDetailSerializer(SummarySetSerializer):
         fields = [*SummarySetSerializer.Meta.fields, "arguments"]
 
     def get_arguments(self, row: SummarySet) -> list[dict[str, Any]]:
-        """In the order of the cell; null stands for no key point and for no cluster."""
+        """Return the arguments in the order of the cell; null for no key point or no cluster."""
         arguments = CellArgument.objects.in_bulk(row.arguments)
         n = len(row.arguments)
         columns = [
@@ -346,7 +346,7 @@ class SummarySetViews(StudyViews):
     filterset_class = SummarySetFilter
 
     def rows(self) -> QuerySet:
-        """Without the arguments, which a set's own address has."""
+        """Return sets without arguments, which a single set includes."""
         rows = self.study.summary_sets.select_related("cell__dataset", "system_run")
         return (
             rows.prefetch_related("summaries")
@@ -361,7 +361,7 @@ class SummarySetDetailViews(SummarySetViews):
     serializer_class = SummarySetDetailSerializer
 
     def rows(self) -> QuerySet:
-        """With everything."""
+        """Return sets with all their data."""
         rows = self.study.summary_sets.select_related("cell__dataset", "system_run")
         return rows.prefetch_related("summaries")
 

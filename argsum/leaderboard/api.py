@@ -62,7 +62,7 @@ class KeyPointBoardDetailSerializer(KeyPointBoardSerializer):
 
 
 class KeptChoiceInput(Input):
-    """What to keep; whatever is left out is as on the leaderboard."""
+    """The leaderboard to store; omitted fields are as on the leaderboard."""
 
     dataset = serializers.UUIDField(required=False)
     split = serializers.CharField(required=False, allow_blank=True)
@@ -84,7 +84,7 @@ class KeyPointBoardViews(FreezingViews):
 
     @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})
     def ask(self, request: Request, **kwargs: Any) -> Response:
-        """Compute a leaderboard in the background and keep it as the live one of its split."""
+        """Compute a leaderboard in the background and store it as the live one of its split."""
         parameters = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
         choice = board_choice(self.study, parameters)
         query = {
@@ -104,7 +104,7 @@ class KeyPointBoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def kept_rows(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """The rows behind a snapshot as CSV: exactly the bytes of its sha256."""
+        """Return the rows behind a snapshot as CSV: exactly the bytes of its sha256."""
         return self.rows_file(public_id, "key-points")
 
 
@@ -115,7 +115,7 @@ class KeyPointBoardListViews(ListOfSnapshots, KeyPointBoardViews):
 
 
 class BoardCellSerializer(serializers.Serializer):
-    """A system on one cell: the set that stands for it, and its figures."""
+    """A system on one cell: its chosen set and its figures."""
 
     cell = serializers.UUIDField()
     summary_set = serializers.UUIDField()
@@ -148,7 +148,7 @@ class BoardRowSerializer(serializers.Serializer):
 
 
 class SourceSerializer(serializers.Serializer):
-    """Where coverage or redundancy may come from."""
+    """A source of coverage or redundancy."""
 
     key = serializers.CharField()
     dimension = serializers.CharField()
@@ -266,14 +266,14 @@ WHICH = [
 
 
 class SummaryBoardViews(StudyViews):
-    """The leaderboard of systems that sum up debates."""
+    """The leaderboard of systems that summarize debates."""
 
     queryset = SummarySet.objects.none()
     serializer_class = SummaryBoardSerializer
 
     @extend_schema(parameters=WHICH, responses=SummaryBoardSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """As the page shows it; what is named and not there falls back to the usual."""
+        """Return the leaderboard as the page shows it; unknown values fall back to defaults."""
         refuse_undeclared(request, WHICH)
         choice = board_choice(self.study, request.query_params.dict())
         board = summary_board(choice)
@@ -324,7 +324,7 @@ class CorrelationViews(StudyViews):
 
     @extend_schema(parameters=[DATASET, WITHOUT_USUAL], responses=CorrelationsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Best first in each dimension."""
+        """Return the metrics of each dimension, best first."""
         refuse_undeclared(request, [DATASET, WITHOUT_USUAL])
         without = request.query_params.get("without", LEFT_OUT)
         scope = self.study, _dataset(self, request), without
@@ -337,7 +337,7 @@ class CorrelationViews(StudyViews):
 
     @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
     def points(self, request: Request, **kwargs: Any) -> Response:
-        """The sets behind one correlation: the metric, and the people's mean."""
+        """Return the sets behind one correlation: the metric, and the people's mean."""
         refuse_undeclared(request, [*POINTS, DATASET, WITHOUT_USUAL])
         source = known_source(self.study, request.query_params.dict())
         if source is None:
@@ -350,14 +350,14 @@ class CorrelationViews(StudyViews):
 
 
 class PeopleAgreementViews(StudyViews):
-    """How far people agree with each other and with themselves."""
+    """Agreement of people with each other and with themselves."""
 
     queryset = SummarySet.objects.none()
     serializer_class = PeopleAgreementSerializer
 
     @extend_schema(parameters=[DATASET, WITHOUT], responses=PeopleAgreementSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Over all sets, or those of one dataset."""
+        """Return agreement over all sets, or those of one dataset."""
         refuse_undeclared(request, [DATASET, WITHOUT])
         dataset = _dataset(self, request)
         usual = usually_left_out(self.study, dataset=dataset)

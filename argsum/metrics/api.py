@@ -1,4 +1,4 @@
-"""Metrics of summary sets: the stored values, and asking for more; counts of language models."""
+"""Metrics of summary sets: stored values, requests for more, counts by language models."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ class MetricScoreFilter(filters.FilterSet):
 
 
 class MetricsInput(Input):
-    """Which metrics of which sets; only what is missing is computed."""
+    """Metrics and sets; only missing values are computed."""
 
     functions = serializers.ListField(child=serializers.ChoiceField(CHOICES), min_length=1)
     dataset = serializers.UUIDField(required=False)
@@ -67,14 +67,14 @@ class MetricsInput(Input):
 
 
 class MetricScoreViews(StudyViews):
-    """Stored metrics, in the order in which they came."""
+    """Stored metrics, in the order in which they were computed."""
 
     queryset = MetricScore.objects.none()
     serializer_class = MetricScoreSerializer
     filterset_class = MetricScoreFilter
 
     def rows(self) -> QuerySet[MetricScore]:
-        """Of all sets of the study."""
+        """Return the metrics of all sets of the study."""
         rows = MetricScore.objects.filter(summary_set__study=self.study)
         long = ("arguments", "clusters", "assigned", "scores")
         return (
@@ -130,13 +130,13 @@ class CountReplyViews(RunPartViews):
     filterset_class = CountReplyFilter
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run, and see that it counts."""
+        """Find the run, and check that it counts."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != "counting":
             raise Http404
 
     def rows(self) -> QuerySet[CountReply]:
-        """In the order in which they came."""
+        """Return the rows in the order in which they were stored."""
         long = ("arguments", "clusters", "assigned", "scores")
         rows = self.run.count_replies.select_related("summary_set", "call")
         return rows.defer(*(f"summary_set__{name}" for name in long)).order_by("pk")

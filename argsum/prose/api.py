@@ -1,4 +1,4 @@
-"""How a program has a language model summarize an analysis in prose."""
+"""Summaries in prose in the REST interface."""
 
 from rest_framework import serializers
 
@@ -9,7 +9,7 @@ from .forms import ProseForm
 
 
 class ProseRunInput(PlanInput):
-    """A language model that summarizes an analysis that is done, one paragraph a theme.
+    """A language model that summarizes a finished analysis, one paragraph per theme.
 
     ``paragraphs``, ``sentences`` of each, ``words`` of a sentence and ``statements`` shown are the
     most allowed. The report of the analysis has what is printed of the summary.

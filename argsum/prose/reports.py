@@ -44,7 +44,7 @@ class ParagraphKey(NamedTuple):
 
     @property
     def group(self) -> int:
-        """What tells the paragraphs of a run apart: the first key point."""
+        """Identifier of a paragraph in its run: the first key point."""
         return self.points[0]
 
     @property

@@ -1,4 +1,4 @@
-"""Match and quality scorers: what there is, new ones, training, and one score."""
+"""Match and quality scorers: list, new ones, training, and a trial score."""
 
 import uuid
 from typing import Any
@@ -41,7 +41,7 @@ from cqa_site.web.rest.queries import Conflict, conflict_on, invalid_on
 
 
 class TextScorerSerializer(ReadSerializer):
-    """A scorer; its card and how it learned stand at its own address."""
+    """A scorer; its card and its training have its own address."""
 
     trained_on = public_id("trained_on", allow_null=True, default=None)
     state = serializers.SerializerMethodField()
@@ -69,20 +69,20 @@ class TextScorerSerializer(ReadSerializer):
         ]
 
     def get_state(self, scorer: Scorer) -> str:
-        """Training, ready, failed or cancelled."""
+        """Return the state: training, ready, failed or cancelled."""
         return str(shown_state(scorer))
 
     def get_dev(self, scorer: Scorer) -> dict[str, Any] | None:
-        """None where nothing was measured."""
+        """Return the figures; None if nothing was measured."""
         return scorer.figures.get("dev")
 
     def get_test(self, scorer: Scorer) -> dict[str, Any] | None:
-        """None where nothing was measured."""
+        """Return the figures; None if nothing was measured."""
         return scorer.figures.get("test")
 
 
 class TextScorerDetailSerializer(TextScorerSerializer):
-    """A scorer with recipe, all figures, card and the work it waits for."""
+    """A scorer with recipe, all figures, card and pending jobs."""
 
     recipe = serializers.DictField()
     figures = serializers.DictField()
@@ -99,13 +99,13 @@ class TextScorerInput(FormInput):
 
 
 class TrainInput(FormInput):
-    """A scorer that learns from a dataset; what is left out is as in the usual recipe."""
+    """A scorer that learns from a dataset; omitted fields are as in the default recipe."""
 
     form = TrainForm
 
 
 class WriterTrainInput(FormInput):
-    """A writer that learns from a dataset; what is left out is as in the usual recipe."""
+    """A writer that learns from a dataset; omitted fields are as in the default recipe."""
 
     form = WriterTrainForm
 
@@ -129,7 +129,7 @@ class EncoderSerializer(serializers.Serializer):
 
 
 class EncoderInput(Input):
-    """Which encoder to install."""
+    """The encoder to install."""
 
     encoder = serializers.ChoiceField(list(ENCODERS))
 
@@ -146,17 +146,17 @@ class ScorerViews(StudyViews):
     filterset_class = ScorerFilter
 
     def rows(self) -> QuerySet[Scorer]:
-        """By task and name."""
+        """Return the rows by task and name."""
         return scorers_of(self.study)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """The scorers; a study without any gets its first ones."""
+        """List the scorers; a study without any gets the default ones."""
         first_scorers(self.study)
         return super().list(request, **kwargs)
 
     @extend_schema(responses=TextScorerDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One scorer with its card."""
+        """Return one scorer with its card."""
         return self._shown(self.find_row(public_id))
 
     @extend_schema(request=TextScorerInput, responses={201: TextScorerDetailSerializer})
@@ -170,12 +170,12 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=TrainInput, responses={202: TextScorerDetailSerializer})
     def train(self, request: Request, **kwargs: Any) -> Response:
-        """Train a scorer in the background; `state` and `job` of the scorer say how far it is."""
+        """Train a scorer in the background; its `state` and `job` show the progress."""
         return self._train(request, TrainForm, TrainInput)
 
     @extend_schema(request=WriterTrainInput, responses={202: TextScorerDetailSerializer})
     def train_writer(self, request: Request, **kwargs: Any) -> Response:
-        """Train a writer of key points in the background; as `train`."""
+        """Train a writer of key points in the background, as `train` does."""
         return self._train(request, WriterTrainForm, WriterTrainInput)
 
     def _train(
@@ -193,7 +193,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=TextScorerDetailSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Stop a training; it can go on later."""
+        """Stop a training, which can be resumed later."""
         self.read(NothingInput)
         if not training.cancel_training(scorer=self.find_row(public_id), actor=request.user):
             raise Conflict("No training is in progress.")
@@ -201,7 +201,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses={202: TextScorerDetailSerializer})
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Go on with a training that failed or was cancelled."""
+        """Resume a failed or cancelled training."""
         self.read(NothingInput)
         with conflict_on(ScorerRefused):
             training.resume_training(scorer=self.find_row(public_id), actor=request.user)
@@ -209,14 +209,14 @@ class ScorerViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Delete a scorer that nothing used."""
+        """Delete an unused scorer."""
         with conflict_on(ScorerRefused):
             training.delete_scorer(scorer=self.find_row(public_id), actor=request.user)
         return Response(status=204)
 
     @extend_schema(request=TryInput, responses={202: JobSerializer})
     def score(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Score two texts, or one; the `note` of the job says the score when it is done."""
+        """Score one or two texts; the score is in the `note` of the finished job."""
         row = self.find_row(public_id)
         form = TryForm(self.read(TryInput), scorer=row)
         require_valid(form)
@@ -228,7 +228,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(responses=EncoderSerializer(many=True), filters=False)
     def encoders(self, request: Request, **kwargs: Any) -> Response:
-        """The optional encoders of the site, and whether they are installed."""
+        """List the optional encoders of the site, and whether they are installed."""
         page = self.paginate_queryset(encoder_states())
         return self.get_paginated_response(EncoderSerializer(page, many=True).data)
 

@@ -1,4 +1,4 @@
-"""Endpoints for surveys; their files come in through ``imports``."""
+"""Endpoints for surveys; their files are imported through ``imports``."""
 
 import uuid
 from typing import Any
@@ -49,7 +49,7 @@ class SurveyDetailSerializer(SurveySerializer):
 
     @extend_schema_field(SurveyQuestionSerializer(many=True))
     def get_questions(self, survey: Survey) -> Any:
-        """In the order of the file."""
+        """Return the questions in the order of the file."""
         return SurveyQuestionSerializer(question_rows(survey), many=True).data
 
 
@@ -60,12 +60,12 @@ class SurveyViews(StudyViews):
     serializer_class = SurveySerializer
 
     def rows(self) -> QuerySet[Survey]:
-        """By name."""
+        """Return the rows by name."""
         return surveys_of(self.study)
 
     @extend_schema(responses=SurveyDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One survey with its questions."""
+        """Return one survey with its questions."""
         return Response(SurveyDetailSerializer(self.find_row(public_id)).data)
 
     @extend_schema(request=NothingInput, responses={201: StartedSerializer})

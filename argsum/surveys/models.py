@@ -12,7 +12,7 @@ from ..datasets.models import Dataset
 class Survey(models.Model):
     """Open questions of one or more survey exports.
 
-    ``tool`` is the program whose headings were recognised; empty for any other table. ``roles``
+    ``tool`` is the program whose headings were recognized; empty for any other table. ``roles``
     say what each column was used for at the last import: ``{column: role}``. ``groups`` are the
     comment attributes that closed questions became, in the order of the file.
     """

@@ -1,4 +1,4 @@
-"""How a run that writes key points is asked for."""
+"""Writing runs in the REST interface."""
 
 from rest_framework import serializers
 
@@ -11,7 +11,7 @@ from cqa_site.runs.forms.plan import RunPlanForm
 
 
 class WritingRunInput(PlanInput):
-    """A language model that writes key points for a run of a system that waits for it.
+    """A language model that writes key points for a waiting system run.
 
     ``settings`` names those whose clusters are put into words; without it, all.
     """

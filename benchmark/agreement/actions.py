@@ -35,7 +35,7 @@ class AgreementState:
 
     @cached_property
     def figures(self) -> Agreement | None:
-        """Stored figures; old snapshots' verdicts lose outcomes that were never tested."""
+        """Stored figures; verdicts of old snapshots omit outcomes that were never tested."""
         return without_untested(from_json(Agreement, self.stored)) if self.stored else None
 
     @property

@@ -38,7 +38,7 @@ class JudgeTrustSerializer(serializers.Serializer):
 
 
 class ScoreAgreementSerializer(serializers.Serializer):
-    """The figures of agreement of one snapshot, and what its judges' canaries showed by now."""
+    """The agreement figures of one snapshot, and the current canary results of its judges."""
 
     snapshot = serializers.UUIDField(source="row.public_id")
     number = serializers.IntegerField(source="row.number")
@@ -52,14 +52,14 @@ class ScoreAgreementSerializer(serializers.Serializer):
 
 
 class ScoreAgreementViews(StudyViews):
-    """Everything the pages about agreement, replacement and judges show."""
+    """The figures on the pages about agreement, replacement and judges."""
 
     queryset = BoardSnapshot.objects.none()
     serializer_class = ScoreAgreementSerializer
 
     @extend_schema(parameters=WHICH, responses={200: ScoreAgreementSerializer, 202: JobSerializer})
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Pairs, columns, verdicts and judges of a snapshot; 404 while there is none.
+        """Return pairs, columns, verdicts and judges of a snapshot; 404 while there is none.
 
         Of one condition: 202 with the job while its figures are being made.
         """

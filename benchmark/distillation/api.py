@@ -54,7 +54,7 @@ class DistillationViews(StudyViews):
         responses=PairsSerializer,
     )
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Choose pairs by the rules in the query; the page's form judges them."""
+        """Choose pairs by the rules in the query, which the page's form validates."""
         refuse_unknown(request, {*NAMES, *SEVERAL})
         fields = PairsForm.base_fields.items()
         offered = {name: field.initial for name, field in fields if field.initial is not None}

@@ -48,8 +48,8 @@ LABELS = {
     "rubric_sha256": _("Hash of the rubric"),
     "state": _("State of the sheet"),
     "reason": _("Reason for an unscored sheet"),
-    "off_scale": _("Criteria off the scale"),
-    "given": _("Points off the scale, as given"),
+    "off_scale": _("Criteria outside the scale"),
+    "given": _("Points outside the scale, as given"),
     "is_consolidated": _("Consolidated"),
     "is_counted": _("Counts"),
 }

@@ -48,7 +48,7 @@ class AttackSerializer(DataSerializer):
 
 
 class ScoringSerializer(serializers.Serializer):
-    """By which rubric a run scores, as whom it counts, and what its tests say."""
+    """The rubric of a run, its rater, and the results of its tests."""
 
     rubric = serializers.UUIDField()
     rater = serializers.UUIDField()
@@ -68,7 +68,7 @@ class ScoringSerializer(serializers.Serializer):
 
 
 class RunSheetSerializer(ReadSerializer):
-    """One sheet of a run; ``points`` is empty and ``reason`` set where it is unscored."""
+    """One sheet of a run; if unscored, ``points`` is empty and ``reason`` is set."""
 
     answer = public_id("answer")
     condition = serializers.UUIDField(source="answer.condition.public_id")
@@ -93,7 +93,7 @@ class RunSheetSerializer(ReadSerializer):
 
 
 class ProbeSerializer(serializers.ModelSerializer):
-    """What a judge said to a text that tests it, beside what it gave the plain answer."""
+    """A judge's reply to a test text, beside its points for the plain answer."""
 
     answer = public_id("answer")
     call = public_id("call")
@@ -131,10 +131,10 @@ class ProbeFilter(filters.FilterSet):
 
 
 class ScoringPartViews(RunPartViews):
-    """Addresses below a run that scores; 404 for runs of other kinds."""
+    """Addresses below a scoring run; 404 for runs of other kinds."""
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run, and see that it scores."""
+        """Find the run, and check that it scores."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != "scoring":
             raise Http404
@@ -148,7 +148,7 @@ class ScoringViews(ScoringPartViews):
 
     @extend_schema(responses=ScoringSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Trust, canaries, the swap of objects and the spread of replicates."""
+        """Return trust, canaries, the object swap and the spread of replicates."""
         scoring = ScoringRun.objects.select_related("rubric", "rater").get(run=self.run)
         probes = list(self.run.probe_results.order_by("pk"))
         counts = count_sheets(self.run)
@@ -174,23 +174,23 @@ class RunSheetViews(ScoringPartViews):
     filterset_class = RunSheetFilter
 
     def rows(self) -> QuerySet[ScoreSheet]:
-        """By answer, then replicate."""
+        """Return the rows by answer, then replicate."""
         return sheets_of(self.run)
 
 
 class ProbeViews(ScoringPartViews):
-    """What a run's judge said to canaries and swapped questions."""
+    """Replies of a run's judge to canaries and swapped questions."""
 
     queryset = ProbeResult.objects.none()
     serializer_class = ProbeSerializer
     filterset_class = ProbeFilter
 
     def rows(self) -> QuerySet[ProbeResult]:
-        """In the order in which they came."""
+        """Return the rows in the order in which they were stored."""
         return self.run.probe_results.select_related("answer", "call").order_by("pk")
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """A page of results, each with the total of the plain answer."""
+        """Return one page of results, each with the total of the plain answer."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         plain = plain_totals(self.run, page)
         for probe in page:

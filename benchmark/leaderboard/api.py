@@ -40,7 +40,7 @@ class BoardSerializer(NumberedSnapshotSerializer):
 
 
 class BoardDetailSerializer(BoardSerializer):
-    """A numbered board with every figure, what moved, and its manifest."""
+    """A numbered board with every figure, its changes, and its manifest."""
 
     warnings = serializers.SerializerMethodField()
 
@@ -49,18 +49,18 @@ class BoardDetailSerializer(BoardSerializer):
         fields = [*BoardSerializer.Meta.fields, "figures", "changes", "manifest", "warnings"]
 
     def get_warnings(self, row: BoardSnapshot) -> list[str]:
-        """What is thin about the board, in sentences: read them before you publish."""
+        """Return warnings about thin data, in sentences to read before publishing."""
         return board_warnings(ScoreBoard.from_dict(row.figures["board"]))
 
 
 class RefreshInput(Input):
-    """Of which rubric; by default the newest that has sheets."""
+    """The rubric; by default the newest with sheets."""
 
     rubric = serializers.UUIDField(required=False, allow_null=True, default=None)
 
 
 class PartInput(Input):
-    """Which part of a board's sheets, and what it is ranked by; empty values narrow nothing."""
+    """Part of a board's sheets, and the column to rank by; empty values filter nothing."""
 
     column = serializers.CharField(default=TOTAL, help_text="`total`, a group or a criterion.")
     aspect = serializers.ChoiceField(["", *ASPECTS], default="")
@@ -72,7 +72,7 @@ class PartInput(Input):
 
 
 class PartSerializer(serializers.Serializer):
-    """The figures of a part, made from the sheets of this hash."""
+    """The figures of a part, computed from the sheets with this hash."""
 
     rows_sha256 = serializers.CharField(source="marker")
     figures = serializers.DictField()
@@ -93,7 +93,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(request=RefreshInput, responses={202: JobSerializer})
     def refresh(self, request: Request, **kwargs: Any) -> Response:
-        """Ask for new figures of a live board in the background."""
+        """Request new figures of a live board, computed in the background."""
         wanted = self.read(RefreshInput)["rubric"]
         known = boards_of(self.study)
         rubric = next((version for version in known if wanted in (None, version.public_id)), None)
@@ -105,7 +105,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(request=PartInput, responses={200: PartSerializer, 202: JobSerializer})
     def part(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Figures of a part of a board's sheets; the job that makes them where there are none."""
+        """Return the figures of part of a board's sheets, or the job that computes them."""
         row = self.find_row(public_id)
         wanted = self.read(PartInput)
         chosen = Filters.from_query(wanted, row.recipe)
@@ -126,7 +126,7 @@ class BoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def sheets(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """The sheets behind a board as CSV: exactly the bytes of its sha256."""
+        """Return the sheets behind a board as CSV: exactly the bytes of its sha256."""
         return self.rows_file(public_id, "board")
 
 

@@ -1,4 +1,4 @@
-"""Preferences in the REST interface: rounds, sheets, what they say, and how a judge is started."""
+"""Preferences in the REST interface: rounds, sheets, figures, and judge runs."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ SHOWN = (
 
 
 class PreferenceRoundInput(FormInput):
-    """Which pairs are compared how; what is left out keeps its default, or its value."""
+    """Which pairs are compared and how; omitted fields keep their default or value."""
 
     form = PreferenceRoundForm
     controls = serializers.ListField(
@@ -54,7 +54,7 @@ class PreferenceRoundInput(FormInput):
 
 
 class PreferenceRoundSerializer(RoundSerializer):
-    """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
+    """How a round was drawn, and its progress: ``done`` of ``wanted`` sheets."""
 
     form = PreferenceRoundForm
     controls = serializers.ListField(
@@ -76,7 +76,7 @@ def known_verdict() -> serializers.CharField:
 
 
 class PreferenceItemSerializer(ItemSerializer):
-    """One pair of a round; ``known`` is the verdict that is known of a control pair."""
+    """One pair of a round; ``known`` is the known verdict of a control pair."""
 
     id = None
     known = known_verdict()
@@ -99,7 +99,7 @@ class PreferrerSerializer(PersonSerializer):
 
 
 class PreferenceSheetSerializer(ReadSerializer):
-    """One verdict, about the pair's own first and second answer whichever side they stood on."""
+    """One verdict about the pair's first and second answer, whichever side each was on."""
 
     known = known_verdict()
     question = public_id("pair.question")
@@ -157,14 +157,14 @@ class PreferenceSheetFilter(filters.FilterSet):
 
 
 class PreferenceSheetViews(StudyViews):
-    """Submitted, unscored and void sheets; drafts are nobody's verdicts yet."""
+    """Submitted, unscored and void sheets; drafts do not count yet."""
 
     queryset = PreferenceSheet.objects.none()
     serializer_class = PreferenceSheetSerializer
     filterset_class = PreferenceSheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """In the order in which they were made."""
+        """Return the rows in the order in which they were created."""
         pair = ("pair__question", "pair__first", "pair__second")
         rows = PreferenceSheet.objects.filter(study=self.study, state__in=SHOWN)
         rows = rows.select_related(*pair, "rater", "round", "run")
@@ -191,7 +191,7 @@ class PreferenceStandingSerializer(PositionSerializer):
 
 
 class PreferenceMeetingSerializer(serializers.Serializer):
-    """Verdicts in which one system met another; both bad counts as a tie."""
+    """Verdicts on one system against another; both bad counts as a tie."""
 
     system = serializers.CharField()
     against = serializers.CharField()
@@ -234,14 +234,14 @@ BY = OpenApiParameter("by", str, description="A name among ``choices``; people's
 
 
 class PreferenceViews(StudyViews):
-    """What the verdicts say about systems."""
+    """Ranking and figures of systems by verdicts."""
 
     queryset = PreferenceSheet.objects.none()
     serializer_class = PreferencesSerializer
 
     @extend_schema(parameters=[BY], responses=PreferencesSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Ranking, matrix and figures, as the page shows them."""
+        """Return ranking, matrix and figures, as the page shows them."""
         refuse_unknown(request, {"by"})
         choices = reports.choices_of(self.study)
         choice = reports.chosen_of(choices, request.query_params.get("by", ""))

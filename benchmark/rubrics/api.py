@@ -18,7 +18,7 @@ from cqa_site.web.rest.queries import invalid_on
 
 
 class RubricSerializer(ReadSerializer):
-    """One frozen version, and what uses it."""
+    """One frozen version, and its uses."""
 
     derived_from = public_id("derived_from", allow_null=True, default=None)
     maximum = serializers.IntegerField(source="content.maximum")
@@ -44,7 +44,7 @@ class RubricSerializer(ReadSerializer):
         ]
 
     def get_criteria(self, version: RubricVersion) -> int:
-        """How many criteria it has."""
+        """Return the number of criteria."""
         return len(version.content["criteria"])
 
 
@@ -58,7 +58,7 @@ class RubricTextSerializer(RubricSerializer):
 
 
 class RubricInput(Input):
-    """A rubric as a version's ``content`` has it; the same text again is the same version."""
+    """A rubric in the format of ``content``; an unchanged text returns the same version."""
 
     content = serializers.DictField()
     derived_from = serializers.UUIDField(required=False, allow_null=True, default=None)
@@ -77,17 +77,17 @@ class RubricViews(StudyViews):
     filterset_class = RubricFilter
 
     def rows(self) -> QuerySet[RubricVersion]:
-        """By name, newest first."""
+        """Return the rows by name, newest first."""
         return versions_with_counts(self.study)
 
     @extend_schema(responses=RubricTextSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One version with its text."""
+        """Return one version with its text."""
         return self._shown(public_id)
 
     @extend_schema(request=RubricInput, responses={201: RubricTextSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Keep a rubric as the next version of its name."""
+        """Store a rubric as the next version of its name."""
         body = self.read(RubricInput)
         with invalid_on("content", RubricError):
             rubric = rubric_from_dict(body["content"])

@@ -28,7 +28,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
 
 class ScoringRoundInput(FormInput):
-    """Which answers are scored how; what is left out keeps its default, or its value."""
+    """Which answers are scored and how; omitted fields keep their default or value."""
 
     form = ScoringRoundForm
     # Without one, the study's.
@@ -36,7 +36,7 @@ class ScoringRoundInput(FormInput):
 
 
 class ExampleInput(Input):
-    """The key of an example; points of null take the example out of the round."""
+    """The key of an example; null points remove the example from the round."""
 
     answer = serializers.UUIDField()
     points = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
@@ -46,7 +46,7 @@ class ExampleInput(Input):
 
 
 class ScoringRoundSerializer(RoundSerializer):
-    """How a round was drawn, and how far it is: ``done`` of ``wanted`` sheets."""
+    """How a round was drawn, and its progress: ``done`` of ``wanted`` sheets."""
 
     form = ScoringRoundForm
     other_conditions = serializers.IntegerField(source="recipe.other_conditions", default=0)
@@ -59,7 +59,7 @@ class ScoringRoundSerializer(RoundSerializer):
 
 
 class ScoringItemSerializer(ItemSerializer):
-    """One answer of a round; examples have a key and want no sheets."""
+    """One answer of a round; examples have a key and need no sheets."""
 
     id = public_id("answer")
 
@@ -117,7 +117,7 @@ SHOWN = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State
 
 
 class SheetSerializer(ReadSerializer):
-    """One sheet; ``points`` has no criterion that could not be judged, and that is never a 0."""
+    """One sheet; ``points`` omits criteria that could not be judged, which are never 0."""
 
     answer = public_id("answer")
     condition = serializers.UUIDField(source="answer.condition.public_id")
@@ -173,14 +173,14 @@ class SheetFilter(filters.FilterSet):
 
 
 class ScoreSheetViews(StudyViews):
-    """Submitted, unscored and void sheets; drafts are nobody's points yet."""
+    """Submitted, unscored and void sheets; drafts do not count yet."""
 
     queryset = ScoreSheet.objects.none()
     serializer_class = SheetSerializer
     filterset_class = SheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """In the order in which they were made."""
+        """Return the rows in the order in which they were created."""
         related = ("answer__condition", "rubric", "rater", "round", "run")
         return (
             self.study.score_sheets.filter(state__in=SHOWN)

@@ -124,7 +124,7 @@ _ABBREVIATED = re.compile(
 
 
 def sentence_places(text: str) -> list[Place]:
-    """Where the sentences stand, in reading order.
+    """Return the places of the sentences, in reading order.
 
     Examples
     --------

@@ -97,7 +97,7 @@ class ScoreSheet(rounds.Sheet):
     notes = models.JSONField(default=dict)
     # Criteria whose imported points the rubric does not have; they stay as they were.
     off_scale = models.JSONField(default=list)
-    # {criterion: points} of an unscored reply that named all criteria, some off the scale:
+    # {criterion: points} of an unscored reply that named all criteria, some outside the scale:
     # evidence, and what the paper's recipe takes; no points.
     given = models.JSONField(default=dict)
     # Half points of several people who agreed on one sheet; only from files.

@@ -395,7 +395,7 @@ FAULTS = (
     ),
     Fault(
         name="real-ids-exported",
-        means="An export meant for others holds the ids by which annotators can be recognised.",
+        means="An export meant for others holds the ids by which annotators can be recognized.",
         file="annotation/exports/reports/tables.py",
         old="""record | {"rater_id": source.pseudonym(record["rater_id"]), """,
         new="record | {",

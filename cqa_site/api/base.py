@@ -1,4 +1,4 @@
-"""Base views, bodies and addresses of the REST interface, and who may use them."""
+"""Base views, bodies and addresses of the REST interface, and access to them."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -42,24 +42,24 @@ class PersonViews(GenericViewSet):
     request: Request
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Whatever changes something is said in the body, and no query is passed over."""
+        """Refuse a query in requests that change something: all input is in the body."""
         super().initial(request, *args, **kwargs)
         # A method that the address lacks is a 405, whatever the query says.
         if self.action is not None and request.method not in SAFE_METHODS:
             refuse_unknown(request, set())
 
     def read(self, serializer: type[Serializer], *, partial: bool = False) -> dict[str, Any]:
-        """The checked body of the request; raises 400."""
+        """Return the validated body of the request; raises 400."""
         instance = serializer(data=self.request.data, partial=partial)
         instance.is_valid(raise_exception=True)
         return instance.validated_data
 
     def shown(self, row: object, status: int = 200) -> Response:
-        """One row as the view's serializer shows it."""
+        """Return one row as the view's serializer shows it."""
         return Response(self.get_serializer(row).data, status=status)
 
     def listed(self, rows: Any) -> Response:
-        """One page of rows."""
+        """Return one page of rows."""
         page = self.paginate_queryset(self.filter_queryset(rows))
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
@@ -91,13 +91,13 @@ class StudyViews(PersonViews):
                 refuse_change(self.study, request.method)
 
     def get_queryset(self) -> QuerySet:
-        """The rows of this study, and none while the description is made."""
+        """Return the rows of this study; none while the schema is generated."""
         if self.queryset is not None and getattr(self, "swagger_fake_view", False):
             return self.queryset.none()
         return self.rows()
 
     def rows(self) -> QuerySet:
-        """Rows of ``self.study``."""
+        """Return rows of ``self.study``."""
         raise NotImplementedError
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -133,12 +133,12 @@ REMOVE = ROW | {"delete": "destroy"}
 
 
 def address(route: str, name: str, views: type[ViewSetMixin], **methods: str) -> URLPattern:
-    """One address and which method of the class answers which HTTP method."""
+    """Return one address that maps HTTP methods to methods of the class."""
     return path(route, views.as_view({**methods}), name=f"api_{name}")
 
 
 def posts(base: str, name: str, views: type[ViewSetMixin], verbs: str) -> list[URLPattern]:
-    """One address below another for each verb, which answers a POST.
+    """Return an address below another for each verb; each accepts a POST.
 
     The verb ``go-on`` of ``run`` is called ``api_run_go_on``, and the method ``go_on``.
     """
@@ -160,7 +160,7 @@ def resource(
     row: dict[str, str] = ROW,
     list_views: type | None = None,
 ) -> list[URLPattern]:
-    """A list, its rows, and an address below a row for each verb (see `posts`)."""
+    """Return the addresses of a list, its rows, and each verb below a row (see `posts`)."""
     at = f"{base}<uuid:public_id>/"
     return [
         address(base, many, list_views or views, **listed),
@@ -183,7 +183,7 @@ class ReadSerializer(serializers.ModelSerializer):
 
 
 def public_id(source: str, **kwargs) -> serializers.UUIDField:
-    """The public id of a related row."""
+    """Field for the public id of a related row."""
     return serializers.UUIDField(source=f"{source}.public_id", read_only=True, **kwargs)
 
 
@@ -197,7 +197,7 @@ class Input(serializers.Serializer):
     source: Any
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse unknown fields, and say at a wrong choice which there are."""
+        """Refuse unknown fields; the error for a wrong choice lists the valid ones."""
         for field in self.fields.values():
             _name_choices(getattr(field, "child", field))
         unknown = set(data) - set(self.fields) if isinstance(data, dict) else set()
@@ -218,13 +218,13 @@ class NothingInput(Input):
 
 
 class ReasonInput(Input):
-    """Why; kept in the study's log."""
+    """The reason, which the study's log keeps."""
 
     reason = serializers.CharField(max_length=300)
 
 
 def require_valid(form: forms.BaseForm) -> None:
-    """Let a page's form judge the values, so that page and API know the same rules; raises 400."""
+    """Validate the values with the page's form, so page and API share rules; raises 400."""
     if not form.is_valid():
         errors = {name: list(map(str, texts)) for name, texts in form.errors.items()}
         raise serializers.ValidationError(errors)
@@ -237,7 +237,7 @@ LONGEST_CHOICE = 200
 
 
 class FormInput(Input):
-    """What a page's form asks for; what is left out keeps its default, or its value on a change.
+    """Fields of a page's form; omitted ones keep their default, or their value on a change.
 
     A child declares only fields that travel in another form, and the form judges the values.
     """
@@ -249,7 +249,7 @@ class FormInput(Input):
     most_chosen: ClassVar[int] = 500
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """A field for each of the form's, which a field declared here replaces."""
+        """Return a field for each form field; fields declared here take precedence."""
         fields = {
             name: body_field(field, self.most_chosen, required=is_required(field))
             for name, field in self.form.base_fields.items()
@@ -259,12 +259,12 @@ class FormInput(Input):
 
 
 def is_required(field: forms.Field) -> bool:
-    """Whether a form cannot do without a value, and begins with none."""
+    """Whether a form requires a value and has no initial one."""
     return field.required and field.initial is None
 
 
 def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.Field:
-    """The field of a body that takes or shows what a form's field does; ``more`` is passed on.
+    """Return the body field that corresponds to a form field; ``more`` is passed on.
 
     A form's field may say in ``sent`` what a program sends, where choices do not tell.
     """
@@ -323,13 +323,13 @@ class DataSerializer(serializers.Serializer[Any]):
     own: ClassVar[dict[type, type["DataSerializer"]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Register the child for its dataclass, also where that is part of another one."""
+        """Register the child for its dataclass, even if that is part of another one."""
         super().__init_subclass__(**kwargs)
         if "shows" in vars(cls):
             cls.own[cls.shows] = cls
 
     def get_fields(self) -> dict[str, Field]:
-        """The fields of the dataclass in their order, then those that it lacks."""
+        """Return the fields of the dataclass in order, then the additional ones."""
         declared = super().get_fields()
         fields = {
             name: declared.get(name) or field_of(kind)
@@ -349,7 +349,7 @@ def body_of(kind: type) -> type[DataSerializer]:
 
 
 def field_of(kind: Any, **more: Any) -> Field:
-    """Return the field that shows a value of a type; any JSON where that does not say enough."""
+    """Return the field for a type of value; any JSON if the type is not specific enough."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         known = [member for member in inner if member is not NoneType]

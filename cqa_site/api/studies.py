@@ -45,7 +45,7 @@ from cqa_site.web.rest.queries import Conflict, TrueFalseFilter
 
 
 class StudyInput(Input):
-    """What a study is called."""
+    """The name of a study."""
 
     name = serializers.CharField(max_length=120)
     description = serializers.CharField(allow_blank=True, required=False)
@@ -53,26 +53,26 @@ class StudyInput(Input):
 
 
 class DeletionInput(Input):
-    """The study's name, so that no other one is meant."""
+    """The study's name, to confirm which study is meant."""
 
     name = serializers.CharField()
 
 
 class DeletionSerializer(serializers.Serializer):
-    """Where a person sees how far the deletion is."""
+    """The address that shows the progress of the deletion."""
 
     page = serializers.CharField(read_only=True)
 
 
 class MemberInput(Input):
-    """What a member may do, and whether the study is open to them; both may be left out."""
+    """A member's role, and whether the study is open to them; both are optional."""
 
     role = serializers.ChoiceField(Role.choices, required=False)
     is_active = serializers.BooleanField(required=False)
 
 
 class InvitationInput(Input):
-    """For whom an invitation is, with which role and for how long."""
+    """The note, role and duration of an invitation."""
 
     note = serializers.CharField(max_length=120)
     role = serializers.ChoiceField(Role.choices)
@@ -121,7 +121,7 @@ class InvitationSerializer(ReadSerializer):
 
 
 class NewInvitationSerializer(InvitationSerializer):
-    """An invitation just made, with the address to send to the person."""
+    """A new invitation, with the address to send to the person."""
 
     address = serializers.CharField()
 
@@ -144,7 +144,7 @@ class AuditEventSerializer(serializers.ModelSerializer):
 
 
 class TokenSerializer(ReadSerializer):
-    """The token of this very request, without its secret."""
+    """The token of this request, without its secret."""
 
     class Meta:
         model = ApiToken
@@ -162,7 +162,7 @@ class MeSerializer(ReadSerializer):
 
 
 class StudyNameSerializer(serializers.ModelSerializer):
-    """What every member may know of a study."""
+    """The part of a study that every member may see."""
 
     id = public_id("study")
     name = serializers.CharField(source="study.name", read_only=True)
@@ -238,10 +238,10 @@ class StudyNameViews(PersonViews):
 
 @extend_schema(exclude=True)
 class UnknownAddress(APIView):
-    """Every other address: the same 404 as for a study nobody may see."""
+    """Every other address: the same 404 as for a study that does not exist."""
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Answer whatever the method is."""
+        """Respond to every method."""
         super().initial(request, *args, **kwargs)
         raise NotFound
 
@@ -254,7 +254,7 @@ class MemberViews(AdminViews):
     filterset_class = MemberFilter
 
     def rows(self) -> QuerySet:
-        """Members, also those who left."""
+        """Return all members, including former ones."""
         return self.study.memberships.select_related("user", "study").order_by("pk")
 
     @extend_schema(request=MemberInput, responses=MemberSerializer)
@@ -289,13 +289,13 @@ class MemberViews(AdminViews):
 
 
 class InvitationViews(AdminViews):
-    """Links that make their bearer a member, once."""
+    """Single-use links that make their holder a member."""
 
     queryset = Invitation.objects.none()
     serializer_class = InvitationSerializer
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return self.study.invitations.select_related("created_by", "used_by", "study").order_by(
             "-created_at", "-pk"
         )
@@ -323,12 +323,12 @@ class InvitationViews(AdminViews):
 
 
 class LogViews(StudyViews):
-    """Who changed what and why; rows are only ever added."""
+    """Changes with author and reason; rows are only ever added."""
 
     queryset = AuditEvent.objects.none()
     serializer_class = AuditEventSerializer
     filterset_class = AuditEventFilter
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return self.study.audit_events.select_related("actor")

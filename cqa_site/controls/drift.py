@@ -25,8 +25,9 @@ DRIFT_TITLE = gettext_lazy("Drift of control accuracy")
 DRIFT_RECIPE = gettext_lazy(
     "Bernoulli CUSUM (Reynolds and Stoumbos 1999) over each annotator's answers to control items "
     "in the order served: a right answer lowers the sum by 1, never below 0; a wrong one raises "
-    "it. At the limit a fall is signalled. The limit is the smallest at which an annotator with "
-    "the usual accuracy has 1,000 control answers or more between false signals, on average."
+    "it. At the limit, a fall in accuracy is signalled. The limit is the smallest at which an "
+    "annotator with the usual accuracy has 1,000 control answers or more between false signals, "
+    "on average."
 )
 # Number of control answers for which the page states how often a fall is signalled.
 SOON = 60
@@ -54,7 +55,7 @@ class DriftCurve:
 
     @property
     def highest(self) -> int:
-        """The highest sum so far."""
+        """Highest sum so far."""
         return max(self.sums, default=0)
 
     @property

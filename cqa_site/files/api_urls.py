@@ -1,4 +1,4 @@
-"""Addresses of files that come in, in the REST interface."""
+"""Addresses of imports in the REST interface."""
 
 from cqa_site.api.base import CREATE, LIST, REMOVE, S, address, resource
 

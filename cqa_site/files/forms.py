@@ -49,7 +49,7 @@ class UploadForm(OptionsForm):
         required=False,
         help_text=_("You see the detected kind and the reason, and can change it."),
     )
-    file = FilesField(label=_("File, or several of one kind"), max_length=255)
+    file = FilesField(label=_("One file, or several of the same kind"), max_length=255)
 
     def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
         super().__init__(*args, asked=asked_with_uploads(), **kwargs)

@@ -19,7 +19,7 @@ from .forms import PayTermsForm, terms_of
 
 
 class PayTermsInput(FormInput):
-    """What a link pays. Omitted fields keep their values; null clears a value."""
+    """Pay of a link. Omitted fields keep their values; null clears a value."""
 
     form = PayTermsForm
 

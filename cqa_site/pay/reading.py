@@ -21,14 +21,14 @@ LONGEST_CODE = 40
 
 
 class WrongSubmission(ValueError):
-    """A row that cannot be taken: the field, and why."""
+    """A row that cannot be read: the field and the reason."""
 
     def __str__(self) -> str:
         return " ".join(self.args)
 
 
 def read_export(path: Path, name: str) -> tuple[list[SubmissionRow], list[Problem]]:
-    """Read the platform's export: its rows, and a problem for each that cannot be taken.
+    """Read the platform's export: its rows, and a problem for each unreadable one.
 
     Raises UnreadableFile for a file that is no table, or lacks a column.
     """

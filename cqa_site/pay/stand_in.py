@@ -29,7 +29,7 @@ PATIENCE_SECONDS = 10.0
 
 @dataclass
 class StandInSubmission:
-    """One invented participant and where they stand."""
+    """One invented participant and their status."""
 
     participant: str
     status: str = "ACTIVE"
@@ -66,7 +66,7 @@ class PlatformStandIn:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Settings of a site that takes this platform for its own."""
+        """Return settings for a site that uses this platform."""
         return {"CROWD_KEYS_URL": f"{self.address}/keys", "CROWD_API_URL": self.address}
 
     def __enter__(self) -> Self:
@@ -183,7 +183,7 @@ def _forms(submission: str) -> str:
 
 def _handler_of(platform: PlatformStandIn) -> type[BaseHTTPRequestHandler]:
     class StandInHandler(BaseHTTPRequestHandler):
-        """Its addresses; whatever is wrong is a 404."""
+        """Request handler of the platform; any error is a 404."""
 
         def do_GET(self) -> None:
             address = urlsplit(self.path)

@@ -100,7 +100,7 @@ def is_administrator(user: User) -> bool:
 
 
 def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate ``view(request, …)``: sign in, and answer 403 to anyone but administrators."""
+    """Decorate ``view(request, …)``: require sign-in; 403 for anyone but administrators."""
 
     @login_required
     @wraps(view)
@@ -246,7 +246,7 @@ class TokenAuthentication(BaseAuthentication):
     """Authentication with bearer tokens; a read token may not write."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the token's user; None without the header, so that the view answers 401."""
+        """Return the token's user; None without the header, so that the view returns 401."""
         parts = get_authorization_header(request).split()
         if not parts or parts[0].lower() != b"bearer":
             return None

@@ -1,4 +1,4 @@
-"""Snapshots of every kind through the interface: told, frozen, published, withdrawn, sent."""
+"""Snapshots of every kind in the REST interface: read, freeze, publish, withdraw, download."""
 
 import uuid
 from collections.abc import Callable
@@ -31,7 +31,7 @@ SNAPSHOT_FIELDS = ("is_frozen", "sha256", "recipe", "computed_at", "note", "froz
 
 
 class NumberedSnapshotSerializer(ReadSerializer):
-    """A numbered snapshot; a kind names the fields it tells, `SNAPSHOT_FIELDS` among them."""
+    """A numbered snapshot; a kind names its fields, including `SNAPSHOT_FIELDS`."""
 
     kind: ClassVar[ResultKind]
     is_frozen = serializers.BooleanField()
@@ -42,7 +42,7 @@ class NumberedSnapshotSerializer(ReadSerializer):
     manifest = serializers.SerializerMethodField()
 
     def get_manifest(self, row: Any) -> dict[str, Any]:
-        """Hashes, recipe and counts, and the versions of packages."""
+        """Return hashes, recipe, counts and package versions."""
         return manifest_of(self.kind, row)
 
 
@@ -66,13 +66,13 @@ class PositionSerializer(DataSerializer):
 
 
 class NoteInput(Input):
-    """What the frozen snapshot is for."""
+    """The purpose of the frozen snapshot."""
 
     note = serializers.CharField(max_length=300, allow_blank=True, default="")
 
 
 class FreezingViews(StudyViews):
-    """Snapshots of a study; `owner` is what the numbers count within."""
+    """Snapshots of a study, numbered within their `owner`."""
 
     kind: ClassVar[ResultKind]
     # What is told of the rows that a snapshot is about.
@@ -80,21 +80,21 @@ class FreezingViews(StudyViews):
 
     @property
     def owner(self) -> Model:
-        """The study, unless a kind says otherwise."""
+        """Return the study, unless a kind overrides this."""
         return self.study
 
     @property
     def kept(self) -> QuerySet[Any]:
-        """Those that have figures, newest first."""
+        """Return the snapshots with figures, newest first."""
         snapshots = self.kind.Model._default_manager.filter(**{self.kind.owner: self.owner})
         return snapshots.filter(computed_at__isnull=False)
 
     def rows(self) -> QuerySet[Any]:
-        """The packed rows stay where they are."""
+        """Return the snapshots without loading their packed rows."""
         return self.kept.select_related(*self.related).defer("rows")
 
     def rows_file(self, public_id: uuid.UUID, called: str) -> HttpResponse:
-        """The rows behind one as CSV."""
+        """Return the rows behind a snapshot as CSV."""
         row = get_object_or_404(self.kept.only("rows", "number"), public_id=public_id)
         return snapshot_file(self.kind, row, ROWS, called=called)
 
@@ -128,8 +128,8 @@ class FreezingViews(StudyViews):
 
 
 class ListOfSnapshots(FreezingViews):
-    """The list, without the figures; stands before the views of a kind."""
+    """The list, without the figures; a mixin placed before the views of a kind."""
 
     def rows(self) -> QuerySet[Any]:
-        """Newest first."""
+        """Return the rows, newest first."""
         return super().rows().defer("rows", "figures", "changes")

@@ -13,7 +13,7 @@ Value = str | Callable[..., Any]
 
 
 def value_of(value: Value, row: Any, *more: Any) -> Any:
-    """Return the value of a row, None where its path leads on from None."""
+    """Return the value of a row; None if any part of its path is None."""
     if callable(value):
         return value(row, *more)
     for name in value.split("."):
@@ -43,13 +43,13 @@ class Column:
         return [str(self.title)]
 
     def cells(self, row: Any) -> list[Cell]:
-        """Return the cells under these headings; what is no cell, such as an id, as text."""
+        """Return the cells under these headings; other values, such as ids, as text."""
         value = value_of(self.value, row)
         return [value if value is None or isinstance(value, (str, int, float)) else str(value)]
 
 
 class TextColumn(Column):
-    """A value as text, also of a number that names something; empty without one."""
+    """A value as text, including numbers that are names; empty without a value."""
 
     def cells(self, row: Any) -> list[Cell]:
         """Return the text."""
@@ -81,7 +81,7 @@ def table_of(columns: Iterable[Column], rows: Iterable[Any], **about: str) -> Ta
 
 @dataclass(frozen=True)
 class FigureTable:
-    """A figure of a report as a table: what it is called, how it was made, and what is in it.
+    """A figure of a report as a table: its title, its recipe and its columns.
 
     Attributes
     ----------

@@ -50,20 +50,20 @@ from .progress import Pace, items_of, paces_of, progress_of, rounds_of
 
 
 class ExclusionInput(Input):
-    """Whether somebody's work is taken out of the figures, or back into them, and why."""
+    """Whether a person's work is excluded from the figures or restored, and why."""
 
     decision = serializers.ChoiceField(list(EXCLUSIONS))
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
 
 
 class QualificationInput(ExclusionInput):
-    """The same, or whether somebody may work whatever the examples say."""
+    """The same, or whether a person may work regardless of the examples."""
 
     decision = serializers.ChoiceField(list(DECISIONS))
 
 
 class RoundSerializer(ReadSerializer):
-    """A round with its plan, and how far it is: ``done`` of ``wanted``.
+    """A round with its plan and progress: ``done`` of ``wanted``.
 
     A child names its form, and in ``Meta.fields`` what it shows beside the plan; a field that it
     declares replaces the one that is made from the form.
@@ -77,7 +77,7 @@ class RoundSerializer(ReadSerializer):
         fields = ["id", "state", "wanted", "done", "created_at", "opened_at", "closed_at"]
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """The plan, and what the child shows."""
+        """Return the fields of the plan, then those of the child class."""
         plan = {name: self._planned(name) for name in self.form.base_fields}
         return plan | super().get_fields()
 
@@ -109,7 +109,7 @@ class ItemSerializer(ReadSerializer):
 
 
 class SkipsSerializer(serializers.Serializer[Any]):
-    """How much of what somebody did in the view's round they skipped."""
+    """How many of their items in the view's round a person skipped."""
 
     skipped = serializers.IntegerField(source="pace.skipped", read_only=True)
     skipped_share = serializers.FloatField(
@@ -124,7 +124,7 @@ class SkipsSerializer(serializers.Serializer[Any]):
     rater_pk: ClassVar[str] = "rater_id"
 
     def to_representation(self, instance: Any) -> Any:
-        """With the pace of the row's rater; one query for all rows."""
+        """Add the pace of the row's rater; one query for all rows."""
         root: Any = self.root
         if not hasattr(root, "paces"):
             root.paces = paces_of(self.context["view"].round)
@@ -133,7 +133,7 @@ class SkipsSerializer(serializers.Serializer[Any]):
 
 
 class PaceSerializer(SkipsSerializer):
-    """That, and how fast somebody was."""
+    """Skips, and the person's pace."""
 
     seconds_each = serializers.FloatField(
         source="pace.seconds", read_only=True, allow_null=True, help_text="On average."
@@ -184,7 +184,7 @@ class PersonSerializer(PaceSerializer):
 
 @dataclass(frozen=True)
 class RoundApi:
-    """What is special about the addresses of a kind's rounds.
+    """The parts of the round addresses that differ by kind.
 
     ``plan`` is made from the form of the pages. The others are how a round, an item and a person
     are shown, and a decision about a person; a kind may leave out the last three.
@@ -201,13 +201,13 @@ class RoundApi:
 
     @property
     def form(self) -> type[RoundPlanForm]:
-        """The form of the pages."""
+        """Return the form of the pages."""
         return self.shown.form
 
 
 @dataclass(frozen=True)
 class RoundViews:
-    """The views of a kind: of its rounds, of whatever lies below one, of items and of people."""
+    """The views of a kind: its rounds, addresses below a round, items and people."""
 
     kind: TaskKind
     rounds: type[StudyViews]
@@ -228,19 +228,19 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         filterset_class = api.filters
 
         def rows(self) -> QuerySet[Any]:
-            """Newest first."""
+            """Return the rows, newest first."""
             return rounds_of(kind, self.study).select_related("onboarding", *api.related)
 
         @extend_schema(request=api.plan, responses={201: api.shown})
         def create(self, request: Request, **kwargs: Any) -> Response:
-            """Make a draft, with its items where the plan draws them; 409 if that cannot be."""
+            """Create a draft, with its items if the plan draws them; 409 if not possible."""
             body = self.read(api.plan)
             return self.shown(self._plan(api.form.begun(self.study) | body), 201)
 
         @extend_schema(request=api.plan, responses=api.shown)
         @transaction.atomic
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
-            """Change a draft, drawing its items again, or what can change while people work."""
+            """Change a draft and redraw its items, or change what a running round allows."""
             body = self.read(api.plan, partial=True)
             # Locked, so that of two changes at once neither is written over.
             with conflict_on(RoundNotReady):
@@ -259,22 +259,22 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def open(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Open a draft, or go on after a pause; 409 with the reason why that cannot be."""
+            """Open a draft, or resume after a pause; 409 with the reason if not possible."""
             return self._move(open_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def pause(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Stop serving for a while; work already on screens is still taken."""
+            """Pause serving; work already on people's screens is still accepted."""
             return self._move(pause_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Stop serving; what people have begun is kept."""
+            """Stop serving; unfinished work is kept."""
             return self._move(close_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def reopen(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Let people go on."""
+            """Reopen a closed round."""
             return self._move(reopen_round, public_id)
 
         def _round(self, public_id: uuid.UUID) -> Any:
@@ -322,29 +322,29 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             )
 
     class Items(Part):
-        """What a round gives to people."""
+        """The items that a round gives to people."""
 
         queryset = kind.Item._default_manager.none()
         serializer_class = api.item
 
         def rows(self) -> QuerySet[Any]:
-            """In the order of the round."""
+            """Return the items in the order of the round."""
             return items_of(self.round)
 
     class People(Part):
-        """The people of a round: what they have done, and what is decided about them."""
+        """The people of a round: their progress, and decisions about them."""
 
         queryset = Place.objects.none()
         serializer_class = api.person
         lookup_field = "rater_id"
 
         def rows(self) -> QuerySet[Any]:
-            """In the order in which they came."""
+            """Return the rows in the order in which they were stored."""
             places = Place.objects.filter(round=self.round.pk)
             return places.select_related("round__study", "rater").order_by("pk")
 
         def list(self, request: Request, **kwargs: Any) -> Response:
-            """A page of the people with their counts."""
+            """Return one page of people with their counts."""
             return self.listed(progress_of(self.round))
 
         @extend_schema(request=api.decision, responses=api.person)
@@ -369,7 +369,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 def round_addresses(
     views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
 ) -> list[URLPattern]:
-    """The addresses of a kind's rounds; ``names``: one round, items, people, a decision."""
+    """Return a kind's round addresses; ``names``: one round, items, people, a decision."""
     name, *parts = names
     row = f"{base}<uuid:public_id>/"
     below = f"{base}<uuid:{round_id}>/"

@@ -544,8 +544,8 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             )
         if wanted > self.most_items:
             text = ngettext(
-                "The round has %(most)s item for one person. Require no more than that.",
-                "The round has %(most)s items for one person. Require no more than that.",
+                "One person can get at most %(most)s item in this round. Enter a lower number.",
+                "One person can get at most %(most)s items in this round. Enter a lower number.",
                 self.most_items,
             )
             raise forms.ValidationError(text, params={"most": self.most_items})

@@ -217,7 +217,7 @@ class TaskKind:
     def last_answers(
         self, round_: models.Round, most: int, *, with_majority: bool = False, **where: Any
     ) -> dict[int, list[RecentAnswer]]:
-        """Map raters to their last answers, newest first, at most so many of each.
+        """Map raters to their last answers, newest first, up to a maximum for each.
 
         ``where`` selects raters. One query, and another with the majority of others.
         """

@@ -195,7 +195,7 @@ def how_far(round_: Any, rater: Rater, wanted: int | None = None) -> TaskProgres
 
 
 def newest_of_each(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]:
-    """Return each rater's newest rows, at most so many, by rater and in this order."""
+    """Return each rater's newest rows, up to a maximum, by rater and in this order."""
     turn = Window(RowNumber(), partition_by="rater", order_by=order)
     newest: QuerySet[Any] = rows.annotate(turn=turn).filter(turn__lte=most)
     return newest.order_by("rater", "turn")

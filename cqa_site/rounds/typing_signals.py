@@ -1,4 +1,4 @@
-"""How texts were typed: counts that a page of work sends where the consent says so.
+"""How texts were typed: counts that a work page sends if the consent covers it.
 
 They are shown to researchers and never act on anybody. What a browser sends can be forged.
 """
@@ -95,7 +95,7 @@ class TypingSummary:
 
     @property
     def signals(self) -> list[str]:
-        """What stands out; a signal is no proof."""
+        """Signals that the counts trigger; a signal is not proof."""
         characters = self.typed + self.pasted + self.inserted
         is_enough = self.texts >= LEAST_TEXTS and characters >= LEAST_CHARACTERS
         share, speed = self.pasted_share, self.speed
@@ -139,7 +139,7 @@ def typing_round(study: Study, any_round_id: uuid.UUID) -> Any:
 @study_page(*RESEARCHERS)
 @require_safe
 def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show each person's counts, and which stand out."""
+    """Show each person's typing counts and the signals they trigger."""
     round_ = typing_round(study, any_round_id)
     kind = kind_of(round_)
     page = Paginator(typing_of(round_), PER_PAGE).get_page(request.GET.get("page"))

@@ -104,7 +104,7 @@ def refusing(
     fail: Callable[[str], object] = lambda message: None,
     in_words: Callable[[Exception], str] = str,
 ) -> Iterator[None]:
-    """End a job with the words of a refusal; ``fail`` hears them, or that the error is ours."""
+    """End a job with the message of a refusal; ``fail`` receives it, or a general message."""
     try:
         yield
     except refusals as reason:

@@ -201,7 +201,7 @@ UNUSABLE: dict[str, Promise] = {
     UnscoredReason.AMBIGUOUS: lazy("The reply contained two different answers."),
     UnscoredReason.NOT_SCHEMA: lazy("The reply was JSON with a different structure."),
     UnscoredReason.OUT_OF_SET: lazy(
-        "The reply does not fit the request: off the scale, or far too many values."
+        "The reply does not fit the request: outside the scale, or far too many values."
     ),
     UnscoredReason.MISSING_ITEM: lazy("The reply left out an item of the batch."),
     UnscoredReason.EXTRA_ITEM: lazy("The reply labelled an item that was not requested."),

@@ -188,7 +188,7 @@ def dawid_skene(
     Raises
     ------
     RatingsError
-        Without ratings, or with a value off the scale.
+        Without ratings, or with a value outside the scale.
     ValueError
         If `smoothing` is not positive.
     """
@@ -300,7 +300,7 @@ def mace(
     Raises
     ------
     RatingsError
-        Without ratings, or with a value off the scale.
+        Without ratings, or with a value outside the scale.
     ValueError
         If `restarts` or `smoothing` is not positive.
     """

@@ -361,7 +361,7 @@ def as_whole(value: Value) -> int | None:
 
 
 def as_flag(value: Value) -> bool | None:
-    """Return a truth value, also from the words of other languages' spreadsheets.
+    """Return a truth value; also reads words from spreadsheets in other languages.
 
     >>> as_flag("FALSCH"), as_flag("VRAI"), as_flag(1), as_flag("n/a")
     (False, True, True, None)

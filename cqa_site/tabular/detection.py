@@ -59,7 +59,7 @@ def binary_family(head: bytes, name: str) -> str:
     Raises
     ------
     UnreadableFile
-        For an empty file and for formats recognised by their first bytes.
+        For an empty file and for formats recognized by their first bytes.
     """
     if not head:
         raise UnreadableFile(name, "is empty")

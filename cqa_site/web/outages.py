@@ -137,7 +137,7 @@ class Watch:
             self._begun.pop(me, None)
 
     def _start(self) -> None:
-        """Start one thread per process, also after a fork."""
+        """Start one thread per process, even after a fork."""
         if self._process == os.getpid():
             return
         with self._lock:
@@ -257,7 +257,7 @@ def is_away(error: BaseException | None) -> bool:
 
 
 class Unavailable:
-    """Middleware that answers 503 instead of 500 if a view met a database that is away.
+    """Middleware that returns 503 instead of 500 if a view could not reach the database.
 
     For a while after that, requests ask the health check first: each would otherwise hold a
     thread until the connection pool gives up, and the health check would wait for one.
@@ -287,7 +287,7 @@ class Unavailable:
 
 
 def error_500(request: HttpRequest) -> HttpResponse:
-    """Answer 503 or 500 as a last resort, also for errors outside of views."""
+    """Return 503 or 500 as a last resort, even for errors outside views."""
     error = sys.exc_info()[1]
     return unavailable(request) if is_away(error) else server_error(request)
 

@@ -1,4 +1,4 @@
-"""The invented files that the site offers: each is recognised, and each can be imported."""
+"""The invented files that the site offers: each is recognized, and each can be imported."""
 
 import io
 import zipfile

@@ -121,7 +121,7 @@ class FiguresViews(StudyViews):
         return rows_of(self.study, *self._wanted(choice_of(self.request)))
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """A page of texts with their figures."""
+        """Return one page of texts with their figures."""
         choice = choice_of(request, self.study)
         rows: Any = self.filter_queryset(self.get_queryset())
         if choice.labels:
@@ -155,7 +155,7 @@ class VerdictViews(RunPartViews):
     filterset_class = VerdictFilter
 
     def rows(self) -> QuerySet:
-        """Text by text."""
+        """Return the verdicts, text by text."""
         return verdicts_of(self.run, WantedVerdicts())
 
 
@@ -177,7 +177,7 @@ class AgreementViews(StudyViews):
 
 
 def choice_of(request: Request, study: Study | None = None) -> FaithfulnessSelection:
-    """What the query asks for; raises 400 for a mode or, with a study, labels it has not."""
+    """Return the choice in the query; raises 400 for an unknown mode or unknown labels."""
     mode = request.query_params.get("mode", FaithfulnessFigures.Mode.SOUND)
     if mode not in FaithfulnessFigures.Mode.values:
         raise ValidationError({"mode": [f"One of {', '.join(FaithfulnessFigures.Mode.values)}."]})

@@ -249,7 +249,7 @@ class FiguresFilter(filters.FilterSet):
     labels = LabelSetFilter(method="applied")
 
     def applied(self, figures: QuerySet, name: str, value: Any) -> QuerySet:
-        """The view's rows are chosen by these values already."""
+        """Return the rows unchanged: the view has already applied these values."""
         return figures
 
 

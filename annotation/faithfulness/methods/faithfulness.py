@@ -257,7 +257,7 @@ class AnswerFigures:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AnswerFigures:
-        """Restore figures from the result of `to_json`, also after a round trip through JSON."""
+        """Restore figures from the result of `to_json`, even after a round trip through JSON."""
         read: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in values.items()

@@ -112,8 +112,10 @@ def _time_alt(figures: RoundFigures) -> str:
     if not every.n:
         return str(figures.time.reason)
     text = ngettext(
-        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d vote.",
-        "Seconds per label: median %(median).1f, middle half %(q1).1f to %(q3).1f, %(n)d votes.",
+        "Seconds per label: median %(median).1f, interquartile range %(q1).1f to %(q3).1f, "
+        "%(n)d vote.",
+        "Seconds per label: median %(median).1f, interquartile range %(q1).1f to %(q3).1f, "
+        "%(n)d votes.",
         every.n,
     )
     return text % vars(every)

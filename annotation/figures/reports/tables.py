@@ -225,7 +225,7 @@ TABLES: dict[str, FigureTable] = {
         lazy("Annotators"),
         lazy(
             "Agrees with the others: share of votes equal to the majority label of the item's "
-            "other counted votes, the higher label on a tie."
+            "other counted votes (if labels tie, the higher)."
         ),
         (
             Column(lazy("Annotator"), lambda row: pseudonym(row.rater)),

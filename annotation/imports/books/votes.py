@@ -231,7 +231,7 @@ class StoredVote:
 
 
 class VoteBook:
-    """Votes named by the file so far, to recognise repeated rows."""
+    """Votes named by the file so far, to recognize repeated rows."""
 
     def __init__(
         self,

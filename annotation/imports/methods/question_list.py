@@ -184,7 +184,7 @@ def _texts(row: TableRow, column: str) -> list[str]:
 
 
 def pasted_list(text: str) -> tuple[str, bytes]:
-    """A list as it was typed or pasted: the name of a file that holds it, and its bytes.
+    """Return a typed or pasted list as a file: its name and its bytes.
 
     A text with headers is a table. Without them, a line is one question: both objects, aspect and
     wording between tabs, "A vs B", or the question itself, such as "Which is better for X, A or

@@ -283,7 +283,7 @@ def _has_label(row: ExpertLabel | ExpertControl) -> bool:
 
 
 def match_key(text: str) -> str:
-    """A key under which a sentence of the workbook meets the crowd's copy of it.
+    """Return a key that is equal for a workbook sentence and the crowd's copy of it.
 
     Undoes UTF-8 misread as Latin-1, then takes runs of white space (no-break
     spaces included) as one space and drops it at the ends. For matching only:

@@ -289,7 +289,7 @@ def fit(
     TooFewLabelsError
         With fewer than 30 labels, 2 different labels or 5 groups.
     ValueError
-        If lengths differ, the scale is not one, or a label is off the scale.
+        If lengths differ, the scale is not one, or a label is outside the scale.
     """
     codes, group_codes = _checked(features, labels, groups, levels)
     with threadpool_limits(THREADS):

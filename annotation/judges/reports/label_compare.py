@@ -48,7 +48,7 @@ COLUMNS = (
 RECIPE = gettext_lazy(
     "Unit: argument with a label from both. Equal: the rater gave this label; if a file has "
     "copies of a sentence with different labels, each counts. If the rater gave several "
-    "labels, alpha uses the most frequent one, the higher one on a tie. Krippendorff's alpha "
+    "labels, alpha uses the most frequent one (if labels tie, the higher). Krippendorff's alpha "
     "with 95 % intervals (item jackknife), each for one alpha alone. Difference: the rater's "
     "mean minus the label set's."
 )
@@ -67,7 +67,7 @@ class RaterLabels:
 
 
 def choices(study: Study) -> list[tuple[str, str]]:
-    """Return key and name of each rater that is no person and can be compared; three queries."""
+    """Return key and name of each comparable rater that is not a person; three queries."""
     labels = Assignment.objects.filter(
         round__study=study, state=Assignment.State.ANSWERED
     ).exclude(rater__kind=Rater.Kind.PERSON)

@@ -89,9 +89,9 @@ TABLES: dict[str, FigureTable] = {
         lazy("Judges compared with people"),
         lazy(
             "Unit: argument; alphas with votes have their own n. With several replicates, the "
-            "most frequent label counts, the higher one on a tie. Krippendorff's alpha with 95 % "
-            "intervals, each for one alpha alone: item jackknife, t corrected for skewness, for "
-            "20 or more arguments (100 or more for the difference). With people's votes: only "
+            "most frequent label counts (if labels tie, the higher). Krippendorff's alpha with "
+            "95 % intervals, each for one alpha alone: item jackknife, t corrected for skewness, "
+            "for 20 or more arguments (100 or more for the difference). With people's votes: only "
             "pairs of one vote and the judge's label. Bias: mean of the judge's label minus the "
             "final label, without an interval; above 0, the judge's labels are higher. Cost per "
             "1,000 labelled arguments, including repeated requests and reused replies at their "
@@ -153,7 +153,7 @@ TABLES: dict[str, FigureTable] = {
     "replacement": FigureTable(
         lazy("If the judge replaced one vote"),
         lazy(
-            "The majority of people's votes (the higher label on a tie), recomputed with the "
+            "The majority of people's votes (the higher label if votes tie), recomputed with the "
             "judge's label in place of each vote in turn; shares are means over arguments. 95 % "
             "interval: jackknife over arguments, t. Control items are left out."
         ),

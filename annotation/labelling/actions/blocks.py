@@ -389,7 +389,7 @@ class LabelRoundKind(Blocks):
     guideline_text = "annotation/labelling/_guideline_text.html"
 
     def has_guideline(self, round_: Any) -> bool:
-        """Every label round has one."""
+        """Return True: every label round has a guideline."""
         return True
 
     def exercises(self, round_: Any) -> list[Exercise]:

@@ -28,7 +28,7 @@ def known_controls(study: Study, values: list[int]) -> dict[int, int]:
 
 
 def hidden_controls(study: Study) -> set[int]:
-    """Return the control items of rounds that are not over: training would tell their labels."""
+    """Return the control items of unfinished rounds, whose labels training would reveal."""
     items = Item.objects.filter(
         round__study=study, control_label__isnull=False, round__origin="live"
     )
@@ -44,7 +44,7 @@ def choose_training(known: dict[int, int], wanted: int, seed: int) -> dict[int, 
 
 
 def keep_training(label_round: LabelRound, chosen: dict[int, int]) -> None:
-    """Store the drawn arguments with the round; they are none of its items."""
+    """Store the drawn arguments with the round; they do not become its items."""
     if not chosen:
         return
     arguments = Argument.objects.filter(study=label_round.study_id).in_bulk(list(chosen))

@@ -1,4 +1,4 @@
-"""Pages that look at all annotators of a round: exclusion by a threshold, and drift."""
+"""Pages about all annotators of a round: exclusion by a threshold, and drift."""
 
 import uuid
 from functools import partial
@@ -96,7 +96,7 @@ def exclusion_undo(
 
 @study_page(*RESEARCHERS)
 def quality_drift(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show how everybody's control accuracy went while they worked."""
+    """Show everybody's control accuracy over time."""
     label_round = label_round_or_404(study, label_round_id)
     figure = _drift_figure(label_round)
     context = {

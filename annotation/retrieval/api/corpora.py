@@ -58,7 +58,7 @@ class ComparisonViews(StudyViews):
     filterset_class = ComparisonFilter
 
     def rows(self) -> QuerySet:
-        """Comparisons by object."""
+        """List comparisons by object."""
         return self.study.comparisons.all()
 
 
@@ -70,7 +70,7 @@ class ArgumentViews(StudyViews):
     filterset_class = ComparisonArgumentFilter
 
     def rows(self) -> QuerySet:
-        """Arguments in the order they came in."""
+        """List arguments in the order in which they were added."""
         return self.study.arguments.select_related("comparison", "origin").order_by("pk")
 
 
@@ -112,7 +112,7 @@ class CorpusViews(StudyViews):
     filterset_class = CorpusFilter
 
     def rows(self) -> QuerySet:
-        """By name, without deleted ones."""
+        """List corpora by name, without deleted ones."""
         return self.study.corpora.filter(deleted_at__isnull=True).select_related("job", "study")
 
     @extend_schema(request=ColumnsInput, responses={202: CORPUS})
@@ -203,7 +203,7 @@ class FindViews(StudyViews):
 
 
 def comparison_of(view: StudyViews, comparison_id: uuid.UUID) -> Comparison:
-    """The comparison of the address, inside the study."""
+    """Return the comparison of the address, inside the study."""
     rows = view.study.comparisons.select_related("study")
     return get_object_or_404(rows, public_id=comparison_id)
 
@@ -215,7 +215,7 @@ class CamServiceViews(StudyViews):
     serializer_class = CamServiceSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """The address."""
+        """Return the address."""
         return Response({"address": actions.address_of(self.study)})
 
     @extend_schema(request=ServiceInput, responses=CamServiceSerializer)
@@ -237,7 +237,7 @@ class CamRequestViews(StudyViews):
     filterset_class = CamRequestFilter
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return self.study.cam_requests.select_related("comparison__study", "job")
 
     @extend_schema(responses=CamRequestDetailSerializer)
@@ -247,7 +247,7 @@ class CamRequestViews(StudyViews):
 
     @extend_schema(request=CamInput, responses={202: CamRequestDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Ask in the background."""
+        """Query the service in the background."""
         data = self.read(CamInput)
         rows = self.study.comparisons.select_related("study")
         comparison = rows.filter(public_id=data.pop("comparison")).first()

@@ -47,7 +47,7 @@ class CorpusHitSerializer(serializers.Serializer):
 
 
 class CamServiceSerializer(serializers.Serializer):
-    """Where the study's CAM service is; empty if it has none."""
+    """Address of the study's CAM service; empty if it has none."""
 
     address = serializers.CharField(allow_blank=True)
 
@@ -75,7 +75,7 @@ class CamRequestSerializer(ReadSerializer):
         ]
 
     def get_is_answered(self, row: CamRequest) -> bool:
-        """Whether the sentences are there."""
+        """Whether the sentences have arrived."""
         return row.found is not None
 
 
@@ -168,7 +168,7 @@ class SentencesInput(Input):
 
 
 class PlacesInput(Input):
-    """Sentences of a reply, by their positions in it, from 1."""
+    """Sentences of a reply, by their positions, from 1."""
 
     places = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=9_999),
@@ -178,7 +178,7 @@ class PlacesInput(Input):
 
 
 class ServiceInput(Input):
-    """Where the CAM service is; empty for none."""
+    """Address of the CAM service; empty for none."""
 
     address = serializers.CharField(max_length=500, allow_blank=True)
 

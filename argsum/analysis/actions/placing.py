@@ -1,4 +1,4 @@
-"""Statements at key points as edits change them: moved, taken away, added, and counted.
+"""Placements of statements as edits change them: moved, removed, added and counted.
 
 A statement has a row for each key point that it makes, or one row without a key point.
 """

@@ -174,7 +174,7 @@ class PointWritingKind:
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for the subjects; two queries."""
+        """Return the requests for the subjects, using two queries."""
         keys = [AnalysisCallKey.of(subject.ids) for subject in subjects]
         wanted = {key for question in keys for key in question.statements}
         rows = CellArgument.objects.select_related("cell").filter(
@@ -303,7 +303,7 @@ def shown_points(study: Study) -> QuerySet[FoundPoint]:
 
 
 def draft_of(kind: str, target_of: Callable[[Any], dict[str, Any]]) -> Callable[..., Any]:
-    """Return what makes a run that is not stored, to try a prompt on one row."""
+    """Return the fields of an unsaved run, to try a prompt on one row."""
 
     def draft(study: Study, version: PromptVersion, row: Any) -> tuple[Run, list[Any]]:
         spec = {"target": target_of(row), "seed": 1}

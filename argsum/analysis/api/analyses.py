@@ -69,11 +69,11 @@ class AnalysisSerializer(ReadSerializer):
         ]  # fmt: skip
 
     def get_encoder(self, row: Analysis) -> str:
-        """Its name; ``shipped`` is the match scorer's. Empty where that has one of its own."""
+        """Return the encoder; ``shipped`` is the match scorer's, empty is a scorer's own."""
         return encoder_of(row).name
 
     def get_encoder_reason(self, row: Analysis) -> str:
-        """Why it was chosen, in one sentence."""
+        """Return the reason for the encoder, in one sentence."""
         return encoder_of(row).why
 
 
@@ -95,7 +95,7 @@ class WritingSerializer(serializers.Serializer):
 
 
 class AnalysisDetailSerializer(AnalysisSerializer):
-    """One analysis with what came since, what its comments can be narrowed by, and its work."""
+    """One analysis with its new comments, filters for its comments, and its jobs."""
 
     new_comments = serializers.SerializerMethodField()
     new_statements = serializers.SerializerMethodField()
@@ -111,20 +111,20 @@ class AnalysisDetailSerializer(AnalysisSerializer):
 
     @extend_schema_field(WritingSerializer(allow_null=True))
     def get_writing(self, row: Analysis) -> dict[str, Any] | None:
-        """What the newest run that writes its key points came to; null without one."""
+        """Return the outcome of the newest run that writes its key points; null without one."""
         return WritingSerializer(writing_of(row.writing)).data if row.writing else None
 
     def get_new_comments(self, row: Analysis) -> int:
-        """Comments that came since the last placing."""
+        """Return the number of comments added since the last placement."""
         return new_comments(row) if row.state == Analysis.State.DONE else 0
 
     def get_new_statements(self, row: Analysis) -> int:
-        """Statements that were not there then."""
+        """Return the number of statements added since then."""
         return new_statements(row) if row.state == Analysis.State.DONE else 0
 
 
 class PointChangeSerializer(serializers.ModelSerializer):
-    """One edit; ``undone_by`` is the revision of the edit that took it back."""
+    """One edit; ``undone_by`` is the revision of the edit that undid it."""
 
     key_point = public_id("point", allow_null=True, default=None)
     text = serializers.CharField(
@@ -150,7 +150,7 @@ class PointChangeSerializer(serializers.ModelSerializer):
 
 
 class AnalysisInput(Input):
-    """What is analysed.
+    """The topic to analyse.
 
     Without scorers the study's first ones are used.
     """
@@ -164,19 +164,19 @@ class AnalysisInput(Input):
 
 
 class DatasetInput(Input):
-    """A dataset whose topics are analysed, one by one, with what is usual."""
+    """A dataset whose topics are analysed one by one, with default settings."""
 
     dataset = serializers.UUIDField()
 
 
 class StartedSerializer(serializers.Serializer):
-    """The analyses that are under way."""
+    """The analyses in progress."""
 
     analyses = serializers.ListField(child=serializers.UUIDField())
 
 
 class UndoInput(Input):
-    """Which edit to take back."""
+    """The edit to undo."""
 
     revision = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
 
@@ -197,12 +197,12 @@ class AnalysisViews(StudyViews):
     filterset_class = AnalysisFilter
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return listed(analyses_of(self.study))
 
     @extend_schema(responses=AnalysisDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One analysis."""
+        """Return one analysis."""
         return self._one(public_id)
 
     @extend_schema(request=AnalysisInput, responses={201: AnalysisDetailSerializer})
@@ -223,7 +223,7 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(request=DatasetInput, responses={201: StartedSerializer})
     def dataset(self, request: Request, **kwargs: Any) -> Response:
-        """Start one analysis for each topic and stance of a dataset; 409 if none can be."""
+        """Start one analysis for each topic and stance of a dataset; 409 if none is possible."""
         wanted = self.read(DatasetInput)["dataset"]
         argument_dataset = self.study.argument_datasets.filter(public_id=wanted).first()
         if argument_dataset is None:
@@ -237,24 +237,24 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Forget an analysis with its key points and edits; the comments stay."""
+        """Delete an analysis with its key points and edits; the comments are kept."""
         with conflict_on(AnalysisRefused):
             delete_analysis(analysis=self.find_row(public_id), actor=request.user)
         return Response(status=204)
 
     @extend_schema(request=NothingInput, responses=AnalysisDetailSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Compute nothing more."""
+        """Stop the computation."""
         return self._steer(public_id, cancel_analysis)
 
     @extend_schema(request=NothingInput, responses={202: AnalysisDetailSerializer})
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Begin again what failed or was cancelled."""
+        """Restart a failed or cancelled analysis."""
         return self._steer(public_id, resume_analysis, 202)
 
     @extend_schema(request=NothingInput, responses={202: AnalysisDetailSerializer})
     def place(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Place comments that came since; what fits none is proposed as new key points."""
+        """Place new comments; statements that fit no key point are proposed as new ones."""
         return self._steer(public_id, place_new_comments, 202)
 
     def _steer(
@@ -279,10 +279,10 @@ class AnalysisViews(StudyViews):
 
 
 class AnalysisViewsBelow(StudyViews):
-    """What is below one analysis of the address."""
+    """Base of the views below one analysis."""
 
     def analysis(self) -> Analysis:
-        """The analysis that the address names."""
+        """Return the analysis of the address."""
         row: Analysis = get_object_or_404(
             analyses_of(self.study), public_id=self.kwargs["analysis_id"]
         )
@@ -301,7 +301,7 @@ class PointChangeViews(AnalysisViewsBelow):
 
 
 class PointWritingRunInput(PlanInput):
-    """A language model that writes the key points of an analysis that is done.
+    """A language model that writes the key points of a finished analysis.
 
     Key points that a person named stay. ``most_statements`` are the best of each that a request
     shows.
@@ -313,7 +313,7 @@ class PointWritingRunInput(PlanInput):
 
 
 def start_of(body: type[PlanInput], form_class: type[AnalysisRunForm]) -> Start:
-    """Return how a run for an analysis that is done is started from a body with its id."""
+    """Return the way to start a run for a finished analysis, from a body with its id."""
 
     def fill(study: Study, actor: User, data: Given) -> RunPlanForm:
         done = study.analyses.filter(state=Analysis.State.DONE)

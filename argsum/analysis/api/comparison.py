@@ -71,7 +71,7 @@ class ComparedPointSerializer(ComparedThemeSerializer):
 
 
 class BarredColumnSerializer(serializers.Serializer):
-    """A column that forms no groups, and why."""
+    """A column that forms no groups, and the reason."""
 
     name = serializers.CharField()
     reason = serializers.CharField()
@@ -141,7 +141,7 @@ class TrendsSerializer(serializers.Serializer):
 
 
 class FactSerializer(serializers.Serializer):
-    """A name and what stands for it."""
+    """A name and its value."""
 
     name = serializers.CharField()
     text = serializers.CharField()
@@ -168,7 +168,7 @@ class ReportedThemeSerializer(serializers.Serializer):
 
 
 class EditsSerializer(serializers.Serializer):
-    """What one person did how often."""
+    """Number of edits of each kind by one person."""
 
     person = serializers.CharField()
     edits = FactSerializer(many=True)
@@ -260,17 +260,17 @@ VIEW = OpenApiParameter(
 
 
 class AnalysisFigures(StudyViews):
-    """What is computed from a finished analysis."""
+    """Base of the views of figures of a finished analysis."""
 
     queryset = Analysis.objects.none()
 
     def rows(self) -> QuerySet:
-        """Finished analyses of the study."""
+        """Return the finished analyses of the study."""
         rows = self.study.analyses.filter(state=Analysis.State.DONE)
         return rows.select_related("cell__dataset", "match_scorer", "quality_scorer")
 
     def asked(self) -> Analysis:
-        """The analysis of the address."""
+        """Return the analysis of the address."""
         analysis: Analysis = get_object_or_404(
             self.get_queryset(), public_id=self.kwargs["analysis_id"]
         )
@@ -284,7 +284,7 @@ class GroupsViews(AnalysisFigures):
 
     @extend_schema(parameters=[ATTRIBUTE, COUNT, VIEW], responses=GroupsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """By one column of the comments."""
+        """Compare the groups of one column of the comments."""
         analysis = self.asked()
         refuse_undeclared(request, [ATTRIBUTE, COUNT, VIEW])
         counts = _counts(request, analysis)
@@ -318,7 +318,7 @@ class TrendsViews(AnalysisFigures):
 
     @extend_schema(parameters=[PERIOD, COUNT, VIEW], responses=TrendsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """By periods of one length."""
+        """Return key points by period."""
         analysis = self.asked()
         refuse_undeclared(request, [PERIOD, COUNT, VIEW])
         counts = _counts(request, analysis)
@@ -349,7 +349,7 @@ class ReportViews(AnalysisFigures):
 
     @extend_schema(parameters=[NUMBER, COUNT], responses=ReportSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """The most frequent key points with quotations, and how they were found."""
+        """Return the most frequent key points with quotations, and how they were found."""
         analysis = self.asked()
         refuse_undeclared(request, [NUMBER, COUNT])
         quotations = int(request.query_params.get("quotations", USUAL))

@@ -81,7 +81,7 @@ class FoundPointSerializer(ReadSerializer):
 
 
 class PlacedSerializer(serializers.ModelSerializer):
-    """A statement and where it belongs; no score where a person placed it.
+    """A statement and its key point; no score if a person placed it.
 
     ``is_sure`` says that the machine was sure when it placed the statement.
     """
@@ -97,37 +97,37 @@ class PlacedSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_score(self, row: Placement) -> float | None:
-        """Match with the key point, or with the nearest one."""
+        """Return the match score with the key point, or with the nearest one."""
         return None if row.is_by_hand else row.score
 
 
 class SeenInput(Input):
-    """What every edit carries."""
+    """Fields of every edit."""
 
     seen = serializers.IntegerField(min_value=0, max_value=2**31 - 1, help_text=SEEN)
 
 
 class TextInput(Input):
-    """What a key point says."""
+    """The text of a key point."""
 
     text = serializers.CharField(max_length=LONGEST_TEXT)
 
 
 class RenameInput(SeenInput):
-    """What a key point is called from now on."""
+    """The new text of a key point."""
 
     text = serializers.CharField(max_length=LONGEST_TEXT)
 
 
 class StateInput(SeenInput):
-    """Key points that are hidden, shown again, taken or declined."""
+    """Key points to hide, show, accept or decline."""
 
     verb = serializers.ChoiceField([(action, action) for action in STATE_VERBS])
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
 
 
 class MergeInput(SeenInput):
-    """Key points that become one: ``into``, or else the one with most comments."""
+    """Key points to merge: into ``into``, or else into the one with most comments."""
 
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
     into = serializers.UUIDField(required=False, allow_null=True)
@@ -135,7 +135,7 @@ class MergeInput(SeenInput):
 
 
 class MoveInput(SeenInput):
-    """Statements of one key point that go to another; null stands for none, in both places."""
+    """Statements to move from one key point to another; null stands for none, in both places."""
 
     key_point = serializers.UUIDField(allow_null=True)
     statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
@@ -143,7 +143,7 @@ class MoveInput(SeenInput):
 
 
 class SplitInput(SeenInput):
-    """Statements of a key point, or of none, that become one of their own."""
+    """Statements of a key point, or of none, that form a new key point."""
 
     key_point = serializers.UUIDField(allow_null=True)
     statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
@@ -151,7 +151,7 @@ class SplitInput(SeenInput):
 
 
 class ToThemeInput(SeenInput):
-    """Key points and the theme they move to, which may be new; an empty name is no theme."""
+    """Key points and their new theme, which may not exist yet; an empty name is no theme."""
 
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
     theme = serializers.CharField(max_length=LONGEST_THEME, allow_blank=True)
@@ -165,7 +165,7 @@ class ThemeRenameInput(SeenInput):
 
 
 class ThemeMergeInput(SeenInput):
-    """Themes that become one: called ``name``, or else like the one with most comments."""
+    """Themes to merge, under ``name`` or else the name of the one with most comments."""
 
     themes = serializers.ListField(
         child=serializers.CharField(max_length=LONGEST_THEME), max_length=MOST_POINTS
@@ -189,13 +189,13 @@ class ThemeSerializer(serializers.Serializer):
 
 
 class ThemesSerializer(serializers.Serializer):
-    """All themes, those of most comments first."""
+    """All themes, most comments first."""
 
     themes = ThemeSerializer(many=True)
 
 
 class PartsInput(SeenInput):
-    """A key point that a worker splits by itself."""
+    """A key point for a worker to split."""
 
     key_point = serializers.UUIDField()
 
@@ -218,11 +218,11 @@ class StatementFilter(filters.FilterSet):
     last = filters.DateFilter(method="narrowed")
 
     def narrowed(self, rows: QuerySet, name: str, value: Any) -> QuerySet:
-        """All of them at once, because they are about the same comment; see `filter_queryset`."""
+        """Leave the filtering to `filter_queryset`: all conditions apply to the same comment."""
         return rows
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
-        """What is left."""
+        """Return the rows that match all filters."""
         cleaned_data = self.form.cleaned_data
         if bool(cleaned_data.get("attribute")) != bool(cleaned_data.get("value")):
             raise ValidationError({"attribute": ["Give a column together with its value."]})
@@ -234,14 +234,14 @@ class StatementFilter(filters.FilterSet):
 
 
 class FoundPointViews(AnalysisViewsBelow):
-    """Key points of an analysis, those of most comments first."""
+    """Key points of an analysis, most comments first."""
 
     queryset = FoundPoint.objects.none()
     serializer_class = FoundPointSerializer
     filterset_class = FoundPointFilter
 
     def rows(self) -> QuerySet:
-        """In all states."""
+        """Return key points in all states."""
         rows = self.analysis().points.select_related("merged_into", "writer__prompt")
         return rows.order_by("-comments", "position")
 
@@ -260,14 +260,14 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=StateInput, responses=PointChangeSerializer)
     def state(self, request: Request, **kwargs: Any) -> Response:
-        """Hide key points, show them again, take or decline proposed ones."""
+        """Hide or show key points, or accept or decline proposed ones."""
         data = self.read(StateInput)
         points = self._points("key_points", data["key_points"])
         return self._edit(set_state, points=points, verb=data["verb"], seen=data["seen"])
 
     @extend_schema(request=MergeInput, responses=PointChangeSerializer)
     def merge(self, request: Request, **kwargs: Any) -> Response:
-        """Make several key points one."""
+        """Merge several key points."""
         data = self.read(MergeInput)
         into = self._point("into", data.get("into"))
         return self._edit(
@@ -280,7 +280,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=MoveInput, responses=PointChangeSerializer)
     def move(self, request: Request, **kwargs: Any) -> Response:
-        """Put statements behind another key point, or behind none; they stay there."""
+        """Move statements to another key point, or to none; later placements do not move them."""
         data = self.read(MoveInput)
         return self._edit(
             move_statements,
@@ -292,7 +292,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=SplitInput, responses=PointChangeSerializer)
     def split(self, request: Request, **kwargs: Any) -> Response:
-        """Make a key point of some statements."""
+        """Make a new key point from some statements."""
         data = self.read(SplitInput)
         return self._edit(
             split_point,
@@ -311,7 +311,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(responses=ThemesSerializer, filters=False)
     def themes(self, request: Request, **kwargs: Any) -> Response:
-        """List the themes, those of most comments first."""
+        """List the themes, most comments first."""
         refuse_undeclared(request, [])
         return Response(ThemesSerializer({"themes": theme_figures(self.analysis())}).data)
 
@@ -322,12 +322,12 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=ThemeMergeInput, responses=PointChangeSerializer)
     def merge_themes(self, request: Request, **kwargs: Any) -> Response:
-        """Make several themes one."""
+        """Merge several themes."""
         return self._edit(merge_themes, **self.read(ThemeMergeInput))
 
     @extend_schema(request=PartsInput, responses={202: JobSerializer})
     def parts(self, request: Request, **kwargs: Any) -> Response:
-        """Have a worker look for parts of a key point, and make key points of them."""
+        """Have a worker split a key point into parts, each a new key point."""
         data = self.read(PartsInput)
         point = self._points("key_point", [data["key_point"]])[0]
         with conflict_on(EditRefused):
@@ -339,7 +339,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=UndoInput, responses=PointChangeSerializer)
     def undo(self, request: Request, **kwargs: Any) -> Response:
-        """Take an edit back; 409 if a later one touched the same."""
+        """Undo an edit; 409 if a later edit changed the same content."""
         data = self.read(UndoInput)
         change = self.analysis().changes.filter(revision=data["revision"]).first()
         if change is None:
@@ -378,7 +378,7 @@ class PlacedViews(AnalysisViewsBelow):
     filterset_class = StatementFilter
 
     def rows(self) -> QuerySet:
-        """Best first."""
+        """Return the rows, best first."""
         analysis = self.analysis()
         rows = Placement.objects.filter(analysis=analysis).order_by(*BEST_FIRST)
         point = None

@@ -18,7 +18,7 @@ from .points import SeenInput
 
 
 class SignOffSerializer(serializers.Serializer):
-    """The newest sign-off; ``is_current`` says that the key points shown are still the same.
+    """The newest sign-off; ``is_current`` if the key points shown are still the same.
 
     ``digest`` is the SHA-256 of their texts and themes. Without a sign-off ``by``, ``at`` and
     ``digest`` are null.
@@ -43,12 +43,12 @@ class SignOffViews(AnalysisViewsBelow):
 
     @extend_schema(responses=SignOffSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Who signed off the key points, and whether they are still the same."""
+        """Return who signed off the key points, and whether they are still the same."""
         return self._told(200)
 
     @extend_schema(request=SeenInput, responses={201: SignOffSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Sign off the key points shown; 409 if they were edited since, or proposed ones wait."""
+        """Sign off the key points shown; 409 if they have changed or some are still proposed."""
         seen = self.read(SeenInput)["seen"]
         with conflict_on(EditRefused):
             sign_off(analysis=self.analysis(), actor=request.user, seen=seen)

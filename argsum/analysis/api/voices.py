@@ -20,7 +20,7 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class NearDuplicateGroupSerializer(ReadSerializer):
-    """Comments that count as one voice; ``out`` of the group count by themselves."""
+    """Comments that count as one voice; ``out`` of them count by themselves."""
 
     centre = public_id("centre")
     text = serializers.CharField(source="centre.text")
@@ -33,7 +33,7 @@ class NearDuplicateGroupSerializer(ReadSerializer):
 
 
 class NearDuplicateSerializer(serializers.ModelSerializer):
-    """A comment of a group; ``shared`` is what it shares with the centre, 0–1."""
+    """A comment of a group; ``shared`` is the share in common with the centre, 0–1."""
 
     comment = public_id("comment")
     text = serializers.CharField(source="comment.text", read_only=True)
@@ -58,7 +58,7 @@ class NearDuplicateGroupViews(CellPartViews):
     serializer_class = NearDuplicateGroupSerializer
 
     def rows(self) -> QuerySet:
-        """Largest first; undone ones last."""
+        """Return the groups, largest first, undone ones last."""
         return groups_of(self.cell())
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
@@ -92,7 +92,7 @@ class NearDuplicateViews(CellPartViews):
     serializer_class = NearDuplicateSerializer
 
     def rows(self) -> QuerySet:
-        """By position; raises 404 if the group is not of this cell."""
+        """Return the rows by position; raises 404 for a group of another cell."""
         groups = self.cell().duplicate_groups
         group = get_object_or_404(groups, public_id=self.kwargs["public_id"])
         return group.members.select_related("comment").order_by("comment__position")

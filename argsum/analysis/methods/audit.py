@@ -1,4 +1,4 @@
-"""Samples of placements for people to check, and the figures that follow from their answers.
+"""Samples of placements for people to check, and figures computed from their answers.
 
 A *pair* is one comment and one key point. Its *band* says what the machine made of it: the comment
 is behind the key point, perhaps behind it, or elsewhere (behind other key points, or none). A
@@ -101,7 +101,7 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     of_groups = dict.fromkeys((stratum.group for stratum in strata), 0)
 
     def turn(stratum: Stratum) -> tuple[int, bool, float, Stratum]:
-        """The group with fewest comes next, in it a thin band, then what lacks most."""
+        """Return the next stratum: in the smallest group a thin band, else the largest lack."""
         n = drawn[stratum]
         is_enough = n >= LEAST_IN_STRATUM
         return of_groups[stratum.group], is_enough, (n + 0.5) / WEIGHTS[stratum.band], stratum

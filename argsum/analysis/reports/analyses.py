@@ -53,7 +53,7 @@ def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
 
 
 def edits_since(analysis: Analysis, revision: int) -> int:
-    """Return the number of edits after a revision; placing new comments is no edit."""
+    """Return the number of edits after a revision; placing new comments does not count."""
     later = analysis.changes.filter(revision__gt=revision)
     return later.exclude(verb=PointChange.Verb.PLACED).count()
 

@@ -142,7 +142,7 @@ class CommentCounts(NamedView):
 
     @property
     def rows(self) -> list[FoundPoint | CountedTheme]:
-        """What was counted, in the order of ``points``; one query for key points."""
+        """Key points or themes in the order of ``points``; one query for key points."""
         if self.view == THEMES:
             return [CountedTheme(name) for name in self.points]
         rows = FoundPoint.objects.in_bulk(self.points)

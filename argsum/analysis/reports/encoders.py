@@ -64,7 +64,7 @@ def _why(name: str, reason: str, language: str) -> str:
             f"{MOST_STATEMENTS:,}"
         )
     if reason == "debate":
-        return _("All take one side of a debate, which the match scorer was trained on.")
+        return _("All are on one side of a debate, as in the training data of the match scorer.")
     if reason == "missing":
         return _("No other encoder for %s was installed.") % language
     return _("There is no other encoder for %s.") % language

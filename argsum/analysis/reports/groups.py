@@ -323,7 +323,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
 
 
 def further_recipes(figures: Any, once: str) -> list[str]:
-    """Return the paragraphs on what a comparison or trends count; ``once`` is about voices."""
+    """Return the paragraphs on the unit of a comparison or of trends; ``once`` is about voices."""
     recipes = {
         THEMES_RECIPE: figures.view == THEMES,
         CORRECTED_RECIPE: figures.corrected,

@@ -27,12 +27,12 @@ class SignOffState:
 
     @property
     def is_due(self) -> bool:
-        """Whether somebody can sign off now."""
+        """Whether a person can sign off now."""
         return not self.is_valid and bool(self.shown) and not self.proposed
 
 
 def shown_points(analysis: Analysis) -> list[list[Any]]:
-    """Return what a sign-off is about: primary key, text and theme of each key point shown."""
+    """Return the content of a sign-off: primary key, text and theme of each key point shown."""
     rows = analysis.points.filter(state=State.SHOWN).order_by("position")
     return [list(row) for row in rows.values_list("pk", "text", "theme")]
 
@@ -53,7 +53,7 @@ def sign_off_of(analysis: Analysis) -> SignOffState:
 
 
 def sign_off_in_words(state: SignOffState) -> str:
-    """Return who signed off and when, and whether key points changed since; empty without one."""
+    """Return who signed off and when, and whether key points have changed; empty without one."""
     if state.newest is None:
         return ""
     values = {

@@ -107,7 +107,7 @@ class PointTrends(NamedView):
 def over_time(
     analysis: Analysis, comment_counts: CommentCounts, wanted: str = ""
 ) -> PointTrends | None:
-    """Return what was counted by the requested or default period; None without a time span.
+    """Return the counts by the requested or default period; None without a time span.
 
     One query. Dates must span at least two periods of some length.
     """
@@ -281,7 +281,7 @@ def trends_recipe(trend: PointTrends) -> str:
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
         % LEAST,
     ]
-    once = _("They count at the date of the first.")
+    once = _("They count on the date of the first.")
     return "\n\n".join([*parts, *further_recipes(trend, once)])
 
 

@@ -20,7 +20,7 @@ COMMENTS, VOICES = UNITS = ("comments", "voices")
 
 VOICES_RECIPE = gettext_lazy(
     "Unit: distinct voices. Near-duplicate comments, such as copies of a form letter, count as "
-    "one, which mentions what any of them mentions."
+    "one, which mentions everything that any of them mentions."
 )
 
 BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) count like all others.")

@@ -119,24 +119,24 @@ class AuditFigures:
 
     @property
     def notes(self) -> list[str]:
-        """What the figures leave out, in sentences."""
+        """Limits of the figures, in sentences."""
         stale = ngettext(
-            "%d answer is about a key point that was renamed, merged or hidden since, and is not "
-            "used.",
-            "%d answers are about key points that were renamed, merged or hidden since, and are "
-            "not used.",
+            "%d answer is about a key point that has since been renamed, merged or hidden, and "
+            "is not used.",
+            "%d answers are about key points that have since been renamed, merged or hidden, "
+            "and are not used.",
             self.stale,
         )
         moved = ngettext(
-            "%d answered pair was moved by an edit since. Precision is that of the placements as "
-            "drawn; corrected shares still hold.",
-            "%d answered pairs were moved by edits since. Precision is that of the placements as "
-            "drawn; corrected shares still hold.",
+            "%d answered pair has since been moved by an edit. Precision refers to the placements "
+            "at the time of the draw; corrected shares are still valid.",
+            "%d answered pairs have since been moved by edits. Precision refers to the placements "
+            "at the time of the draw; corrected shares are still valid.",
             self.moved,
         )
         later = ngettext(
-            "%d comment was added since and is not in these figures.",
-            "%d comments were added since and are not in these figures.",
+            "%d comment has since been added and is not in these figures.",
+            "%d comments have since been added and are not in these figures.",
             self.later,
         )
         notes = ((stale, self.stale), (moved, self.moved), (later, self.later))
@@ -253,7 +253,7 @@ class AuditReading:
 
     @cached_property
     def hits(self) -> dict[tuple[str, Stratum], list[float]]:
-        """What was answered in each stratum of each frame, one number a pair."""
+        """Answers in each stratum of each frame, one number a pair."""
         hits: dict[tuple[str, Stratum], list[float]] = defaultdict(list)
         for pair in self.pairs:
             point = pair.key[0]
@@ -407,7 +407,7 @@ def recipe_of() -> str:
         _(
             "Precision: share of the comments behind a key point that make it, by people's "
             "answers. “Partly” and “says the opposite” do not count as making it. Where two "
-            "people disagree, the pair counts by half."
+            "people disagree, the pair counts as half."
         ),
         _(
             "Corrected comments: every band of a key point (behind it, perhaps, elsewhere) counts "
@@ -417,8 +417,8 @@ def recipe_of() -> str:
             "10 answers, 2 in each band, and takes every answer as right."
         ),
         _(
-            "Corrected share: the same, in percent of all comments. Its interval also holds what "
-            "these comments as a sample leave open."
+            "Corrected share: the same, as a percentage of all comments. Its interval also allows "
+            "for these comments being a sample."
         ),
     ]
     return "\n\n".join(parts)

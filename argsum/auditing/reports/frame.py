@@ -1,4 +1,4 @@
-"""What pairs of an audit are drawn from: which comments stand behind which key points."""
+"""The frame of an audit: which comments are behind which key points."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence

@@ -90,7 +90,7 @@ class PointAssignmentKind:
         return _batches(1, rows, target["batch_size"])
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for the subjects; two queries."""
+        """Return the requests for the subjects, using two queries."""
         target = run.spec["target"]
         keys = [CodingKey.of(subject.ids) for subject in subjects]
         own = CellArgument.objects.filter(cell__dataset__study=run.study_id)
@@ -206,7 +206,7 @@ def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
     """
     coded = coded_statements(run)
     if not coded:
-        raise EditRefused(_("The model gave no usable codes. Ask the unusable requests again."))
+        raise EditRefused(_("The model gave no usable codes. Send the unusable requests again."))
     codebook = run.spec["target"]["codebook"]
     _require_signed(analysis, run)
     statements = list(statements_of(analysis.cell).values_list("pk", "text"))
@@ -242,7 +242,7 @@ def _require_signed(analysis: Analysis, run: Run) -> list[list[Any]]:
     if digest_of(points) != run.spec["target"]["signed"]:
         raise EditRefused(
             _(
-                "Key points were changed since they were signed off, so no statement was moved. "
+                "Key points have changed since they were signed off, so no statement was moved. "
                 "Undo the changes and start the assignment again at no cost, or sign off again "
                 "and pay for a new one."
             )

@@ -88,7 +88,7 @@ class PointProposalKind:
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for the subjects; three queries."""
+        """Return the requests for the subjects, using three queries."""
         target = run.spec["target"]
         keys = [ListKey.of(subject.ids) for subject in subjects]
         read = {pk for key in keys if not key.step for pk in key.sources}
@@ -180,7 +180,7 @@ def queue_what_follows(run: Run) -> None:
 
 
 def further_requests(run: Run) -> list[Subject]:
-    """Return requests that merge the lists there are; none if one is left.
+    """Return requests that merge the current lists; none if only one is left.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def further_requests(run: Run) -> list[Subject]:
     asked_ids = run.calls.values_list("subject_ids", flat=True)
     last = max((ListKey.of(ids).step for ids in asked_ids), default=0)
     if not lists or (last and not any(row.step == last for row in lists)):
-        raise EditRefused(_("The model gave no usable list. Ask the unusable requests again."))
+        raise EditRefused(_("The model gave no usable list. Send the unusable requests again."))
     if len(lists) == 1:
         return []
     groups: list[list[ProposedList]] = [[]]
@@ -212,7 +212,7 @@ def further_requests(run: Run) -> list[Subject]:
 
 
 def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
-    """Turn the list that is left into proposed key points, unless the run was cancelled."""
+    """Turn the final list into proposed key points, unless the run was cancelled."""
     final, *others = _lists(run)
     if others:
         # A reply came in since; it is merged first.

@@ -51,7 +51,7 @@ class DisputedCodes:
 
 
 def assignment_of(run: Run) -> AssignmentOutcome:
-    """Return what a run came to; two queries."""
+    """Return the outcome of a run; two queries."""
     is_coded = Q(reason="")
     numbers = run.coded_statements.aggregate(
         statements=Count("argument", distinct=True),

@@ -1,4 +1,4 @@
-"""Keys of requests: what a request of a proposal or an assignment is about."""
+"""Keys of requests: the subject of a request of a proposal or an assignment."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

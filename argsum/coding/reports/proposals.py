@@ -43,7 +43,7 @@ class ProposalOutcome:
 
 
 def proposal_of(run: Run) -> ProposalOutcome:
-    """Return what a run came to; five queries."""
+    """Return the outcome of a run; five queries."""
     rows = list(run.proposed_lists.order_by("pk").defer("dropped"))
     usable = [row for row in rows if not row.reason]
     return ProposalOutcome(
@@ -55,7 +55,7 @@ def proposal_of(run: Run) -> ProposalOutcome:
 
 
 def _final(rows: Sequence[ProposedList]) -> ProposedList | None:
-    """Return the list that was proposed, also if it said nothing new; None if there is none."""
+    """Return the proposed list, even if it has nothing new; None if there is none."""
     proposed = [row for row in rows if row.change_id is not None]
     last = [row for row in rows if row.step == max(row.step for row in rows)]
     if proposed or len(last) != 1 or last[0].reason:

@@ -193,7 +193,7 @@ class CountingKind:
         return Subjects("s", keys, range(len(keys)))
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests; three queries."""
+        """Return the requests, using three queries."""
         sets = with_texts(run.study, [subject.ids[0] for subject in subjects])
         return [write_request(run.prompt, sets[subject.ids[0]]) for subject in subjects]
 

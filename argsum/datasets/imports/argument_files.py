@@ -1,4 +1,4 @@
-"""Files of arguments: read their cells, recognise the formats, and samples."""
+"""Files of arguments: read their cells, recognize the formats, and samples."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""Files of comments: read their rows, recognise the format, and a sample."""
+"""Files of comments: read their rows, recognize the format, and a sample."""
 
 import hashlib
 import json

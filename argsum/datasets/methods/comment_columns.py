@@ -295,7 +295,7 @@ def is_rich(text: str) -> bool:
 
 
 def plain_text(text: str) -> str:
-    """A text without tags, with entities as their characters.
+    """Return a text without tags, with entities decoded.
 
     Examples
     --------

@@ -187,7 +187,7 @@ NOTHING = frozenset(
 def statements(text: str) -> list[str]:
     """Split a comment into statements with single spaces.
 
-    A text of nothing but marks is one statement, a blank one none.
+    A text of punctuation alone is one statement, and a blank text has none.
 
     Examples
     --------

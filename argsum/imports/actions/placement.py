@@ -118,7 +118,7 @@ class _Argument(NamedTuple):
 class ArgumentOrder:
     """Arguments of a dataset in the order of one file's ids.
 
-    ``order`` is what was asked for, one of `ORDERS`. With "" it is recognised: the ids have to
+    ``order`` is what was asked for, one of `ORDERS`. With "" it is recognized: the ids have to
     agree with the reference key points under it and clearly less under every other, and words
     have to show that they stand for these texts and not for others of the same key points.
     """

@@ -264,7 +264,7 @@ class SetParts:
     is_whole: bool = False
 
     def covers(self, clusters: Collection[int]) -> bool:
-        """Whether nothing more is to come for these clusters."""
+        """Whether these clusters are complete."""
         return self.is_whole or all(
             cluster in self.texts or cluster in self.reasons for cluster in clusters
         )

@@ -147,18 +147,18 @@ class RunScorers:
 
 
 class CellInputs:
-    """Input of a run for one cell; scores are computed at first use.
+    """Inputs of a run for one cell; scores are computed at first use.
 
     Parameters
     ----------
     run
-        With dataset, match scorer and quality scorer.
+        The run, with its dataset, match scorer and quality scorer.
     scorers
-        Of the run.
+        The scorers of the run.
     cell
-        One of the dataset.
+        A cell of the dataset.
     settings
-        How many settings of the cell are computed now, for sharing time among them.
+        Number of settings of the cell to compute now, which share the time.
     """
 
     def __init__(self, run: SystemRun, scorers: RunScorers, cell: Cell, settings: int) -> None:
@@ -314,7 +314,7 @@ def solve(
     parameters: Parameters,
     written: tuple[Sequence[str], str] | None,
 ) -> Summary:
-    """Return the summary of one setting; it waits if a model is to write about its clusters.
+    """Return the summary of one setting; it waits if a model still has to write its key points.
 
     ``written`` is what a language model wrote for the cell, and why it wrote nothing; None where
     the variant asks none for that. Raises `SystemFailed`.

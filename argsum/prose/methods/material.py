@@ -1,4 +1,4 @@
-"""What a request for a paragraph shows: key points of a theme, and a choice of statements."""
+"""Content of a request for a paragraph: key points of a theme, and selected statements."""
 
 from collections.abc import Sequence
 

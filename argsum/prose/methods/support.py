@@ -1,4 +1,4 @@
-"""Whether a sentence is supported by the statements that it cites, as far as vectors tell.
+"""Whether the cited statements support a sentence, judged by vectors.
 
 The faithfulness engine compares the sentence with each cited statement; here its similarities
 are held against those of all statements at other key points, because a similarity alone depends
@@ -68,7 +68,7 @@ class SentenceSupport:
 
 
 def clauses_of(text: str) -> list[str]:
-    """Return the parts of a sentence that say something on their own; the text if it has one.
+    """Return the parts of a sentence that make sense alone, or else the whole text.
 
     Parts of fewer than four words stay with their neighbour.
 
@@ -99,7 +99,7 @@ def support_of(
     others: Scores,
     near_from: float | None = None,
 ) -> SentenceSupport:
-    """Hold a sentence against what it cites, and against statements at other key points.
+    """Compare a sentence with what it cites, and with statements under other key points.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _closer(others: Scores, vector: Scores, similarity: float) -> float:
 
 
 def compared(placed: Sequence[set[int]], points: set[int], cited: Sequence[int]) -> list[int]:
-    """Return the places of the statements that a sentence is held against.
+    """Return the positions of the statements that a sentence is compared with.
 
     ``placed`` are the key points of each statement; ``points`` are those of the ``cited`` ones.
     """

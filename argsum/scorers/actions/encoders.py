@@ -28,7 +28,7 @@ class EncoderUnavailable(Exception):
 
 
 class StatementEmbedder(Protocol):
-    """What turns texts into vectors of length 1."""
+    """An embedder: it turns texts into vectors of length 1."""
 
     def encode(self, texts: Any, progress: Any = None) -> Any:
         """Return vectors, shape (n, d)."""
@@ -125,7 +125,7 @@ class EncoderState:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can be used."""
+        """Whether the encoder can be used."""
         return self.encoder.is_installed
 
     @property

@@ -188,7 +188,7 @@ def checkpoint_of(scorer: Scorer) -> Path:
 
 
 def source_of(scorer: Scorer) -> str:
-    """Return the source that loads the model: a folder, or a name."""
+    """Return the folder or the name from which the model is loaded."""
     if scorer.folder:
         return str(Path(settings.DATA_DIR) / "scorers" / scorer.folder)
     return resolve(scorer.base_model)

@@ -48,7 +48,7 @@ Rated = dict[str, list[tuple[str, float]]]
 
 
 def data_of(task: str, source: Dataset | Path, column: str = "") -> Any:
-    """Return what a task learns from a dataset, or from files; raises ScorerRefused.
+    """Return the training data of a task, from a dataset or files; raises ScorerRefused.
 
     Files are read as by `rated_in` for qualities, else as by `cells_in`.
     """

@@ -1,4 +1,4 @@
-"""Survey exports as lines of an import: one respondent a row, with all answers."""
+"""Survey exports as import entries: one respondent a row, with all answers."""
 
 import hashlib
 import json
@@ -100,7 +100,7 @@ class SurveyLook:
 
     @property
     def private(self) -> list[str]:
-        """Columns to leave out because they may say who somebody is."""
+        """Columns to leave out because they may identify people."""
         return [row.column.header for row in self.proposals if row.reason in PRIVATE]
 
 
@@ -333,10 +333,10 @@ def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
 
 
 def _remarks(reading: _Reading) -> Iterator[str]:
-    """Yield notes on what was recognised and left out."""
+    """Yield notes on what was recognized and left out."""
     counts, roles = reading.counts, reading.plan.roles
     if tool := reading.look.tool:
-        yield _("Recognised as an export of %s.") % tool
+        yield _("Recognized as an export of %s.") % tool
     private = [name for name in reading.look.private if roles[name] == ColumnRole.LEFT_OUT]
     others = [
         name
@@ -363,7 +363,7 @@ def _remarks(reading: _Reading) -> Iterator[str]:
             )
         yield text % f"{number:,}"
     if not reading.column(ColumnRole.RESPONDENT):
-        yield _("No column identifies respondents, so a row is recognised by all its cells.")
+        yield _("No column identifies respondents, so a row is recognized by all its cells.")
     if number := counts["groups"]:
         text = ngettext(
             "%(left)s more group is left out; only the first %(most)s are kept.",

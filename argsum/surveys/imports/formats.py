@@ -1,4 +1,4 @@
-"""The format of survey exports: its questions, how it is recognised, and a sample."""
+"""The format of survey exports: its questions, how it is recognized, and a sample."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -164,8 +164,8 @@ class SurveyImportForm(ImportColumnsForm):
         return [name for name in self.preview.columns if name not in private]
 
     def note(self) -> str:
-        """Say what was recognised and what stays out."""
-        sentences = [_("Recognised as an export of %s.") % self.look.tool] * bool(self.look.tool)
+        """Say what was recognized and what stays out."""
+        sentences = [_("Recognized as an export of %s.") % self.look.tool] * bool(self.look.tool)
         if number := len(self.look.private):
             text = ngettext(
                 "%s column that may identify people is left out and hidden here.",

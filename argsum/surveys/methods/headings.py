@@ -65,7 +65,7 @@ class SurveyColumn:
 
     @property
     def names(self) -> frozenset[str]:
-        """Everything the column is called, in lower case without spaces and signs."""
+        """All names of the column, in lower case without spaces and punctuation."""
         code = named_question(self.header)[0]
         return frozenset(map(bare, (self.header, self.question, code))) - {""}
 

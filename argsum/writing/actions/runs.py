@@ -117,7 +117,7 @@ class WritingKind:
         ]
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests; three queries at most."""
+        """Return the requests, using at most three queries."""
         return questions_of(run, [WritingCallKey.of(subject.ids) for subject in subjects])
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:

@@ -415,7 +415,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
             "Totals of the judge minus those of people (or of judges from other families) on the "
             "same answers: the mean on answers of its family minus the mean on all others, so "
             "that leniency alone gives 0. Intervals leave out one question at a time and need at "
-            "least 10 questions. Families are taken from names."
+            "least 10 questions. Model families are inferred from names."
         ),
         (
             Column(lazy("Judge"), "0"),

@@ -216,9 +216,9 @@ PAIR_TABLES: dict[str, FigureTable] = {
         lazy("All criteria together, with shuffled sheets"),
         lazy(
             "Interval alpha with every criterion of every sheet as an item, as papers report it. "
-            "Criteria with more points than others make any two sheets agree; for comparison, "
-            "the mean of the same figure after the second rater's sheets were shuffled among the "
-            "answers."
+            "Criteria with more points than others raise the agreement of any two sheets; for "
+            "comparison, the mean of the same figure after the second rater's sheets were "
+            "shuffled among the answers."
         ),
         (
             *NAMES,

@@ -160,7 +160,7 @@ def read_judged_answers(source: ImportSource) -> Iterator[Line]:
 
 
 def _given(judged: JudgedAnswer, rubric: RubricVersion) -> dict[str, int]:
-    """Return all points of an unscored judgement that has all criteria, even off the scale."""
+    """Return all points of an unscored judgement that has all criteria, even outside the scale."""
     return {} if judged.judgement.is_scored else judged.paper_points(rubric.rubric) or {}
 
 
@@ -302,7 +302,7 @@ def _remarks(link: AnswerLink) -> Iterator[Flag]:
         )
         yield Flag(score.row, "", reason)
     for key in score.off_scale:
-        reason = _("%s points are off the scale; they are kept as given and marked.")
+        reason = _("%s points are outside the scale; they are kept as given and marked.")
         yield Flag(score.row, key, reason % f"{score.points[key]:g}")
     for key in score.blanks:
         yield Flag(score.row, key, _("No points; the sheet has no total."))

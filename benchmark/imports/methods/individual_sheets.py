@@ -2,7 +2,7 @@
 
 One tab-separated file a person, a row an answer, columns ``score_dict.1`` … ``score_dict.15``; the
 rows of both files are about the same answers, and those a person did not score are empty. Points
-are taken as they stand: a sheet may be incomplete, and a value off the scale.
+are taken as they stand: a sheet may be incomplete, and a value outside the scale.
 """
 
 import math

@@ -201,7 +201,7 @@ def _whole_sheet(
 
 
 def _given(outcome: EndedCall, rubric: Rubric) -> dict[str, int]:
-    """Return all criteria of a reply that is unscored because some points are off the scale."""
+    """Return all criteria of a reply left unscored because some points are outside the scale."""
     judgement: Judgement | None = outcome.reading.value
     is_whole = judgement is not None and len(judgement.given) == len(rubric.criteria)
     return dict(judgement.given) if judgement is not None and is_whole else {}

@@ -267,7 +267,7 @@ class Judgement:
         Criterion → the judge's words, where there are some.
     given : dict of str to int
         Whole numbers under the right keys, on the scale or not. Evidence, no points: only the
-        paper's own recipe averages what lies off the scale.
+        paper's own recipe averages what lies outside the scale.
     """
 
     points: dict[str, int]

@@ -420,7 +420,7 @@ class PaperRow:
 class PaperRecipe:
     """Cells and rows computed as in the paper, sorted by judge, system, scenario.
 
-    ``has_given`` says whether points off the scale were there to be taken.
+    ``has_given`` says whether points outside the scale were there to be taken.
     """
 
     cells: tuple[PaperCell, ...]

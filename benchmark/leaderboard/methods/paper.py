@@ -40,8 +40,8 @@ class SheetError(ValueError):
 def with_totals(sheets: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Add a column for the total and for each group, missing if a point is missing.
 
-    Points are taken as they are: values off the scale must be kept out before, or, as the paper
-    did, left in.
+    Points are used as they are: values outside the scale must be removed first or, as in the
+    paper, left in.
 
     Raises
     ------
@@ -188,14 +188,14 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
 # The leaderboard by the recipe of the CompQA paper, from the same table of sheets.
 #
 # Every sheet counts by itself, also where one answer has several; points are taken as they were
-# given, off the scale or not; a row is the unweighted mean of a system's scenario means, whatever
+# given, whatever the scale; a row is the unweighted mean of a system's scenario means, whatever
 # they are made of. So its figures can be held against the paper's. They have no intervals, because
 # the paper's sds are no basis for any, and they are no means to rank by.
 #
 # Source: CompQA paper, tables 3 and 5; the recipes themselves stand in `score_recipes`.
 
 
-# Column of the table: the points of a judge that gave some off the scale, as JSON.
+# Column of the table: the points of a judge that gave some outside the scale, as JSON.
 GIVEN = "off_scale_points"
 # Of a rater's kind, where the sheets of several people were made one.
 CONSOLIDATED = "reference"
@@ -207,7 +207,7 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
     Parameters
     ----------
     table
-        As `make_board` takes it; with the column `GIVEN`, points off the scale count as the
+        As `make_board` takes it; with the column `GIVEN`, points outside the scale count as the
         paper took them, without it those sheets are dropped.
     scored
         Names the judges and systems.
@@ -261,7 +261,7 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
 
 
 def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
-    """Return counted sheets with ``points`` (NaN: incomplete) and ``is_off`` (off the scale).
+    """Return counted sheets with ``points`` (NaN: incomplete) and ``is_off`` (outside the scale).
 
     Of people's sheets of an answer that has consolidated ones, only those count: they already
     hold what the single people said.

@@ -1,4 +1,4 @@
-"""Tables of a board, also with the recipe of the CompQA paper."""
+"""Tables of a board, including those by the recipe of the CompQA paper."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .standings import BoardLine, board_rows, column_name, judge_name, ranking_o
 
 RECIPE = lazy(
     "Counted: as in the CompQA paper, every sheet by itself, even several for one answer; "
-    "people's consolidated sheets where an answer has them; points off the scale as given. "
+    "people's consolidated sheets where an answer has them; points outside the scale as given. "
     "Incomplete sheets are left out.\n\nCells: mean ± sample sd over sheets.\n\nRows: "
     "unweighted mean of the scenario means ± mean of their sds.\n\nCertainty: no intervals and "
     "no ranks. Systems have different questions and unequal numbers of sheets, and these sds "
@@ -86,7 +86,7 @@ PAPER_CELL_COLUMNS = (
     Column(lazy("sd"), "1.sd"),
     Column(lazy("Sheets n"), "1.n"),
     Column(lazy("Incomplete, left out"), "1.dropped"),
-    Column(lazy("With points off the scale"), "1.off_scale"),
+    Column(lazy("With points outside the scale"), "1.off_scale"),
 )
 
 

@@ -233,7 +233,7 @@ def _with_sd(cell: PaperCell | PaperRow, *notes: str, details: Sequence[str] = (
 def _paper_cell(cell: PaperCell | None) -> BoardCell:
     if not cell:
         return BoardCell()
-    notes = [_("%d off the scale") % cell.off_scale] if cell.off_scale else []
+    notes = [_("%d outside the scale") % cell.off_scale] if cell.off_scale else []
     notes += [_("%d left out") % cell.dropped] if cell.dropped else []
     return _with_sd(cell, *notes, details=[f"n {cell.n:,}"])
 

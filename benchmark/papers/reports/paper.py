@@ -131,7 +131,7 @@ def people_values(own: Iterable[OwnSheets], *, is_sound: bool) -> Values:
     """Return section 3: agreement of two people on the answers that both scored.
 
     The paper's recipe takes an empty cell for 0 in a total and passes over it among the single
-    scores; the sound one leaves out answers with a sheet that is incomplete or off the scale.
+    scores; the sound one leaves out answers with a sheet that is incomplete or outside the scale.
     """
     values: Values = {}
     for first, second in combinations(own, 2):
@@ -199,11 +199,11 @@ def _pairs(scores: pd.DataFrame) -> list[tuple[Any, MeasuredFigure]]:
 
 # Every figure of the CompQA paper that its release supports, and the paper's tables.
 #
-# Released values are by the paper's recipe, with values off the scale and answers that occur twice
-# among the human rows; ours leave out or average those, as an import does.
+# Released values are by the paper's recipe, with values outside the scale and answers that occur
+# twice among the human rows; ours leave out or average those, as an import does.
 
 
-OURS = "without {} sheets: incomplete, off the scale or repeated"
+OURS = "without {} sheets: incomplete, outside the scale or repeated"
 
 
 def compqa_reproduction(data: Path) -> Reproduction:

@@ -48,9 +48,9 @@ from .layouts import PEOPLE as names_PEOPLE
 #
 # Two tables of sheets come of them. The paper's has everything that its averages have: values off
 # the scale, and both rows where two people's sheets of an answer were not merged. Ours is what an
-# import of the same files gives: judgements off the scale are unscored, people's sheets of an
+# import of the same files gives: judgements outside the scale are unscored, people's sheets of an
 # answer
-# averaged (those off the scale are kept and marked).
+# averaged (those outside the scale are kept and marked).
 
 
 JUDGED, PEOPLE_FOLDER, PEOPLE = "judged_*", "human", "people"
@@ -284,7 +284,7 @@ def _repeated_texts(release: AnswerRelease) -> int:
 def _judge_counts(
     judge: str, files: tuple[JudgedFile, ...]
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Count the sheets that the paper cannot use, by reason, and the values off the scale."""
+    """Count the sheets that the paper cannot use, by reason, and the values outside the scale."""
     judged = [answer for file in files for answer in file.answers]
     readings = Counter(answer.judgement.reading for answer in judged)
     missing = [
@@ -308,7 +308,7 @@ def _judge_counts(
             readings[JudgementState.EMPTY],
         ),
     )
-    yield f"{judge}: values off the scale", (sum(off),)
+    yield f"{judge}: values outside the scale", (sum(off),)
     yield (
         f"{judge}: sheets that are unscored here",
         (sum(not answer.judgement.is_scored for answer in judged),),

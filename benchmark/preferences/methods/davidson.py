@@ -168,7 +168,7 @@ class _Model:
         return np.asarray(np.linalg.solve(curve, gradient[:, :, None])[:, :, 0])
 
     def climb(self, at: FloatArray, step: FloatArray) -> FloatArray:
-        """Go along the step as far as the likelihood does not fall."""
+        """Follow the step as long as the likelihood does not decrease."""
         here = self.log_likelihood(at)
         rounding = 1e-12 * np.abs(here)
         size = np.ones((len(at), 1))

@@ -121,7 +121,7 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
     pandas.DataFrame
         The columns of `COLUMNS` (keys of rows as whole numbers, public ids as text; ``round``
         and ``run`` 0 where there is none), ``off_scale_points`` (JSON of what an unscored reply
-        with points off the scale gave, else empty), one float column for each criterion (NaN:
+        with points outside the scale gave, else empty), one float column for each criterion (NaN:
         no points), one for each group's key (NaN as soon as one of its criteria has no points),
         and ``total`` (points, NaN for unscored and incomplete sheets). Sorted by key, so the same
         sheets give the same table.

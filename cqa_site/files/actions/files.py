@@ -30,7 +30,7 @@ DECISIONS = (BY_ROW, FOR_ALL)
 FITS = "fits"
 # Why nothing can be seen of it, and options by which it could be read.
 TROUBLE, PROPOSED = "trouble", "proposed"
-# Of an archive: groups of the files in it (see `recognising`).
+# Of an archive: groups of the files in it (see `recognizing`).
 INSIDE = "inside"
 
 
@@ -112,7 +112,7 @@ def choose_kind(*, import_file: ImportFile, kind: str) -> None:
 
 @transaction.atomic
 def request_check(*, import_file: ImportFile, actor: User | None) -> None:
-    """Request the dry run in the background, also after an interrupted job."""
+    """Request the dry run in the background, even after an interrupted job."""
     _move(import_file, State.CHECKING, from_states=_free_states(import_file))
     _enqueue(import_file, CHECK_JOB, actor)
 

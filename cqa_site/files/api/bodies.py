@@ -49,7 +49,7 @@ class CheckInput(Input):
     )
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """And the options of every app."""
+        """Return the fields, with the options of every app."""
         return super().get_fields() | {option.name: option.input() for option in OPTIONS.values()}
 
 
@@ -72,10 +72,10 @@ class ImportInput(CheckInput):
 
 
 class BatchCheckInput(Input):
-    """What holds for every file of a batch; what is left blank is as each name says."""
+    """Options for every file of a batch; blank ones are taken from each file's name."""
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """Only options."""
+        """Return only the options."""
         return super().get_fields() | {
             option.name: option.input() for option in OPTIONS.values() if option.is_shared
         }
@@ -92,7 +92,7 @@ class BatchInput(BatchCheckInput):
     kind = serializers.ChoiceField(batch_kinds())
 
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
-        """Rows are known by file and place, so two files of one name would clash."""
+        """Refuse two files of the same name: rows are identified by file and position."""
         if same := same_names(files):
             message = f"Several of these files have the same name: {', '.join(same)}"
             raise serializers.ValidationError(message)
@@ -100,7 +100,7 @@ class BatchInput(BatchCheckInput):
 
 
 class MatchInput(Input):
-    """What rows are whose text is nearly that of an answer; of all of them without ``rows``."""
+    """Decision on rows whose text nearly equals an answer's; on all rows without ``rows``."""
 
     decision = serializers.ChoiceField(ImportMatch.Decision.choices)
     rows = serializers.ListField(
@@ -112,14 +112,14 @@ class MatchInput(Input):
 
 
 class ApplyInput(Input):
-    """How to deal with rows that cannot be imported, and with those that differ."""
+    """What to do with rows that cannot be imported, and with those that differ."""
 
     leave_out_rejected = serializers.BooleanField(default=False)
     update_changed = serializers.BooleanField(default=False)
 
 
 class BatchApplyInput(ApplyInput):
-    """Which of the checked files to import, all without ``files``; and how."""
+    """The checked files to import (all without ``files``), and how."""
 
     files = serializers.ListField(
         child=serializers.UUIDField(),
@@ -130,7 +130,7 @@ class BatchApplyInput(ApplyInput):
 
 
 class ImportSerializer(ReadSerializer):
-    """One uploaded file: what a look at it found, and whether it was imported.
+    """One uploaded file: the result of its check, and whether it was imported.
 
     What its format says about it, such as ``system`` and ``scenario`` of its answers, is as chosen
     or as its name says; null for files that have nothing of the kind.
@@ -164,7 +164,7 @@ class ImportSerializer(ReadSerializer):
         ]
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """Those of every file, and what formats say."""
+        """Return the fields of every file, and those of the formats."""
         fields = {option.name: option.output() for option in OPTIONS.values() if option.tells}
         for field in fields.values():
             field.read_only = True
@@ -183,7 +183,7 @@ class ImportBatchSerializer(ReadSerializer):
         fields = ["id", "kind", "options", "states", "job", "created_at"]
 
     def get_states(self, batch: ImportBatch) -> dict[str, int]:
-        """State to number of files."""
+        """Map each state to its number of files."""
         return dict(Counter(file.state for file in batch.files.all()))
 
 
@@ -197,7 +197,7 @@ class ImportProblemSerializer(serializers.ModelSerializer):
 
 
 class ImportMatchSerializer(serializers.ModelSerializer):
-    """A row whose text is nearly that of an answer, with both openings."""
+    """A row whose text nearly equals an answer's, with both openings."""
 
     answer = serializers.UUIDField(source="known", read_only=True)
     decision = serializers.ChoiceField(
@@ -229,5 +229,5 @@ class MatchFilter(filters.FilterSet):
     is_decided = TrueFalseFilter(method="by_decided")
 
     def by_decided(self, rows: QuerySet, _name: str, value: bool) -> QuerySet:
-        """Only those somebody has spoken about, or only the others."""
+        """Filter by whether a person has decided."""
         return rows.exclude(decision="") if value else rows.filter(decision="")

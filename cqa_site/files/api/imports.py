@@ -1,4 +1,4 @@
-"""Files that come in: upload, look at what they would do, apply or discard."""
+"""Imports: upload a file, check it, then apply or discard it."""
 
 import uuid
 from typing import Any
@@ -55,7 +55,7 @@ class ImportViews(StudyViews):
     filterset_class = ImportFilter
 
     def rows(self) -> QuerySet:
-        """Newest first."""
+        """Return the rows, newest first."""
         return self.study.import_files.select_related("round", "batch", "job", "study")
 
     @extend_schema(request=CheckInput, responses={202: ImportSerializer})
@@ -110,19 +110,19 @@ class ImportUploadViews(ImportViews):
 
 
 class ImportMatchViews(StudyViews):
-    """Rows of one uploaded file whose texts are nearly those of answers of the study."""
+    """Rows of one uploaded file whose texts nearly equal those of answers in the study."""
 
     queryset = ImportMatch.objects.none()
     serializer_class = ImportMatchSerializer
     filterset_class = MatchFilter
 
     def rows(self) -> QuerySet:
-        """By row; raises 404 if the file is not of this study."""
+        """Return the rows by row number; raises 404 for a file of another study."""
         return self._file().matches.all()
 
     @extend_schema(request=MatchInput, responses={202: ImportSerializer})
     def decide(self, request: Request, **kwargs: Any) -> Response:
-        """Say of rows, or of all, that they are the same answers or others; looks again."""
+        """Decide whether rows, or all rows, are the same answers; then check the file again."""
         file = self._file()
         body = self.read(MatchInput)
         try:
@@ -147,7 +147,7 @@ class ImportProblemViews(StudyViews):
     filterset_class = ProblemFilter
 
     def rows(self) -> QuerySet:
-        """By row; raises 404 if the file is not of this study."""
+        """Return the rows by row number; raises 404 for a file of another study."""
         file = self.study.import_files.filter(public_id=self.kwargs["import_id"]).first()
         if file is None:
             raise Http404
@@ -155,14 +155,14 @@ class ImportProblemViews(StudyViews):
 
 
 class ImportBatchViews(StudyViews):
-    """Many files of one kind that came in one upload; the files are at ``imports/?batch=``."""
+    """Many files of one kind from one upload; the files are at ``imports/?batch=``."""
 
     queryset = ImportBatch.objects.none()
     serializer_class = ImportBatchSerializer
     filterset_class = ImportBatchFilter
 
     def rows(self) -> QuerySet:
-        """Newest first, with the states of their files."""
+        """Return the batches, newest first, with the states of their files."""
         states = ImportFile.objects.only("batch", "state")
         batches = self.study.import_batches.select_related("job", "study")
         return batches.prefetch_related(Prefetch("files", states))
@@ -187,7 +187,7 @@ class ImportBatchViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Discard the files that were not imported; those that were stay."""
+        """Discard the files that were not imported; imported ones are kept."""
         with conflict_on(BUSY):
             discard_batch(batch=self.find_row(public_id), actor=request.user)
         return Response(status=204)

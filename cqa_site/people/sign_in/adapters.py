@@ -41,7 +41,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Answer 429 with our own page after too many wrong passwords."""
+        """Return 429 with our own page after too many wrong passwords."""
         try:
             super().pre_authenticate(request, **credentials)
         except ValidationError as error:

@@ -72,7 +72,7 @@ def account(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def account_keys(request: PersonRequest) -> HttpResponse:
-    """Change the keyboard shortcuts of work pages, also for crowd participants."""
+    """Change the keyboard shortcuts of work pages; crowd participants can do so, too."""
     form = KeysForm(request.POST, instance=User.objects.get(pk=request.user.pk))
     if form.is_valid():
         form.save()

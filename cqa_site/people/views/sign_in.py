@@ -75,7 +75,7 @@ def own(view: View) -> View:
 
 
 def fresh(view: View) -> View:
-    """Decorate a view of the own account that the library guards by password or second step.
+    """Decorate an account view that the library protects by password or second step.
 
     The library lets people through who have neither, because they come by a provider. They show
     that it is them there, once more.

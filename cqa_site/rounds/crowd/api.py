@@ -46,7 +46,7 @@ class ParticipantFilter(FilterSet):
 
 
 class CrowdLinkInput(FormInput):
-    """A link for a crowd platform; what is left out keeps its default."""
+    """A link for a crowd platform; omitted fields keep their default."""
 
     form = ParticipantLinkForm  # type: ignore[assignment]  # a form of a model is no Form
     study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
@@ -92,7 +92,7 @@ class CrowdLinkSerializer(ReadSerializer):
 
 
 class NewCrowdLinkSerializer(CrowdLinkSerializer):
-    """A link just made, with the address that the platform needs."""
+    """A new link, with the address that the platform needs."""
 
     address = serializers.CharField()
 
@@ -102,7 +102,7 @@ class NewCrowdLinkSerializer(CrowdLinkSerializer):
 
 
 class ParticipantSerializer(PaceSerializer, ReadSerializer):
-    """Somebody who came by a crowd link, without the platform's ids and without a code."""
+    """A person who came through a crowd link, without the platform's ids and codes."""
 
     id = public_id("user")
     link = public_id("link")
@@ -117,7 +117,7 @@ class ParticipantSerializer(PaceSerializer, ReadSerializer):
         fields += ["skipped", "skipped_share", "is_skipping", "seconds_each", "is_hasty"]
 
     def get_is_released(self, row: Participant) -> bool:
-        """A place without a browser waits for one."""
+        """Return whether the place has been released for another browser."""
         return not row.browser_hash
 
 
@@ -139,7 +139,7 @@ class CrowdLinkViews(CrowdRoundViews):
     serializer_class = CrowdLinkSerializer
 
     def rows(self) -> QuerySet[ParticipantLink]:
-        """Newest first, each with how many people came in by it."""
+        """List links, newest first, each with the number of people who joined."""
         most = kind_of(self.round).most_items(self.round)
         return links_of(self.round).annotate(most_items=Value(most))
 
@@ -182,14 +182,14 @@ class CrowdLinkViews(CrowdRoundViews):
 
 
 class ParticipantViews(CrowdRoundViews):
-    """Who came by a crowd link of the round; the platform's ids stay on the page."""
+    """People who came through a crowd link of the round; only the page shows platform ids."""
 
     queryset = Participant.objects.none()
     serializer_class = ParticipantSerializer
     filterset_class = ParticipantFilter
 
     def rows(self) -> QuerySet[Participant]:
-        """Newest first."""
+        """Return the rows, newest first."""
         return participants_of(self.round)
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)

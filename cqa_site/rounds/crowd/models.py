@@ -101,10 +101,10 @@ class ParticipantLink(models.Model):
 
     @property
     def codes(self) -> list[tuple[str, str, str]]:
-        """Outcome, code, and what to do with it on the platform, for each code of its own."""
+        """Outcome, code, and action on the platform, for each distinct code."""
         approve, by_hand = _("Approve, at once or after review"), _("Review by hand")
-        screen = _("Screen out with a fixed reward, or ask for a return")
-        pay, back = _("Review by hand, and pay for the time"), _("Ask for a return")
+        screen = _("Screen out with a fixed reward, or request a return")
+        pay, back = _("Review by hand, and pay for the time"), _("Request a return")
         ends = Participant.Outcome
         rows = (
             (ends.COMPLETED.label, self.completed_code, approve),
@@ -177,7 +177,7 @@ class Participant(models.Model):
 
 
 class PlatformEvent(models.Model):
-    """One report of a platform about a submission; each is taken once.
+    """One report of a platform about a submission; each is processed once.
 
     Rows are only added.
     """

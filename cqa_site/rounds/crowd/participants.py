@@ -220,7 +220,7 @@ def link_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBa
 
 
 def round_head(round_: Round) -> dict[str, Any]:
-    """Return what the head of a page about the crowd of a round needs."""
+    """Return the context for the header of a page about a round's crowd."""
     kind = kind_of(round_)
     names = {"study": round_.study, "round": kind.own(round_), "kind": kind}
     return names | {"home_name": kind.rounds_page}

@@ -134,7 +134,7 @@ class PaySummary:
 
     @property
     def is_shown_below(self) -> bool:
-        """Whether the whole interval is below the floor, too."""
+        """Whether the whole interval is below the floor as well."""
         floor = float(self.link.hourly_floor or 0)
         return self.is_below and direction_of(self.median, floor) == "below"
 

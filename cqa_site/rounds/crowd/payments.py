@@ -203,7 +203,7 @@ def payment_states(link: ParticipantLink) -> list[PaymentState]:
 
 @transaction.atomic
 def settle_payments(*, link: ParticipantLink, was_paid: bool, actor: User, **where: Any) -> int:
-    """Store whether payments were paid, as a person saw; unpaid ones can be sent again."""
+    """Store whether payments were paid, as a person reported; unpaid ones can be resent."""
     # The state is asked of the locked rows: a worker may store the outcome meanwhile.
     rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))
     _move(link, rows, STATES.PAID if was_paid else STATES.CONFIRMED)

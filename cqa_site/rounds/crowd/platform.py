@@ -141,7 +141,7 @@ def signature_of(secret: str, timestamp: str, body: bytes) -> str:
 @csrf_exempt
 @require_POST
 def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
-    """Take a report of the platform; unsigned, foreign and old messages change nothing."""
+    """Process a report of the platform; unsigned, foreign and old messages change nothing."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
         return HttpResponse(status=413)
     links = ParticipantLink.objects.select_related("study", "round")

@@ -1,4 +1,4 @@
-"""The platform's list of submissions, and how it differs from what the site knows."""
+"""The platform's list of submissions, and its differences from the site's records."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

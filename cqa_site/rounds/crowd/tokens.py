@@ -30,7 +30,7 @@ KEYS_DEADLINE_SECONDS, KEYS_MAX_BYTES = 5.0, 65_536
 
 
 class EntryRefused(Exception):
-    """The address does not prove who comes; nothing may be stored."""
+    """The address does not prove the person's identity; nothing may be stored."""
 
 
 class KeysUnavailable(Exception):

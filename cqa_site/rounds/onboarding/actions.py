@@ -77,7 +77,7 @@ def take_step(
     answers: Mapping[str, Any],
     started_at: datetime | None,
 ) -> StepResult:
-    """Store what somebody did in their current step; raises NotNow.
+    """Store a person's result in their current step; raises NotNow.
 
     ``answers`` is what the step's form gave: agreement, choices, or an answer to one exercise.
     """

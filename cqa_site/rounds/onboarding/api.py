@@ -31,14 +31,14 @@ from .steps import state_of
 
 
 class OnboardingInput(FormInput):
-    """The guideline and the steps of a first version; what is left out is no step."""
+    """The guideline and the steps of a first version; omitted steps do not exist."""
 
     form = OnboardingForm
     left_out = ("keeps_qualifications",)
 
 
 class OnboardingVersionInput(FormInput):
-    """Changes for the next version; what is left out stays as in the newest."""
+    """Changes for the next version; omitted fields stay as in the newest."""
 
     form = OnboardingForm
 
@@ -77,13 +77,13 @@ class OnboardingVersionSerializer(ReadSerializer):
 
 
 class StepCountSerializer(DataSerializer):
-    """How many people did a step of the newest version, and how they came out of it."""
+    """Number of people who did a step of the newest version, by outcome."""
 
     shows = StepCount
 
 
 class QualificationSerializer(ReadSerializer):
-    """Who passed the steps of a version, or was let in."""
+    """A person who passed the steps of a version, or was let in."""
 
     rater = public_id("rater")
     version = public_id("version")
@@ -98,7 +98,7 @@ class QualificationSerializer(ReadSerializer):
         fields += ["expires_at", "withdrawn_at", "withdrawal_reason"]
 
     def get_state(self, row: Qualification) -> str:
-        """As the page says it."""
+        """Return the state as the page words it."""
         return state_of(row)
 
 
@@ -122,7 +122,7 @@ class OnboardingViews(StudyViews):
     serializer_class = OnboardingSerializer
 
     def rows(self) -> QuerySet[Any]:
-        """By name."""
+        """Return the rows by name."""
         return onboardings_of(self.study)
 
     @extend_schema(request=OnboardingInput, responses={201: OnboardingSerializer})
@@ -162,7 +162,7 @@ class OnboardingPartViews(StudyViews):
 
     @property
     def newest(self) -> OnboardingVersion:
-        """The version with the highest number."""
+        """Return the version with the highest number."""
         return self.onboarding.versions.select_related("onboarding__study")[0]
 
 
@@ -173,12 +173,12 @@ class OnboardingVersionViews(OnboardingPartViews):
     serializer_class = OnboardingVersionSerializer
 
     def rows(self) -> QuerySet[Any]:
-        """Newest first."""
+        """Return the rows, newest first."""
         return self.onboarding.versions.all()
 
     @extend_schema(request=OnboardingVersionInput, responses={201: OnboardingVersionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create the next version, from the newest and what the body changes."""
+        """Create the next version: the newest with the changes in the body."""
         body = self.read(OnboardingVersionInput, partial=True)
         body = _usual() | fields_of(self.newest) | body
         form = OnboardingForm(body, study=self.study, onboarding=self.onboarding)
@@ -186,24 +186,24 @@ class OnboardingVersionViews(OnboardingPartViews):
 
 
 class OnboardingStepViews(OnboardingPartViews):
-    """How people came out of the steps of the newest version."""
+    """Outcomes of the steps of the newest version."""
 
     queryset = OnboardingVersion.objects.none()
     serializer_class = StepCountSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """Counts by step, in the order of the steps."""
+        """List counts by step, in the order of the steps."""
         return self.listed(step_counts(self.newest))
 
 
 class OnboardingPeopleViews(OnboardingPartViews):
-    """Who did a step or holds a qualification."""
+    """People who did a step or hold a qualification."""
 
     queryset = OnboardingVersion.objects.none()
     serializer_class = OnboardingPersonSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """In order of arrival."""
+        """List people in the order of their arrival."""
         return self.listed(people_of(self.onboarding))
 
 
@@ -214,7 +214,7 @@ class QualificationViews(OnboardingPartViews):
     serializer_class = QualificationSerializer
 
     def rows(self) -> QuerySet[Any]:
-        """Newest first."""
+        """Return the rows, newest first."""
         rows = Qualification.objects.filter(version__onboarding=self.onboarding)
         return rows.select_related("version__onboarding__study", "rater").order_by("-pk")
 
@@ -274,5 +274,5 @@ class TypingViews(StudyViews):
     serializer_class: Any = TypingSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """In order of arrival."""
+        """List people in the order of their arrival."""
         return self.listed(summaries(typing_of(typing_round(self.study, kwargs["any_round_id"]))))

@@ -26,7 +26,7 @@ LONGEST_TEXT = 20_000
 # What such a text leaves open, in square brackets; links of Markdown go on with "(".
 LEFT_OPEN = re.compile(r"\[[^\]\n]+\](?!\()")
 NOTATION = lazy(
-    "One question per block, blocks apart by an empty line. Begin choices with “-”, right ones "
+    "One question per block, separated by empty lines. Begin choices with “-”, right ones "
     "with “+”, an explanation with “=”, and the place in the guideline with “@”."
 )
 
@@ -48,7 +48,7 @@ def _number_field(label: Any, most: int, initial: int, help_text: Any = "") -> f
 
 
 class OnboardingForm(forms.Form):
-    """A version: the guideline, and a field or two for each step; what is empty is no step."""
+    """A version: the guideline, and fields for each step; steps left empty do not exist."""
 
     advanced: ClassVar[tuple[str, ...]] = (
         "typing", "screening", "reads", "quiz_minutes", "qualification", "qualification_right",
@@ -79,7 +79,7 @@ class OnboardingForm(forms.Form):
     screening = _text_field(
         lazy("Screening questions"),
         5,
-        lazy("Same notation as the quiz: “+” marks the choices that admit. Leave empty for none."),
+        lazy("Same notation as the quiz: “+” marks choices that admit people. Optional."),
     )
     reads = forms.BooleanField(
         label=lazy("Show the guideline before the first item"), required=False, initial=True
@@ -208,7 +208,7 @@ class OnboardingForm(forms.Form):
 
 
 def fields_of(version: OnboardingVersion) -> dict[str, Any]:
-    """Return what the form shows of a version, to begin the next one with."""
+    """Return the form's initial values for the next version, taken from this one."""
     steps = {step["kind"]: step for step in version.steps}
     quiz, qualification = steps.get(READING, {}), steps.get(QUALIFICATION, {})
     fields = {
@@ -234,7 +234,7 @@ def fields_of(version: OnboardingVersion) -> dict[str, Any]:
 
 
 class GrantForm(forms.Form):
-    """Lets somebody in; the reason is kept in the study's history."""
+    """Lets a person in; the reason is kept in the study's history."""
 
     person = forms.ModelChoiceField(
         label=lazy("Person"), queryset=User.objects.none(), to_field_name="public_id"

@@ -1,4 +1,4 @@
-"""Onboardings with their versions, what people did in their steps, and qualifications."""
+"""Onboardings with their versions, people's results in the steps, and qualifications."""
 
 import uuid
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ class StepResult(models.Model):
 
 
 class Qualification(models.Model):
-    """Somebody passed the steps of a version, or a researcher let them in."""
+    """Qualification of a person who passed the steps of a version or was let in."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="qualifications")
@@ -115,7 +115,7 @@ class Qualification(models.Model):
 
 
 class TypedText(models.Model):
-    """How one text came about in the browser; the text itself is stored elsewhere.
+    """How one text was entered in the browser; the text itself is stored elsewhere.
 
     Characters by single keys, from the clipboard and otherwise, and the time between keys.
     """

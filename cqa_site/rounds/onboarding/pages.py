@@ -95,7 +95,7 @@ def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
     if step is None or step["kind"] != kind or progress.is_over or progress.is_waiting:
         return _steps(round_)
     if request.POST.get("version", _version_id(round_)) != _version_id(round_):
-        messages.info(request, _("The steps changed meanwhile. Here is the new text."))
+        messages.info(request, _("The steps have changed in the meantime. Here is the new text."))
         return _steps(round_)
     if request.POST.get("then") == "back":
         _keep_draft(request, round_, kind)

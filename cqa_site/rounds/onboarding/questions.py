@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from ..queue import own_order
 
-# One question a block, blocks apart by an empty line: the question, then its choices with "-", or
+# One question a block, separated by empty lines: the question, then its choices with "-", or
 # "+" for those that are right or admit; "=" explains, and "@" names the place in the guideline.
 # In surveys a question without choices takes a text, or a number after "[number]".
 
@@ -92,13 +92,15 @@ def _check(question: Question, purpose: str) -> None:
         raise _wrong(line, _("write at most %d choices, all different") % MOST_CHOICES)
     if purpose == "survey":
         if right or len(choices) == 1 or (choices and question["is_number"]):
-            raise _wrong(line, _("in a survey no choice is right, and one choice is too few"))
+            raise _wrong(
+                line, _("in a survey, give no choices or several, and mark none as right")
+            )
     elif len(choices) < 2 or question["is_number"]:
         raise _wrong(line, _("it needs two choices or more"))
     elif purpose == "quiz" and len(right) != 1:
         raise _wrong(line, _("mark exactly one right choice with “+”"))
     elif not right:
-        raise _wrong(line, _("mark the choices that admit with “+”"))
+        raise _wrong(line, _("use “+” to mark the choices that admit people"))
 
 
 def _wrong(line: int, reason: str) -> ValidationError:

@@ -1,4 +1,4 @@
-"""How far people are in the steps, and what they said in the survey."""
+"""People's progress in the steps, and their survey answers."""
 
 import difflib
 from collections import Counter
@@ -16,7 +16,7 @@ from .steps import ANSWERED, PASSED, SURVEY, state_of
 
 @dataclass(frozen=True)
 class StepCount:
-    """How many people did a step of a version, and how they came out of it."""
+    """Number of people who did a step of a version, by outcome."""
 
     step: str
     people: int
@@ -39,7 +39,7 @@ class OnboardingPerson:
 
 
 def step_counts(version: OnboardingVersion) -> list[StepCount]:
-    """Count people by step; who passed at last counts as passed."""
+    """Count people by step; those who passed in the end count as passed."""
     rows = StepResult.objects.filter(version=version).exclude(outcome=ANSWERED).order_by("pk")
     passed: dict[tuple[str, int], bool] = {}
     for step, rater, outcome in rows.values_list("step", "rater", "outcome"):
@@ -85,7 +85,7 @@ def _lines(old: Any, new: Any) -> list[tuple[str, str]]:
 
 
 def survey_rows(onboarding: Onboarding) -> Iterator[list[Any]]:
-    """Yield the header, then a row for each person's answers; no judgement stands beside them."""
+    """Yield the header, then a row for each person's answers, without any judgement."""
     responses = SurveyResponse.objects.filter(version__onboarding=onboarding).order_by("pk")
     rows = list(responses.select_related("round", "rater", "version"))
     asked_questions: dict[str, None] = {}

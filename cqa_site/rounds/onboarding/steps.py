@@ -1,4 +1,4 @@
-"""The steps that somebody has still to pass before a round serves them anything."""
+"""The steps that a person must still pass before a round serves them anything."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ WITHDRAWN, VALID, EXPIRED = "withdrawn", "valid", "expired"
 
 @dataclass(frozen=True)
 class StepProgress:
-    """How far somebody is: the steps, the current one, and why it may not go on.
+    """A person's progress: the steps, the current one, and why it cannot continue.
 
     ``end`` is empty, one of `ENDS`, or ``withdrawn``; ``position`` is the number of steps where
     all are passed.
@@ -57,7 +57,7 @@ class StepProgress:
 
     @property
     def is_over(self) -> bool:
-        """Whether only a researcher can let the person go on."""
+        """Whether only a researcher can let the person continue."""
         return self.end not in ("", ENDS[CONSENT])
 
 
@@ -103,7 +103,7 @@ def prepare(round_: Any, place: Place, progress: StepProgress) -> bool:
 
 
 def add_qualification(version: OnboardingVersion, rater: int, **more: Any) -> Qualification:
-    """Qualify somebody for a version, for as long as it says."""
+    """Qualify a person for a version, for the duration that it sets."""
     days = version.valid_days
     until = timezone.now() + timedelta(days=days) if days else None
     return Qualification.objects.create(version=version, rater_id=rater, expires_at=until, **more)
@@ -117,7 +117,7 @@ def qualifies_on_sheets(round_: Any) -> bool:
 
 
 def steps_of(round_: Any) -> list[Step]:
-    """Return the steps that are pages; where a round's examples train people, those are not."""
+    """Return the steps that are pages, without those that use a round's examples."""
     kind = kind_of(round_)
     if round_.onboarding_id is not None:
         steps = [step for step in round_.onboarding.steps if step["kind"] != SURVEY]

@@ -36,7 +36,7 @@ def is_unread(request: HttpRequest, rows: QuerySet[Any], field: str) -> bool:
 
 def unread_notice() -> str:
     """Return the message for an answer rejected because it came too fast."""
-    return _("Too fast: this had just appeared. Press again.")
+    return _("Too fast: this item had just appeared. Press again.")
 
 
 def see_other(address: str) -> HttpResponse:

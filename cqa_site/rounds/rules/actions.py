@@ -1,4 +1,4 @@
-"""Rules of a round: who triggers them now, and what they do."""
+"""Rules of a round: people who trigger them now, and the resulting actions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +29,7 @@ from .records import ControlRecord
 
 
 class RuleAction(TextChoices):
-    """What a rule does about people who trigger it."""
+    """Action of a rule on people who trigger it."""
 
     OFF = "off", lazy("Off")
     WARN = "warn", lazy("Show a warning on this page")
@@ -68,7 +68,7 @@ def set_rules(*, round_: Any, actor: User, rules: dict[str, Any]) -> None:
 
 
 def check_rules(round_: Any, place: Place) -> None:
-    """Act on a person's last answers; ignores people about whom a person decided.
+    """Apply the rules to a person's last answers, unless a researcher has decided about them.
 
     Takes the strongest action of the triggered rules; a warning only appears on the page.
     """
@@ -132,7 +132,7 @@ def ask_again(round_: Any, place: Place, reason: str) -> bool:
 
 @dataclass(frozen=True)
 class RuleHit:
-    """Somebody who triggers a rule now."""
+    """A person who triggers a rule now."""
 
     place: Place
     finding: RuleFinding

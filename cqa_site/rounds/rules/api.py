@@ -26,13 +26,13 @@ from .pages import ruled_round
 
 
 class RulesInput(FormInput):
-    """Changes of rules; fields left out stay. Measures that the kind lacks are ignored."""
+    """Changes of rules; omitted fields keep their values. Unknown measures are ignored."""
 
     form = RulesForm
 
 
 class RulesSerializer(serializers.Serializer[Any]):
-    """Action, window and threshold of each measure; a rule is off where its action is."""
+    """Action, window and threshold of each measure; the action ``off`` disables the rule."""
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Return the fields of the form."""
@@ -43,7 +43,7 @@ class RulesSerializer(serializers.Serializer[Any]):
 
 
 class RuleHitSerializer(serializers.Serializer[Any]):
-    """Somebody who triggers a rule now; ``id`` is the rater's."""
+    """A person who triggers a rule now; ``id`` is the rater's."""
 
     id = serializers.UUIDField(source="place.rater.public_id")
     name = serializers.CharField(source="place.rater.pseudonym")
@@ -88,7 +88,7 @@ class RuleHitViews(RuleViews):
     serializer_class = RuleHitSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """In order of arrival."""
+        """List people in the order of their arrival."""
         return self.listed(hits_of(self.round))
 
 

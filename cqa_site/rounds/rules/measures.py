@@ -1,4 +1,4 @@
-"""Measures of somebody's last answers in a round, whatever its kind."""
+"""Measures of a person's last answers in a round of any kind."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ class ControlAnswer:
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """What a rule looks at: ``read`` gets the answers of a window, newest first.
+    """A measure that a rule checks; ``read`` gets the answers of a window, newest first.
 
     ``is_met`` judges value, number of answers and threshold, which is fixed without ``limits``.
     Measures of control items look at the whole record instead; ``usual`` is the accuracy before
@@ -177,7 +177,7 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class RuleFinding:
-    """A rule that somebody triggers now, with the value over the last ``n`` answers."""
+    """A rule that a person triggers now, with the value over the last ``n`` answers."""
 
     measure: AnswerMeasure
     action: str

@@ -1,4 +1,4 @@
-"""Start and control of runs, also after a restored backup."""
+"""Start and control of runs, including after a restored backup."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

@@ -29,7 +29,7 @@ MOST_REASONS = 50
 
 
 class EndpointInput(Input):
-    """A server and model; what is left out keeps its default, or its value on a change.
+    """A server and model; omitted fields keep their default, or their value on a change.
 
     ``key`` can be written and never read. Left out or empty it stays as it is; another
     origin in ``base_url`` clears it.
@@ -59,13 +59,13 @@ class OfferInput(Input):
 
 
 class AddInput(Input):
-    """Which of the offered endpoints."""
+    """The offered endpoint to add."""
 
     offer = serializers.UUIDField()
 
 
 class PromptTextInput(Input):
-    """Name, texts and note of a version that no run has used; what is left out stays."""
+    """Name, texts and note of a version that no run has used; omitted fields do not change."""
 
     name = serializers.CharField(max_length=120)
     system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, default="")
@@ -80,7 +80,7 @@ class PromptInput(PromptTextInput):
 
 
 class PreviewInput(Input):
-    """Which item to show, by default the first; other texts than those of the version.
+    """The item to show, by default the first, and texts to use instead of the version's.
 
     The item is an argument for a judge's prompt and a question for a scenario's.
     """
@@ -91,7 +91,7 @@ class PreviewInput(Input):
 
 
 class PlanInput(FormInput):
-    """What every kind of run asks for; what is left out is as the form of the page offers it."""
+    """Fields of every kind of run; omitted ones have the defaults of the page's form."""
 
     form: ClassVar[type[forms.Form]] = RunPlanForm
     left_out: ClassVar[tuple[str, ...]] = ("cap", "webhook_sealed")
@@ -103,14 +103,14 @@ class PlanInput(FormInput):
 
 
 class LimitsInput(Input):
-    """What can change while a run goes on; null takes a limit away."""
+    """Settings that can change while a run is active; null removes a limit."""
 
     cap_micro = serializers.IntegerField(min_value=0, max_value=LARGEST_CAP, allow_null=True)
     ceiling = serializers.IntegerField(min_value=1, max_value=512, allow_null=True)
 
 
 class CorrectionInput(Input):
-    """What a run sends otherwise, whose endpoint refuses a parameter or whose replies were cut.
+    """Changed parameters of a run, after a refused parameter or truncated replies.
 
     ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
     others another value; a token limit can only shrink. An empty body takes what is suggested.
@@ -125,7 +125,7 @@ class CorrectionInput(Input):
 
 
 class RetryInput(Input):
-    """Which unscored requests are asked again, by reason; none named means all."""
+    """Reasons of the unscored requests to send again; without any, all of them."""
 
     reasons = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list
@@ -133,7 +133,7 @@ class RetryInput(Input):
 
 
 class CapabilitySerializer(serializers.Serializer[Any]):
-    """What a probe found out about one ability of a server, and from what."""
+    """Result of a probe for one capability of a server, and its evidence."""
 
     works = serializers.BooleanField()
     evidence = serializers.CharField(default="")
@@ -149,7 +149,7 @@ class CapabilitySerializer(serializers.Serializer[Any]):
 
 
 class EndpointSerializer(ReadSerializer):
-    """A server and model; of the key only whether there is one, and its last characters."""
+    """A server and model; the key is shown only as ``has_key`` and its last characters."""
 
     origin = serializers.CharField(help_text="Scheme, host and port that the key belongs to.")
     has_key = serializers.BooleanField()
@@ -179,7 +179,7 @@ class EndpointSerializer(ReadSerializer):
 
 
 class OfferedSerializer(ReadSerializer):
-    """What another study offers; neither its key nor whose it is."""
+    """An endpoint that another study offers, without its key and owner."""
 
     class Meta:
         model = Endpoint
@@ -222,7 +222,7 @@ class MessageSerializer(serializers.Serializer[Any]):
 
 
 class PreviewSerializer(serializers.Serializer[Any]):
-    """What would leave for some arguments or questions, and what was noticed about the texts."""
+    """The messages for some arguments or questions, and flags about the texts."""
 
     items = serializers.ListField(child=serializers.UUIDField())
     messages = MessageSerializer(many=True)
@@ -271,7 +271,7 @@ class RunFilter(FilterSet):
 
     @classmethod
     def get_filters(cls) -> dict[str, filters.Filter]:
-        """What kinds of runs can be found by comes first."""
+        """Return the filters of the kinds first, then the common ones."""
         added = {
             name: filters.UUIDFilter(field_name=path)
             for kind in KINDS.values()
@@ -297,26 +297,26 @@ Given = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The body of a request for one kind of run, and how its form is made from it."""
+    """The request body of one kind of run, and how its form is filled from it."""
 
     body: type[Input]
     form: Callable[[Study, User, Given], RunPlanForm]
 
 
 def key_of(rows: Manager[Any] | QuerySet[Any], public_id: uuid.UUID) -> int:
-    """The key of a row; 0, which no row has, if there is none."""
+    """Return the key of a row; 0, which no row has, if it is missing."""
     return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
 
 
 def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID]) -> list[int]:
-    """The keys of rows; the key 0, which no row has, if one of them is missing."""
+    """Return the keys of rows; with 0, which no row has, if one is missing."""
     wanted = set(public_ids)
     keys = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))
     return keys if len(keys) == len(wanted) else [0]
 
 
 def as_typed(form: type[RunPlanForm], study: Study, body: Given) -> Given:
-    """What was sent as a form takes it: keys of rows, JSON as text, money in units."""
+    """Return the body as form input: keys of rows, JSON as text, money in units."""
     offered = {name: field.initial for name, field in form.base_fields.items()}
     body["endpoint"] = key_of(study.endpoints, body["endpoint"])
     body["prompt"] = key_of(study.prompt_versions, body["prompt"])
@@ -324,7 +324,7 @@ def as_typed(form: type[RunPlanForm], study: Study, body: Given) -> Given:
 
 
 def plain(body: Given) -> Given:
-    """JSON as text, money in units."""
+    """Return JSON as text, and money in units."""
     body["extra"] = json.dumps(body.get("extra", {}))
     if (cap := body.pop("cap_micro", None)) is not None:
         body["cap"] = Decimal(cap) / MILLION

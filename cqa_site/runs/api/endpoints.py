@@ -50,7 +50,7 @@ class EndpointViews(StudyViews):
     filterset_class = EndpointFilter
 
     def rows(self) -> QuerySet[Endpoint]:
-        """By name, also those that were archived."""
+        """List endpoints by name, including archived ones."""
         return self.study.endpoints.select_related("original").order_by("name", "pk")
 
     @extend_schema(request=EndpointInput, responses={201: ENDPOINT})
@@ -67,7 +67,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=EndpointInput, responses=ENDPOINT)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change an endpoint; 409 while a run uses what identifies it."""
+        """Change an endpoint; 409 while a run uses its address or model."""
         stored = self._live(public_id)
         # The form writes into its own copy; the action compares with what is stored.
         form = self._checked(self._live(public_id), self.read(EndpointInput, partial=True))
@@ -135,7 +135,7 @@ class OfferedViews(StudyViews):
     serializer_class = OfferedSerializer
 
     def rows(self) -> QuerySet[Endpoint]:
-        """By name, also those that the study has already."""
+        """List offers by name, including those that the study has already added."""
         return actions.offers(self.study)
 
     @extend_schema(request=AddInput, responses={201: ENDPOINT})
@@ -158,7 +158,7 @@ class PromptListViews(StudyViews):
     filterset_class = PromptFilter
 
     def rows(self) -> QuerySet[PromptVersion]:
-        """By kind, newest first; the prompts of the project are there from the beginning."""
+        """List prompts by kind, newest first; the project's own prompts always exist."""
         first_prompts(self.study, prompt_kinds())
         return versions_of(self.study).defer("system", "user")
 
@@ -186,7 +186,7 @@ class PromptViews(StudyViews):
     serializer_class = PROMPT
 
     def rows(self) -> QuerySet[PromptVersion]:
-        """Every version of the study."""
+        """Return every version of the study."""
         return versions_of(self.study)
 
     @extend_schema(request=PromptTextInput, responses=PROMPT)
@@ -238,13 +238,13 @@ class PromptViews(StudyViews):
 
 
 def versions_of(study: Study) -> QuerySet[PromptVersion]:
-    """The prompts of every kind, newest first in each."""
+    """Return the prompts of every kind, newest first in each."""
     versions = study.prompt_versions.filter(kind__in=prompt_kinds()).select_related("created_by")
     return versions.order_by("-kind", "-number")
 
 
 def texts_of(version: PromptVersion) -> dict[str, str]:
-    """What the form of a version begins with."""
+    """Return the initial values of a version's form."""
     return {name: getattr(version, name) for name in TEXTS}
 
 
@@ -256,5 +256,5 @@ class JobViews(StudyViews):
     filterset_class = JobFilter
 
     def rows(self) -> QuerySet[Job]:
-        """Newest first."""
+        """Return the rows, newest first."""
         return self.study.jobs.order_by("-created_at", "-pk")

@@ -1,4 +1,4 @@
-"""What is told of runs, their requests and what came back: evidence, never changed.
+"""Responses about runs, their requests and replies, which are evidence and never change.
 
 Money is in millionths of a unit (``_micro``), times are in seconds.
 """
@@ -15,12 +15,12 @@ from cqa_site.runs.progress import RunProgress
 
 
 class KindDetailSerializer(ReadSerializer):
-    """What is told of all kinds, and ``parts`` of what each kind tells beside."""
+    """Fields of all kinds, and the additional ``parts`` of each kind."""
 
     parts: tuple[str, ...]
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """The fields of the kinds come last."""
+        """Return the common fields, then those of the kinds."""
         fields = super().get_fields()
         for kind in KINDS.values():
             for part in self.parts:
@@ -29,7 +29,7 @@ class KindDetailSerializer(ReadSerializer):
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """What a run would take; sampled where there are too many requests to write them all."""
+    """The cost of a run; sampled if there are too many requests to write them all."""
 
     requests = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
@@ -83,7 +83,7 @@ class RunSerializer(KindDetailSerializer):
 
 
 class ProgressSerializer(DataSerializer):
-    """How far a run is; `limit` is how many requests may be in flight right now."""
+    """The progress of a run; `limit` is the current maximum of requests in flight."""
 
     shows = RunProgress
     ended = serializers.IntegerField()
@@ -104,7 +104,7 @@ class BatchSerializer(ReadSerializer):
 
 
 class RunDetailSerializer(RunSerializer):
-    """A run with its progress, its pre-flight and everything that decides what is asked."""
+    """A run with its progress, its pre-flight, and everything that determines its requests."""
 
     parts = ("run", "run_detail")
     message = serializers.CharField(help_text="The state in words.")
@@ -168,7 +168,7 @@ class CallSerializer(KindDetailSerializer):
 
 
 class ReplySerializer(ReadSerializer):
-    """What the endpoint said, without the whole body."""
+    """The endpoint's reply, without the whole body."""
 
     class Meta:
         model = Reply
@@ -189,7 +189,7 @@ class ReplySerializer(ReadSerializer):
 
 
 class WholeReplySerializer(ReplySerializer):
-    """What the endpoint said, verbatim."""
+    """The endpoint's reply, verbatim."""
 
     class Meta:
         model = Reply
@@ -197,7 +197,7 @@ class WholeReplySerializer(ReplySerializer):
 
 
 class AttemptSerializer(serializers.ModelSerializer[Attempt]):
-    """One time a request left; ``unusable`` says why its reply gave no value.
+    """One attempt to send a request; ``unusable`` says why its reply gave no value.
 
     ``amendment`` is the number of corrections of the run's parameters before it.
     """
@@ -248,7 +248,7 @@ class CallReplySerializer(serializers.ModelSerializer[Attempt]):
 
 
 class RequestTextSerializer(serializers.Serializer[Any]):
-    """A request written again from what is stored now; ``is_same`` if it is what left."""
+    """A request rebuilt from the stored data; ``is_same`` if it equals the one sent."""
 
     messages = MessageSerializer(many=True, source="request.messages")
     params = serializers.DictField(source="request.params")

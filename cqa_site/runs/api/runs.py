@@ -50,7 +50,7 @@ class RunViews(StudyViews):
     filterset_class = bodies.RunFilter
 
     def rows(self) -> QuerySet[Run]:
-        """Newest first."""
+        """Return the rows, newest first."""
         needed = [path for kind in KINDS.values() for path in kind.related]
         return self.study.runs.select_related(
             "study", "endpoint", "prompt", "budget", "created_by", *needed
@@ -64,7 +64,7 @@ class RunViews(StudyViews):
 
     @extend_schema(responses=RUN)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """One run with its progress, pre-flight, flags and plan."""
+        """Return one run with its progress, pre-flight, flags and plan."""
         return self._told(self._run(public_id))
 
     @extend_schema(request=BODY, responses=STARTED)
@@ -194,7 +194,7 @@ class RunViews(StudyViews):
 
 
 def start_of(data: Any) -> RunStart:
-    """How the kind that a body names is asked for; the first kind if it names none."""
+    """Return the start of the kind that a body names; of the first kind if it names none."""
     first = next(iter(KINDS))
     kind = data.get("kind", first) if isinstance(data, dict) else first
     if not isinstance(kind, str) or kind not in KINDS:
@@ -203,7 +203,7 @@ def start_of(data: Any) -> RunStart:
 
 
 def planning_error(run: Run) -> str:
-    """Why the newest attempt to prepare a draft failed; empty otherwise."""
+    """Return why the newest attempt to prepare a draft failed; empty otherwise."""
     job = planning_job(run) if run.state == Run.State.DRAFT else None
     return job.error if job and job.state == Job.State.FAILED else ""
 
@@ -228,7 +228,7 @@ class CallViews(RunPartViews):
     filterset_class = bodies.CallFilter
 
     def rows(self) -> QuerySet[Call]:
-        """In the order in which they are asked."""
+        """Return the requests in the order in which they are sent."""
         return self.run.calls.order_by("position")
 
     def list(self, request: Request, **kwargs: Any) -> Response:
@@ -249,19 +249,19 @@ class CallViews(RunPartViews):
 
 
 class ReplyViews(RunPartViews):
-    """What came back for the requests of a run."""
+    """Replies to the requests of a run."""
 
     queryset = Attempt.objects.none()
     serializer_class = told.CallReplySerializer
     filterset_class = bodies.ReplyFilter
 
     def rows(self) -> QuerySet[Attempt]:
-        """In the order in which the requests left; whole bodies are told with their call."""
+        """Return replies in the order of sending; whole bodies are part of their call."""
         replied = Attempt.objects.filter(call__run=self.run, reply__isnull=False)
         return replied.select_related("call", "reply").defer("reply__body").order_by("pk")
 
 
 def add_told(run: Run, calls: Iterable[Call]) -> None:
-    """Give requests what their kind tells of them; nothing where its app was taken out."""
+    """Add the fields of their kind to requests; none if its app is not installed."""
     if run.kind in KINDS:
         kind_of(run).told().add_to_calls(run, calls)

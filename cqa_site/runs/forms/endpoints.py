@@ -175,7 +175,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         """Reject a key that cannot be sent in a header."""
         key: str = self.cleaned_data["key"].strip()
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise ValidationError(_("A key has no spaces and no characters outside ASCII."))
+            raise ValidationError(_("A key cannot contain spaces or non-ASCII characters."))
         return key
 
     def clean_name(self) -> str:

@@ -4,8 +4,8 @@ Start it with ``python -m cqa_site.runs.model_box.server --model FILE``.
 
 `cqa_site.runs.model_box.embedded` starts this program; it loads neither Django nor Celery. The key
 comes as the first line of standard input, because everybody on the machine can read arguments.
-Once requests are answered, the port is printed as one line; if it cannot be, a sentence that
-says why is printed instead and the exit code is 1.
+When the server is ready, it prints the port on one line. If it cannot start, it prints the reason
+in one sentence and exits with 1.
 """
 
 import argparse

@@ -138,7 +138,7 @@ def test_a_changed_mind_supersedes_and_keeps_history(label_round, expert):
         decide(rater=rater, label=label)
         assert label_round.final_labels.get(argument=argument).label == final
     assert consensus.recompute_final_labels(label_round) == 0
-    # Labels off the scale and foreign sentences are refused.
+    # Labels outside the scale and foreign sentences are refused.
     foreign = arguments(imported(label_round.study, [], votes=[[]], name="Other"))[0]
     before = Adjudication.objects.count()
     for wrong in ({"label": 4}, {"label": 1, "argument": foreign}):

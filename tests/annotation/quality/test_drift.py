@@ -103,7 +103,7 @@ def test_a_fall_asks_for_the_steps_again_and_the_chart_begins_anew(label_round, 
     assert (falling.is_stopped, falling.prepared_for) == (False, None)
     assert held.expires_at <= timezone.now()
     [event] = AuditEvent.objects.filter(verb="qualification_to_repeat", actor=None)
-    assert "fall was signalled at control answer 20" in event.reason
+    assert "fall in accuracy was signalled at control answer 20" in event.reason
     # The steps were passed again: nothing of before signals anything.
     Qualification.objects.create(version=version, rater=falling.rater)
     Place.objects.filter(pk=falling.pk).update(prepared_at=timezone.now(), prepared_for=version)

@@ -277,7 +277,7 @@ def test_one_click_on_the_page_draws_and_opens_a_round(lab):
 
 def test_report_and_interface_give_audited_shares(lab):
     report = lab.text("analysis_report")
-    assert "nobody has measured how many statements are at the wrong key point" in report
+    assert "nobody has measured how many statements are under the wrong key point" in report
     assert lab.told("analysis_audit")["precision"] is None
     lab.answer(lab.open(), lab.makes)
     figures = lab.figures()

@@ -58,7 +58,7 @@ def test_an_export_becomes_a_survey_page_by_page(client, study):
     reply = client.post(url("import_upload", study), {"kind": "", "file": upload})
     asked = client.get(reply["Location"])
     text = page_text(asked)
-    assert "Recognised as an export of Qualtrics." in text
+    assert "Recognized as an export of Qualtrics." in text
     assert "6 columns that may identify people are left out and hidden here." in text
     # Whoever reads the page sees answers, not who gave them.
     assert "The new lockers are wide enough" in text

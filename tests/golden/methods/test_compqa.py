@@ -59,7 +59,7 @@ def links(judged, people):
 
 @pytest.fixture(scope="module")
 def sheets(judged):
-    """The paper's recipe: whole judgements, two values off the scale included."""
+    """The paper's recipe: whole judgements, two values outside the scale included."""
     rows = []
     for file in judged:
         about = {"system": file.system, "scenario": file.scenario}

@@ -231,7 +231,7 @@ def test_nobody_agrees_to_a_text_that_changed_meanwhile(world):
     post(client, world, "consent", then="agree", version=first.public_id)
     assert not StepResult.objects.exists()
     page = client.get(steps(world)).text
-    assert "The steps changed meanwhile" in page
+    assert "The steps have changed in the meantime" in page
     assert "OTHER-TEXT" in page
 
 

@@ -47,7 +47,7 @@ def test_a_printed_figure_is_held_against_the_released_one(printed, released, is
 
 
 def test_the_worse_of_released_and_ours_counts_unless_ours_has_a_recipe_of_its_own():
-    other = "leaves out what is off the scale"
+    other = "leaves out what is outside the scale"
     for released, ours, recipe, expected in (
         (0.75, 0.7502, "", "match"),
         (0.75, 0.7602, "", "differs"),

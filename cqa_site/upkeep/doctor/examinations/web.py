@@ -129,7 +129,7 @@ def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) ->
     """Return the problem with a reply; None if the site is healthy."""
     host, status = str(parts.hostname), answer.status
     if status == 400:
-        says = _("The site answers 400 to %s: the host is not in ALLOWED_HOSTS.") % host
+        says = _("The site returns error 400 for %s: the host is not in ALLOWED_HOSTS.") % host
         remedy = _(
             "Add the host to ALLOWED_HOSTS, and to CSRF_TRUSTED_ORIGINS with https:// in front."
         )
@@ -233,8 +233,8 @@ def _reasons() -> Iterator[tuple[tuple[type[Exception], ...], str, str]]:
         _("%s rejects the user name or password."),
         _("Correct them in EMAIL_URL (write characters like @ and / as %40 and %2F), then try:"),
     )
-    yield (ssl.SSLError,), _("%s has no trusted certificate, or no TLS."), correct
-    yield (smtplib.SMTPNotSupportedError,), _("%s has no TLS, or no passwords."), correct
+    yield (ssl.SSLError,), _("%s has no trusted certificate or does not support TLS."), correct
+    yield (smtplib.SMTPNotSupportedError,), _("%s does not support TLS or passwords."), correct
     yield (socket.gaierror,), _("%s cannot be found: the name does not exist."), correct
     yield (
         (TimeoutError,),

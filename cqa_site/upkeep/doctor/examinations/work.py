@@ -261,7 +261,7 @@ def crowd_platform() -> Finding:
         says = _("The keys for signed entries cannot be fetched: %s.") % problem
         return wrong(says, _("Check CROWD_KEYS_URL, and that this machine may reach it."))
     if not keys:
-        says = _("The address of the keys for signed entries lists none.")
+        says = _("The address for the keys of signed entries lists no keys.")
         return wrong(says, _("Check CROWD_KEYS_URL."))
     off = datetime.now(UTC) - date if date and date.tzinfo else timedelta(0)
     if abs(off) > timedelta(seconds=CLOCK_SECONDS):

@@ -53,7 +53,7 @@ def test_rows_of_the_human_table(tmp_path):
     (found,) = read(tmp_path, row(points=("1", " ", "0.5")))
     assert found.points == {"C1": 1, "C3": 0.5}
     assert (found.total, found.blanks) == (None, ("C2",))
-    # Points off the scale are kept and named.
+    # Points outside the scale are kept and named.
     (found,) = read(tmp_path, row(points=("1.5", "2.0", "-0.5")))
     assert found.off_scale == ("C1", "C3")
     assert (found.points["C1"], found.total) == (1.5, 3)
