@@ -72,7 +72,7 @@ class AgreedAnswerSerializer(serializers.Serializer[Any]):
 
 
 class PersonOnControlsSerializer(serializers.Serializer[Any]):
-    """Somebody's record; ``fall_at`` is the control answer at which a fall was signalled."""
+    """A person's record; ``fall_at`` is the control answer at which a fall was signalled."""
 
     id = serializers.UUIDField(source="rater.public_id")
     name = serializers.CharField(source="rater.pseudonym")
@@ -96,12 +96,12 @@ class HiddenControlViews(StudyViews):
         self.round = controlled_round(self.study, kwargs["any_round_id"])
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """In the order of the round."""
+        """Return the items in the order of the round."""
         return self.listed(control_report(self.round).rows)
 
     @extend_schema(request=KnownInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Set or remove the known answer of an item; 409 where that cannot be."""
+        """Set or remove the known answer of an item; 409 if this is not possible."""
         body = self.read(KnownInput)
         items = kind_of(self.round).Item._default_manager.filter(round=self.round.pk)
         item = items.filter(position=body["position"]).first()
@@ -131,12 +131,12 @@ class AgreedAnswerViews(HiddenControlViews):
     serializer_class = AgreedAnswerSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """Newest rounds first."""
+        """List agreed answers, newest rounds first."""
         return self.listed(agreed_answers(self.round))
 
     @extend_schema(request=AgreedAnswerInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Make an agreed answer a control item; 409 where that cannot be."""
+        """Make an agreed answer a control item; 409 if this is not possible."""
         sheet_id = self.read(AgreedAnswerInput)["id"]
         try:
             sheet = agreed_sheet(self.round, sheet_id)
@@ -153,7 +153,7 @@ class PersonOnControlsViews(HiddenControlViews):
     serializer_class = PersonOnControlsSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """In order of arrival."""
+        """List people in the order of their arrival."""
         return self.listed(control_report(self.round).people)
 
 

@@ -1,4 +1,4 @@
-"""Falls in people's control accuracy while they work: their charts, beside each other."""
+"""Falls in people's control accuracy while they work, as charts side by side."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SOON = 60
 
 
 class ControlledPerson(Protocol):
-    """Somebody with a record on control items, and where a chart signals a fall in it."""
+    """A person with a record on control items, and where a chart signals a fall in it."""
 
     @property
     def rater(self) -> Rater: ...
@@ -88,7 +88,7 @@ def drift_curves(chart: AccuracyChart, people: Iterable[ControlledPerson]) -> li
 
 
 def _sums(chart: AccuracyChart, record: ControlRecord) -> list[int]:
-    """Return the sums, which begin anew where the steps were passed again."""
+    """Return the sums, which restart where the steps were passed again."""
     before, after = record.answers[: record.start], record.answers[record.start :]
     return [*chart.sums(before), *chart.sums(after)]
 
@@ -105,7 +105,7 @@ def drift_power(chart: AccuracyChart) -> dict[str, str]:
 
 
 def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -> TableData:
-    """Return one row per annotator, with what stands before and after a signalled fall."""
+    """Return one row per annotator, with accuracy before and after a signalled fall."""
     columns = (
         Column(_("Annotator"), "person.rater.pseudonym"),
         Column(_("Control answers"), "person.controls.n"),
@@ -125,7 +125,7 @@ def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -
 
 
 def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> charts.Spec:
-    """Draw everybody's sums with the limit; of many annotators, those with the highest sums."""
+    """Draw everybody's sums with the limit; if there are many annotators, the highest sums."""
     names = {True: _("Fall signalled"), False: _("No fall signalled")}
     rows = [
         {"number": number, "sum": total, "name": names[curve.signal is not None], "who": who}

@@ -53,7 +53,7 @@ class PersonOnControls:
 
 @dataclass(frozen=True)
 class ControlReport:
-    """What the control items of a round say; ``state`` changes with every answer and setting."""
+    """Figures of a round's control items; ``state`` changes with every answer and setting."""
 
     rows: list[ControlRow]
     people: list[PersonOnControls]

@@ -99,7 +99,7 @@ def _begun(field: forms.Field) -> Any:
 
 
 class ItemSerializer(ReadSerializer):
-    """One thing of a round, with how many sheets it asks for and has; ``known`` of controls."""
+    """One item of a round, with the sheets requested and existing; ``known`` for controls."""
 
     wanted = serializers.IntegerField()
     done = serializers.IntegerField()

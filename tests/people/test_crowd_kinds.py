@@ -138,7 +138,7 @@ def test_a_researcher_makes_a_link_on_the_page_of_the_round(world, round_, resea
     fields = {"platform": "P", "max_participants": "3", "days": "30", "participant_param": "ID"}
     refused = researcher.post(page, CODES | fields | {"required_items": str(most + 1)})
     assert refused.status_code == 422
-    assert f"The round has {most} items for one person" in refused.text
+    assert f"One person can get at most {most} items" in refused.text
     made = researcher.post(page, CODES | fields | {"required_items": str(most)})
     assert made.status_code == 200
     secret = re.search(r"/join/([^/]+)/\?ID=", made.text)[1]

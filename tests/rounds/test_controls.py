@@ -184,7 +184,7 @@ def test_right_answers_trigger_nothing_and_a_fall_does(controlled):
     controlled.kind.Sheet.objects.filter(known__isnull=False).update(known=controlled.work.missed)
     rule(controlled, fall=FALL | {"usual": 0.99, "threshold": 0.1})
     [hit] = hits_of(controlled.round)
-    assert "A fall was signalled at control answer" in hit.finding.sentence
+    assert "A fall in accuracy was signalled at control answer" in hit.finding.sentence
 
 
 def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):

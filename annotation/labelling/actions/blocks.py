@@ -102,7 +102,7 @@ class Blocks(TaskKind):
         return rows.annotate(Count("pk"), skipped=skipped, seconds=Avg("active_ms") / 1000)
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """All but those of control items, which are in the plan, in rounds that run here."""
+        """Return all measures except those of control items; none for imported rounds."""
         if not self.own(round_).is_live:
             return ()
         return tuple(name for name in MEASURES if name not in OF_CONTROLS)

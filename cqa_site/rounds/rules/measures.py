@@ -193,7 +193,7 @@ class RuleFinding:
 
     @property
     def sentence(self) -> str:
-        """What the study's log says of it."""
+        """The entry for the study's log."""
         text = _("%(title)s: %(value)s (last %(n)d answers, threshold %(threshold)s).") % {
             "title": self.measure.title,
             "value": self.shown,

@@ -1,4 +1,4 @@
-"""Somebody's record on hidden control items, whatever the kind of the round."""
+"""A person's record on hidden control items, for rounds of every kind."""
 
 from __future__ import annotations
 
@@ -82,7 +82,9 @@ class ControlRecord:
         ) % {"right": self.right, "n": self.n, "low": low, "high": high}
         if fall is None:
             return text
-        return f"{text} {_('A fall was signalled at control answer %d.') % fall.signal}"
+        return (
+            f"{text} {_('A fall in accuracy was signalled at control answer %d.') % fall.signal}"
+        )
 
 
 @lru_cache(maxsize=4_096)

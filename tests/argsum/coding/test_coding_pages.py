@@ -170,7 +170,7 @@ def test_an_error_of_an_earlier_run_is_not_shown_on_the_page_of_the_next(lab):
     first = lab.begin()
     change = lab.rename(lab.quiet, "It is loud.")
     go_on(assigns)
-    said = "Key points were changed since they were signed off"
+    said = "Key points have changed since they were signed off"
     assert said in lab.text("run", run_id=first.public_id)
     lab.undo(change)
     second = lab.start()
