@@ -95,7 +95,7 @@ class TestMail:
         settings.DEFAULT_FROM_EMAIL = "counterpoint@localhost"
         finds.look("mail.delivery")
         settings.EMAIL_USE_TLS = True
-        assert "no TLS" in finds("mail.delivery").says
+        assert "does not support TLS" in finds("mail.delivery").says
         settings.EMAIL_USE_TLS, mailbox.lets_in = False, False
         found = finds.wrong("mail.delivery", "rejects the user name or password")
         assert "s3cret-word" not in repr(found)
