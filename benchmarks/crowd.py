@@ -136,9 +136,10 @@ class Participant(Annotator):
                 self._stop(deadline)
                 return
             if not waiting:
-                if state != "wait":
+                # Other people hold what is left; the page looks again by itself.
+                if state != "held":
                     return
-                time.sleep(1)
+                time.sleep(5)
                 waiting, state = self._open_page(deadline)
                 continue
             item, *waiting = waiting
