@@ -10,6 +10,7 @@ from typing import Any
 
 from django import forms
 from django.core.paginator import Paginator
+from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet, Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -28,13 +29,16 @@ from .onboarding.steps import CONSENT, is_prepared
 PER_PAGE = 50
 LONGEST_TEXT, LONGEST_MS, MOST_PASTES = 1_000_000, 24 * 3_600_000, 10_000
 MOST_ROWS = 20_000
+SUMMED = ("typed", "pasted", "inserted", "pastes", "typing_ms")
+# Of continued texts; what the database can store.
+LARGEST_SUM = 2_000_000_000
 # What stands out. Fewer texts or characters say nothing.
 LEAST_TEXTS, LEAST_CHARACTERS = 3, 100
 MOSTLY_PASTED, FASTEST_TYPING = 0.5, 15.0
 
 
 class TypingForm(forms.Form):
-    """Counts of one text field since its page was opened."""
+    """Counts of one text since its page was opened, or since its counts were last sent."""
 
     typed = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
     pasted = forms.IntegerField(min_value=0, max_value=LONGEST_TEXT)
@@ -42,6 +46,7 @@ class TypingForm(forms.Form):
     pastes = forms.IntegerField(min_value=0, max_value=MOST_PASTES)
     typing_ms = forms.IntegerField(min_value=0, max_value=LONGEST_MS)
     filled_trap = forms.BooleanField(required=False)
+    continues = forms.BooleanField(required=False)
 
 
 def records_typing(round_: Any) -> bool:
@@ -50,12 +55,33 @@ def records_typing(round_: Any) -> bool:
     return bool(consent and consent.get("typing"))
 
 
-def store_typing(round_: Any, rater: Rater, counts: dict[str, Any]) -> TypedText | None:
-    """Store one text's counts; None without consent, or if the person has far too many."""
-    place = Place.objects.filter(round=round_.pk, rater=rater).first()
-    if place is None or not records_typing(round_) or not is_prepared(round_, place):
+def has_agreed(round_: Any, place: Place | None) -> bool:
+    """Whether the person takes part and gave the round's consent, which covers it."""
+    if place is None or place.is_excluded or not records_typing(round_):
+        return False
+    return is_prepared(round_, place)
+
+
+@transaction.atomic
+def store_typing(
+    round_: Any, rater: Rater, counts: dict[str, Any], *, continues: bool = False
+) -> TypedText | None:
+    """Store one text's counts; None without consent, or if the person has far too many.
+
+    With ``continues`` they add to the person's newest text: which of two texts on a page that is
+    changes no sum.
+    """
+    # Somebody who withdraws at this moment holds the enrolment.
+    places = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
+    if not has_agreed(round_, places.first()):
         return None
     rows = TypedText.objects.filter(round=round_.pk, rater=rater)
+    if continues and (text := rows.last()):
+        for name in SUMMED:
+            setattr(text, name, min(LARGEST_SUM, getattr(text, name) + counts[name]))
+        text.filled_trap |= counts["filled_trap"]
+        text.save()
+        return text
     if rows.count() >= MOST_ROWS:
         return None
     return TypedText.objects.create(round_id=round_.pk, rater=rater, **counts)
@@ -110,7 +136,7 @@ class TypingSummary:
 def typing_of(round_: Any) -> QuerySet[Any, Any]:
     """Return one row of sums per person of the round, in order of arrival."""
     texts = TypedText.objects.filter(round=round_.pk).values("rater")
-    sums = {name: Sum(name) for name in ("typed", "pasted", "inserted", "pastes", "typing_ms")}
+    sums = {name: Sum(name) for name in SUMMED}
     traps = Count("pk", filter=Q(filled_trap=True))
     return texts.annotate(texts=Count("pk"), traps=traps, last=Max("at"), **sums).order_by("rater")
 
@@ -167,7 +193,9 @@ def typing_record(request: StudyRequest, study: Study, any_round_id: uuid.UUID) 
     form = TypingForm(request.POST)
     if not form.is_valid():
         return HttpResponse(status=422)
-    store_typing(round_, own_rater(request), form.cleaned_data)
+    counts = dict(form.cleaned_data)
+    continues = counts.pop("continues")
+    store_typing(round_, own_rater(request), counts, continues=continues)
     return HttpResponse(status=204)
 
 

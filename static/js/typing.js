@@ -1,5 +1,6 @@
 // Counts how each text on a page of work came about, where the person agreed to that: characters
-// typed and pasted, and the time between keys. Which keys were pressed is never recorded.
+// typed and pasted, and the time between keys. Which keys were pressed is never recorded. A text that
+// goes on after it was sent, as after a look at another tab, continues the same one.
 "use strict";
 
 const { address: typingAddress, trap: trapLabel } = document.currentScript.dataset;
@@ -13,54 +14,61 @@ trapBox.setAttribute("aria-hidden", "true");
 trapBox.append(trap);
 document.body.append(trapBox);
 
-function countsOf(field) {
-  if (!texts.has(field)) texts.set(field, { typed: 0, pasted: 0, inserted: 0, pastes: 0, typing_ms: 0 });
-  return texts.get(field);
-}
+const none = { typed: 0, pasted: 0, inserted: 0, pastes: 0, typing_ms: 0 };
 
-function send(field) {
-  const { typed, pasted, inserted, pastes, typing_ms } = texts.get(field);
-  texts.delete(field);
+function send(text) {
+  const { typed, pasted, pastes, typing_ms } = text, inserted = Math.max(0, text.inserted);
   const csrfmiddlewaretoken = document.querySelector("[name=csrfmiddlewaretoken]")?.value;
   if (!(typed + pasted + inserted) || !csrfmiddlewaretoken) return;
   const body = new URLSearchParams({ typed, pasted, inserted, pastes, typing_ms, csrfmiddlewaretoken });
+  if (text.isContinued) body.set("continues", "on");
   if (trap.value) body.set("filled_trap", "on");
   navigator.sendBeacon(typingAddress, body);
+  Object.assign(text, none, { isContinued: true });
 }
 
-function add(counts, { inputType = "", data }, clipboard) {
-  const length = clipboard ?? data?.length ?? 0, now = performance.now();
+function add(text, { inputType = "", data }, growth, selected) {
   if (inputType === "insertFromPaste" || inputType === "insertFromDrop") {
-    counts.pastes += 1;
-    counts.pasted += length;
-  } else if (inputType === "insertText" && length === 1) {
-    counts.typed += 1;
-    const pause = now - (counts.lastAt ?? -Infinity);
-    if (pause <= longestPauseMs) counts.typing_ms += Math.round(pause);
-    counts.lastAt = now;
-  } else if (inputType.startsWith("insert")) counts.inserted += length;
+    text.pastes += 1;
+    text.pasted += Math.max(0, growth + selected);
+  } else if (inputType === "insertLineBreak" || (inputType === "insertText" && data?.length === 1)) {
+    text.typed += 1;
+    const now = performance.now(), pause = now - (text.lastAt ?? -Infinity);
+    if (pause <= longestPauseMs) text.typing_ms += Math.round(pause);
+    text.lastAt = now;
+  } else if (inputType.includes("Composition")) {
+    // Each event replaces the word so far, which can get shorter.
+    text.inserted += growth;
+  } else if (inputType.startsWith("insert")) text.inserted += Math.max(0, growth + selected);
 }
 
 const isText = (field) => field !== trap && field.matches?.("textarea, input[type=text]");
-// An input event of a paste does not say how much came.
-let clipboard;
-document.addEventListener("paste", (event) => { clipboard = event.clipboardData?.getData("text").length; });
-document.addEventListener("drop", (event) => { clipboard = event.dataTransfer?.getData("text").length; });
+// An input event does not say how much came and went.
+let before = null;
+document.addEventListener("beforeinput", ({ target: field }) => {
+  if (!isText(field)) return;
+  before = { length: field.value.length, selected: field.selectionEnd - field.selectionStart };
+});
 
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!isText(field)) return;
-  // Pages bring the next item without leaving: another text begins in a field that was emptied.
-  const isNew = field.value.length <= (clipboard ?? event.data?.length ?? 0);
-  for (const other of [...texts.keys()]) {
-    if (!other.isConnected || (other === field && isNew)) send(other);
+  const { length, selected } = before ?? { length: texts.get(field)?.length ?? 0, selected: 0 };
+  before = null;
+  for (const [other, text] of texts) {
+    // Pages bring the next item without leaving, in a new field or in one that they changed.
+    if (other.isConnected && (other !== field || text.length === length)) continue;
+    send(text);
+    texts.delete(other);
   }
-  add(countsOf(field), event, clipboard);
-  clipboard = undefined;
+  if (!texts.has(field)) texts.set(field, { ...none });
+  const text = texts.get(field);
+  text.length = field.value.length;
+  add(text, event, text.length - length, selected);
 });
 
 function sendAll() {
-  [...texts.keys()].forEach(send);
+  texts.forEach(send);
 }
 document.addEventListener("visibilitychange", () => { if (document.hidden) sendAll(); });
 addEventListener("pagehide", sendAll);

@@ -39,3 +39,70 @@ def test_keys_and_pastes_of_a_comment_are_counted(world, visit):
     row = TypedText.objects.get()
     assert (row.typed, row.pasted, row.pastes, row.filled_trap) == (4, 12, 1, False)
     assert 40 <= row.typing_ms <= 6_000
+
+
+# Another tab comes to the front, and the page again.
+LEAVE = """() => {
+  Object.defineProperty(document, "hidden", { value: true, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+# Somebody pastes where no text is.
+PASTE_OUTSIDE = """() => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text", "many words ".repeat(50));
+  document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+}"""
+
+
+def counts():
+    rows = TypedText.objects.order_by("pk")
+    return list(rows.values_list("typed", "pasted", "inserted"))
+
+
+def test_composed_words_are_counted_once_and_a_text_stays_one(world, visit):
+    visitor = visit(world.people[0])
+    page = visitor.page
+    page.goto(visitor.server + world.address(""))
+    comment = page.get_by_label("Comment on the answer")
+    comment.click()
+    browser = page.context.new_cdp_session(page)
+    for word in ("n", "ni", "nih", "niha", "nihao"):
+        at = {"text": word, "selectionStart": len(word), "selectionEnd": len(word)}
+        browser.send("Input.imeSetComposition", at)
+    browser.send("Input.insertText", {"text": "你好"})
+    page.evaluate(PASTE_OUTSIDE)
+    page.keyboard.type("ab")
+    page.evaluate(LEAVE)
+    page.wait_for_timeout(300)
+    page.keyboard.press("Backspace")
+    page.keyboard.type("cd")
+    page.evaluate(LEAVE)
+    page.wait_for_timeout(300)
+    assert counts() == [(4, 0, 2)]
+    # The page brings the next item.
+    comment.evaluate("field => { field.value = '' }")
+    page.keyboard.type("e")
+    page.evaluate(LEAVE)
+    page.wait_for_timeout(300)
+    assert counts() == [(4, 0, 2), (1, 0, 0)]
+
+
+def test_keys_replace_a_selection_and_no_key_reaches_the_trap(world, visit):
+    visitor = visit(world.people[0])
+    page = visitor.page
+    page.goto(visitor.server + world.address(""))
+    page.get_by_label("Comment on the answer").click()
+    page.keyboard.type("one two")
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Control+X")
+    page.keyboard.press("Control+V")
+    page.keyboard.press("Control+A")
+    page.keyboard.press("Control+V")
+    page.keyboard.press("Control+Z")
+    page.keyboard.type("!")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        assert not page.evaluate("document.activeElement.closest('[aria-hidden]')")
+    page.evaluate(LEAVE)
+    page.wait_for_timeout(300)
+    assert counts() == [(8, 14, 0)]

@@ -5,8 +5,11 @@ from datetime import datetime, timedelta
 import pytest
 from django.urls import reverse
 
+from cqa_site.judging.transport import egress
+from cqa_site.judging.transport.egress import FetchedReply
 from cqa_site.pay.stand_in import PlatformStandIn
 from cqa_site.rounds.crowd.platform import connect_link
+from cqa_site.rounds.crowd.tokens import fetch_keys_and_date
 from cqa_site.rounds.models import ParticipantLink
 from cqa_site.upkeep.doctor.examinations import work
 from cqa_site.upkeep.doctor.findings import CheckState
@@ -36,6 +39,19 @@ def test_a_refused_connection_keeps_what_was_typed(page, crowd):
     assert "Copy the ID from the platform" in reply.text
     assert not any(secret in reply.text for secret in SECRETS.values())
     assert not stored().has_secrets
+    # The page stands at another address; its other controls lead to their own.
+    here = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
+    assert f'<form class="stack wide" method="post" action="{here}">' in reply.text
+    assert 'href="?' not in reply.text
+
+
+def test_saving_the_study_does_not_bring_deleted_secrets_back(crowd):
+    saves = {"actor": crowd.researcher, "platform_study": "STUDY-1"}
+    connect_link(link=crowd.link, **saves, **SECRETS)
+    earlier = stored()
+    connect_link(link=stored(), **saves, hook_secret="", delete_secrets=True)
+    connect_link(link=earlier, **saves, hook_secret="")
+    assert not stored().has_secrets
 
 
 def test_secrets_are_deleted_also_when_the_link_is_closed(page, crowd):
@@ -50,6 +66,13 @@ def test_secrets_are_deleted_also_when_the_link_is_closed(page, crowd):
     assert reply.status_code == 200
     assert not stored().has_secrets
     assert "Codes and connection" not in reply.text
+
+
+def test_a_date_that_nobody_can_read_refuses_no_entry(monkeypatch):
+    headers = {"date": "Mon, 01 Jan 99999999999 0:0 GMT"}
+    reply = FetchedReply(status=200, body=b"", headers=headers, milliseconds=1)
+    monkeypatch.setattr(egress, "get_json_reply", lambda *_args, **_kwargs: ({"keys": []}, reply))
+    assert fetch_keys_and_date() == ({}, None)
 
 
 def test_the_doctor_fetches_the_keys_and_compares_clocks(crowd, settings, monkeypatch):

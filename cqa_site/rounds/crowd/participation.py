@@ -17,7 +17,7 @@ from cqa_site.people.access import memberships_of
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import User, hash_secret
 from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
+from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round, TypedText
 from cqa_site.rounds.progress import skipped_by, skips_paid
 from cqa_site.web.pages import Middleware
 
@@ -141,6 +141,7 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
         # What is still on its way from another tab is kept and counts no more than the rest.
         place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
         place.save(update_fields=["excluded_at", "exclusion_reason"])
+        TypedText.objects.filter(round=place.round_id, rater=place.rater_id).delete()
     SKIPS = ends.SKIPS if standing.is_over_skips else ends.STOPPED
     outcome = ends.WITHDRAWN if withdraws else SKIPS
     end_participation(participant=participant, outcome=outcome, answers=standing.answered)

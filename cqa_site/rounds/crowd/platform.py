@@ -8,6 +8,7 @@ import time
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
@@ -15,6 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import StudyRequest
@@ -61,14 +63,16 @@ def connect_link(
     delete_secrets: bool = False,
 ) -> None:
     """Bind the link to a study on the platform; an empty secret keeps the stored one."""
-    link.platform_study = platform_study
+    changes: dict[str, Any] = {"platform_study": platform_study}
     if delete_secrets:
-        link.hook_ciphertext = link.api_ciphertext = b""
+        changes |= {"hook_ciphertext": b"", "api_ciphertext": b""}
     if hook_secret:
-        link.hook_ciphertext = seal(hook_secret)
+        changes["hook_ciphertext"] = seal(hook_secret)
     if api_token:
-        link.api_ciphertext = seal(api_token)
-    link.save(update_fields=["platform_study", "hook_ciphertext", "api_ciphertext"])
+        changes["api_ciphertext"] = seal(api_token)
+    vars(link).update(changes)
+    # Only these: somebody else may have deleted the secrets since the link was read.
+    link.save(update_fields=[*changes])
     secrets = {
         "new_webhook_secret": bool(hook_secret),
         "new_api_token": bool(api_token),
@@ -159,6 +163,7 @@ def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
 
 @link_page
 @require_POST
+@sensitive_post_parameters("hook_secret", "api_token")
 def crowd_link_connect(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     form = PlatformConnectionForm(request.POST, link=link)
     if not form.is_valid():

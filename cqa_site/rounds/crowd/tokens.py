@@ -131,7 +131,7 @@ def fetch_keys_and_date() -> tuple[dict[str, Mapping[str, Any]], datetime | None
         raise KeysUnavailable("its response lists no keys")
     try:
         date = parsedate_to_datetime(reply.headers.get("date", ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         date = None
     return {row["kid"]: row for row in rows if _is_signing_key(row)}, date
 

@@ -1,14 +1,16 @@
 """Template tags for onboardings and their surveys."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
 from django.urls import reverse
 
 from cqa_site.people.models import User
+from cqa_site.rounds.models import Place
 from cqa_site.rounds.onboarding.actions import has_survey_left
 from cqa_site.rounds.onboarding.steps import needed_share, qualifies_on_sheets, steps_of
-from cqa_site.rounds.typing_signals import records_typing
+from cqa_site.rounds.typing_signals import has_agreed, records_typing
 
 register = template.Library()
 for step_filter in (needed_share, qualifies_on_sheets, steps_of):
@@ -21,9 +23,12 @@ def survey_left(round_: Any, user: User) -> bool:
     return not user.is_participant and has_survey_left(round_, user)
 
 
-@register.simple_tag
-def typing_address(round_: Any, trial: Any = None) -> str:
-    """Return where a page of work sends how texts were typed; empty without consent to it."""
-    if trial or not records_typing(round_):
+@register.simple_tag(takes_context=True)
+def typing_address(context: Mapping[str, Any], round_: Any) -> str:
+    """Return where a page of work sends how texts were typed; empty for who did not agree."""
+    if context.get("trial") or not records_typing(round_):
+        return ""
+    place = Place.objects.filter(round=round_.pk, rater__user=context["user"]).first()
+    if not has_agreed(round_, place):
         return ""
     return reverse("typing_record", args=[round_.study.public_id, round_.public_id])

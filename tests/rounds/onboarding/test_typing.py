@@ -3,11 +3,14 @@
 import pytest
 from django.urls import reverse
 
-from cqa_site.rounds.models import Place, TypedText
+from cqa_site.rounds.crowd.participation import stop_participation
+from cqa_site.rounds.models import Participant, Place, TypedText
 from cqa_site.rounds.onboarding.actions import take_step
 from cqa_site.rounds.onboarding.forms import OnboardingForm
-from cqa_site.rounds.typing_signals import TypingSummary, summaries, typing_of
+from cqa_site.rounds.templatetags.onboarding import typing_address
+from cqa_site.rounds.typing_signals import TypingSummary, store_typing, summaries, typing_of
 from tests.cast import sign_in
+from tests.people.crowd import create_link
 from tests.rounds.made_work import World
 from tests.worlds import built_of
 
@@ -52,9 +55,29 @@ def test_counts_are_stored_where_the_consent_says_so(world):
     assert record(world, client, pasted="many").status_code == 422
     row = TypedText.objects.get()
     assert (row.rater, row.typed, row.filled_trap) == (world.raters[0], 90, True)
+    record(world, client, continues="on")
+    row = TypedText.objects.get()
+    assert (row.typed, row.typing_ms, row.filled_trap) == (180, 36_000, True)
+    # Sheets that people have begun can be finished before they agree to a new version.
+    assert typing_address({"user": world.people[0]}, world.round)
     Place.objects.update(prepared_for=None)
     record(world, client)
     assert TypedText.objects.count() == 1
+    assert not typing_address({"user": world.people[0]}, world.round)
+
+
+def test_nothing_is_kept_of_somebody_who_withdraws(world):
+    prepare(world, typing="on")
+    link, _secret = create_link(world.round, world.researcher)
+    person = Participant.objects.create(
+        study=world.study, link=link, user=world.people[0], participant_id="P1"
+    )
+    for rater in world.raters[:2]:
+        TypedText.objects.create(round_id=world.round.pk, rater=rater, **COUNTS)
+    stop_participation(participant=person, withdraws=True)
+    assert [row.rater for row in TypedText.objects.all()] == [world.raters[1]]
+    place = place_of(world)
+    assert store_typing(place.round, place.rater, COUNTS) is None
 
 
 def test_the_consent_page_says_so_and_a_small_change_cannot_add_it(world):
@@ -69,7 +92,9 @@ def test_the_consent_page_says_so_and_a_small_change_cannot_add_it(world):
     assert "typing" in OnboardingForm(fields | {"consent": ""}, study=world.study).errors
     attach(world.round, make_version(world.study, world.researcher, name="B", typing="on"))
     address = reverse("round_steps", args=[world.study.public_id, world.round.public_id])
-    assert "the time between keys" in client.get(address).text
+    text = client.get(address).text
+    assert "the time between keys" in text
+    assert "a program fills in the page" in text
 
 
 def test_the_page_sums_up_each_person(world):
