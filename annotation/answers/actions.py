@@ -98,10 +98,10 @@ def choices_before(
 ) -> dict[int, int]:
     """Map each question to the number of choices before the first one of a run.
 
-    The answers of a run to a question stand together, in the order of its replicates and not of
-    its replies: behind the highest choice there is, and behind what a run that has an answer
-    there may still bring. The first answer settles the place of the others, so a reply that is
-    read again, or asked for again much later, gets the number it would have had.
+    A run's answers to a question are numbered together, in the order of its replicates and not of
+    its replies: after the highest existing choice, and after any choices that an unfinished run
+    may still add. The first answer settles the place of the others, so a reply that is read again,
+    or asked for again much later, gets the number it would have had.
 
     Call where answers are stored: a model's system belongs to one endpoint, whose locked gate
     lets one worker store at a time, so no two runs see the same end.
@@ -147,8 +147,8 @@ def argument_list(
 ) -> ArgumentList:
     """Return the list of these arguments under these numbers, creating it if necessary.
 
-    ``recipe`` says how it was drawn and is kept with a new list only. Raises
-    ValueError where a number stands twice.
+    ``recipe`` says how it was drawn and is stored only with a new list. Raises ValueError if a
+    number occurs twice.
     """
     if len({number for number, _argument in numbered}) < len(numbered):
         raise ValueError("a number is used for two arguments")

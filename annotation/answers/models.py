@@ -203,7 +203,7 @@ class LearnedComparison(models.Model):
     """A comparison whose answers a system's model saw during training.
 
     No question about them tests that system, nor another one of the study that asks for the same
-    model: they are not asked, and what they brought counts on no board.
+    model: they are not asked, and their answers count on no board.
     """
 
     system = models.ForeignKey(

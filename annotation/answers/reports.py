@@ -59,9 +59,9 @@ def relevance_of(
 ) -> dict[int, int | None]:
     """Map each argument to its final label, or None.
 
-    ``whose`` is the public id of a round: its final labels alone; or `NEWEST`: of several
-    rounds that settled an argument, the one made last wins, whatever the label's provenance.
-    Empty means what the study chose.
+    ``whose`` is the public id of a round: its final labels alone; or `NEWEST`: of several rounds
+    with a label for an argument, the newest wins, regardless of the label's provenance. Empty
+    means the study's choice.
     """
     relevance: dict[int, int | None] = dict.fromkeys(argument_pks)
     label_rounds = _label_rounds(study, whose) if relevance else {}

@@ -272,7 +272,7 @@ class AdjudicationViews(LabelRoundViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Decide one argument; your earlier decision is superseded, not lost.
 
-        With `known`, 409 if you have decided otherwise since: nothing is stored, and `detail`
+        With `known`, 409 if you have since decided differently: nothing is stored, and `detail`
         names both labels.
         """
         data = self.read(AdjudicationInput)

@@ -59,9 +59,9 @@ def final_labels(
     Returns
     -------
     DataFrame indexed by unit, in the order of `units`
-        label : Int64, missing where nobody said anything
-        provenance : "adjudicated", "adopted", "expert", "votes" or "none"
-        majority_label, expert_label, adopted_label, adjudicated_label : Int64; the most
+        label : Int64, missing without any label provenance : "adjudicated", "adopted", "expert",
+        "votes" or "none" majority_label, expert_label, adopted_label, adjudicated_label : Int64;
+        the most
             frequent value of each table, the higher one on a tie
         dawid_skene_label, mace_label : Int64, for the compared methods
         n : counted votes

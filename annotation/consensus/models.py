@@ -48,8 +48,8 @@ class Adjudication(models.Model):
 class Adoption(models.Model):
     """One rater's labels in another round, used as decisions here; withdrawn rows are kept.
 
-    A rule, not a copy: which sentences it decides follows from the labels and ties there are
-    when the final labels are computed, so neither order nor repetition can matter.
+    A rule, not a copy: the labels and ties at the time of computing final labels determine which
+    sentences it decides, so order and repetition do not matter.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

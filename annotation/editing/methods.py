@@ -65,7 +65,7 @@ def split_answers(
         Pairs of an answer's key and its question. Their order does not matter:
         the same pairs and the same seed give the same split.
     experts
-        How many experts there are, at least 1.
+        Number of experts, at least 1.
     calibration, individual
         Sizes: answers for everybody, and answers for each expert alone.
     seed

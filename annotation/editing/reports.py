@@ -153,8 +153,8 @@ class TextVersion:
 def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[TextVersion]:
     """Return the machine's text, every revision and, if allowed, texts not submitted.
 
-    Drafts come after the revisions: the present one where it differs from the
-    last revision, then earlier drafts and texts kept in conflicts.
+    Drafts follow the revisions: the current one if it differs from the last revision, then earlier
+    drafts and texts stored after conflicts.
     """
     versions = [
         TextVersion(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)

@@ -1,7 +1,7 @@
 """Labels by machines: language models in runs, and classifiers trained here.
 
-They stay apart from people's votes: a machine's label is never counted as a vote, and
-nothing of it reaches an annotator.
+They are separate from people's votes: a machine's label is never counted as a vote, and nothing of
+it reaches an annotator.
 """
 
 import uuid

@@ -14,11 +14,10 @@ from ..scorers.models import Scorer
 class Analysis(models.Model):
     """Key points of the comments on one topic, and the statements behind each.
 
-    ``options`` name the encoder and why it was chosen. ``cutoff`` is the score from which
-    statements were grouped.
-    ``revision`` counts edits, so that whatever was computed from the rows knows whether it is
-    still true. ``sure_from`` is the match score from which placements are sure; None where it is
-    not known for the scorer. ``facets`` are what comments can be narrowed by: ``{"attributes":
+    ``options`` name the encoder and the reason for it. ``cutoff`` is the score from which
+    statements were grouped. ``revision`` counts edits, so that stored results can be checked for
+    being out of date. ``sure_from`` is the match score from which placements are sure; None where
+    it is not known for the scorer. ``facets`` are the filters for comments: ``{"attributes":
     {column: [[value, comments], …]}, "first": date, "last": date}``, the most frequent values
     first.
     """
@@ -99,14 +98,13 @@ class Analysis(models.Model):
 class FoundPoint(models.Model):
     """One key point of an analysis; ``statements`` and ``comments`` are counts behind it.
 
-    ``sure_comments`` and ``sure_voices`` are those with a statement that was surely placed, or
-    by hand; the others perhaps make the point.
-    ``written`` is the text it was found with, whatever it is called today. ``writer`` is the run
-    whose language model wrote the text of today; None where it is a statement, or a person's.
-    ``theme`` names the theme it belongs to, empty for none: key points of an analysis with the
-    same name are one theme. ``distinctness`` is how much better its statements matched each other
-    than another key point when it was found; None where that is not known.
-    ``revision`` is that of the analysis after the last edit of its text or state.
+    ``sure_comments`` and ``sure_voices`` are those with a statement that was surely placed, or by
+    hand; the others perhaps make the point. ``written`` is its original text, before any renaming.
+    ``writer`` is the run whose language model wrote the text of today; None where it is a
+    statement, or a person's. ``theme`` names the theme it belongs to, empty for none: key points
+    of an analysis with the same name are one theme. ``distinctness`` is how much better its
+    statements matched each other than another key point when it was found; None where that is not
+    known. ``revision`` is that of the analysis after the last edit of its text or state.
     """
 
     class Origin(models.TextChoices):
@@ -209,8 +207,9 @@ class WrittenPoint(models.Model):
     """Text that a language model wrote for a key point in one request, and its verdict.
 
     ``attempt`` counts requests about the same key point in a run, from 1. A text that is refused
-    is nearer to the statements of another key point; ``nearest`` is what that one said, and both
-    ``scores`` are mean match scores: with its own statements, and with those of the nearest.
+    is nearer to the statements of another key point; ``nearest`` is the text of that key point,
+    and both ``scores`` are mean match scores: with its own statements, and with those of the
+    nearest.
     """
 
     class Verdict(models.TextChoices):

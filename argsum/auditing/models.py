@@ -35,8 +35,8 @@ class AuditPair(models.Model):
     """A comment and a key point as they were when drawn; nobody who answers sees the band.
 
     ``argument`` is the statement that the page marks, None where a comment has none. Without
-    comments, it is all there is.
-    ``text`` is what the key point said: an answer is about this text.
+    comments, the statement is the whole text. ``text`` is the key point's text at that time, which
+    the answer is about.
     """
 
     class Band(models.TextChoices):

@@ -57,8 +57,8 @@ EMPTY = "0"
 class CountForm(SaveForm):
     """Form for marks, typed counts and the comment.
 
-    A typed count that is none is kept in the content as a text and said in ``unready``: so it can
-    be stored as a draft all the same, but not be submitted.
+    Typed text that is not a count is kept in the content and reported in ``unready``, so that it
+    can be stored as a draft but not submitted.
 
     Fields: ``level-0`` ("full", "part", "none") and ``by-0`` (numbers of summaries, any number of
     times) for every reference; ``group-0`` (a letter, or "0" for a summary that says nothing) and

@@ -45,12 +45,12 @@ class CountingSlot(Slot):
 class CountSheet(Sheet):
     """One rater's judgement of one set.
 
-    ``marks`` is what the rater marked: ``{"references": {"0": {"level": "full" | "part" | "none"
-    | "", "by": [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with
+    ``marks`` are the rater's marks: ``{"references": {"0": {"level": "full" | "part" | "none" |
+    "", "by": [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with
     positions of references and summaries; ``partly`` lists summaries whose group partly repeats
     another, ``empty`` those that say nothing. The counts follow from them by the server
-    (`argsum.counting.methods.counts`) or were typed directly.
-    A count of None beside ``…_unsure`` is the rater's -1: it enters no statistic.
+    (`argsum.counting.methods.counts`) or were typed directly. A count of None beside ``…_unsure``
+    is the rater's -1: no statistic includes it.
     """
 
     kind_name = "count"

@@ -397,7 +397,7 @@ def drop_unsaid(dataset: Dataset) -> None:
 def count_comments(dataset: Dataset, *, attributes: Iterable[str] = (), group: str = "") -> None:
     """Store the numbers of comments and statements, and the other columns.
 
-    What is stored of comments and statements stays as it is.
+    Stored comments and statements do not change.
     """
     rows = CellArgument.objects.filter(cell__dataset=dataset).order_by()
     reasons = dict(rows.values_list("left_out").annotate(n=Count("pk")))

@@ -140,7 +140,7 @@ class CellDetailSerializer(serializers.Serializer):
 class CellArgumentSerializer(ReadSerializer):
     """One argument; a key point in neither list is undecided.
 
-    ``comments`` says in how many comments a statement stands.
+    ``comments`` is the number of comments that contain the statement.
     """
 
     comments = serializers.IntegerField()

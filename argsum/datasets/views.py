@@ -238,8 +238,8 @@ LONGEST = 120
 class ChosenDataset:
     """All datasets of a study, and the public id of the chosen one; empty means all.
 
-    Systems with ``without`` in their names are left out; empty leaves out none. ``usual`` is
-    what an address means that does not say.
+    Systems with ``without`` in their names are left out; empty leaves out none. ``usual`` is the
+    default if the address has no value.
     """
 
     all: list[Dataset]

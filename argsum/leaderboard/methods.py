@@ -90,17 +90,17 @@ class SystemRow:
     Attributes
     ----------
     selection
-        How the setting was found: one of `SELECTIONS`, or ``"only"`` where there is just one.
+        How the setting was chosen: one of `SELECTIONS`, or ``"only"`` if there is just one.
     criterion
         Of `CRITERIA`, by which it was chosen; empty for ``"only"`` and ``"fixed"``.
     setting
         The setting; None where it differs from cell to cell.
     settings
-        How many there are.
+        Their number.
     figures
         Name of `FIGURES` → mean over cells with its interval.
     chosen
-        cell → the set that stands for the system there.
+        cell → the system's chosen set.
     by_cell
         cell → figure → value; of an oracle each index has a clustering of its own.
     clusterings

@@ -207,7 +207,7 @@ def coverage_score(similarity: FloatArray, threshold: float) -> float:
     similarity : float array, shape (references, summaries)
         Match scores.
     threshold
-        Strict: a score equal to it is no match.
+        Strict: a score equal to it is not a match.
 
     Raises
     ------

@@ -12,7 +12,7 @@ class ProseRunInput(PlanInput):
     """A language model that summarizes a finished analysis, one paragraph per theme.
 
     ``paragraphs``, ``sentences`` of each, ``words`` of a sentence and ``statements`` shown are the
-    most allowed. The report of the analysis has what is printed of the summary.
+    most allowed. The report of the analysis contains the printed part of the summary.
     """
 
     form = ProseForm

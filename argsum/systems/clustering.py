@@ -66,10 +66,10 @@ def reduce_vectors(
 
     Notes
     -----
-    UMAP needs more arguments than neighbours and two more than components. Smaller cells get
-    their principal components instead (of vectors of length 1), with zeros where there are fewer
-    than asked. In one thread, as UMAP repeats itself only then. The first call on a machine
-    compiles for 10–30 s; what it compiled is kept.
+    UMAP needs more arguments than neighbours and two more than components. Smaller cells get their
+    principal components instead (of vectors of length 1), with zeros where there are fewer than
+    asked. In one thread, as UMAP repeats itself only then. The first call on a machine compiles
+    for 10–30 s; the result is cached.
     """
     n = len(vectors)
     if not uses_umap(n, neighbours=neighbours, components=components):
@@ -156,9 +156,9 @@ def density_clusters(reduced: FloatArray, *, min_size: int = MIN_SIZE) -> list[i
 def join_clusters(vectors: Floats, ids: Sequence[int]) -> list[int]:
     """Cluster iteratively, so that every argument gets a cluster.
 
-    Each unclustered argument, in the order given, joins the cluster whose current mean is
-    closest by cosine if that is above 0; otherwise it opens one. Later arguments see what
-    earlier ones changed.
+    Each unclustered argument, in the order given, joins the cluster whose current mean is closest
+    by cosine if that is above 0; otherwise it opens one. Later arguments see the changes made by
+    earlier ones.
 
     Parameters
     ----------

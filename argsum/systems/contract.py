@@ -53,7 +53,7 @@ class CellData:
     stance
         1 is for the topic, -1 against it, 0 neither.
     arguments
-        Those that take part, in order; at least one.
+        The arguments of the cell, in order; at least one.
     written
         Candidates that a language model wrote for the cell; None where nobody was asked for any.
     """
@@ -80,7 +80,7 @@ class Summary:
     ----------
     key_points
         In any order; they are shown by their arguments. Without any, the clusters are put into
-        words: by their central arguments, or by whoever writes.
+        words: by their central arguments, or by the writer.
     clusters : length n, or None
         The cluster of each argument; -1 is unclustered. None for a system without clusters.
     match : shape (n, k), or None
@@ -169,7 +169,7 @@ class SummarizationSystem:
     name
         Lower case letters, digits and underscores; stored with every run.
     title, about, citation
-        What it is called, what it does in a sentence, and where it was published.
+        Its name, its description in one sentence, and its publication.
     summarize
         Makes one setting of one cell; equal input gives an equal summary.
     needs
@@ -398,7 +398,7 @@ def pick_candidates(
     quality : float array, shape (n,)
         0–1; nan is an argument without a quality, and counts as failed and worst.
     rule
-        What an argument must be like.
+        Requirements for an argument.
     fill_up
         Least share of the arguments, 0–1, rounded to whole arguments, a half to the even number.
 

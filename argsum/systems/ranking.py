@@ -44,10 +44,10 @@ def barh(
 ) -> list[int]:
     """Return the candidates that become key points, most matches first.
 
-    Every argument that is no candidate goes to its best candidate, if their score exceeds the
-    threshold. Candidates without matches are dropped, the others ranked by matches. One is
-    removed when its score with any candidate ranked above it, kept or removed, exceeds the
-    threshold; then all arguments that are no key point are matched again to what is left.
+    Every other argument is assigned to its best candidate, if their score exceeds the threshold.
+    Candidates without matches are dropped, the others ranked by matches. One is removed when its
+    score with any candidate ranked above it, kept or removed, exceeds the threshold; then all
+    other arguments are matched again to the remaining key points.
 
     Parameters
     ----------
@@ -233,8 +233,8 @@ def page_rank(
     quality, edge, damping
         As of `smatchtopr`.
     most_nodes
-        Above so many candidates the same numbers come from the matrix itself: as a graph of
-        Python objects it would take gigabytes.
+        Above this number of candidates the matrix itself is used, because a graph of Python
+        objects would take gigabytes.
     """
     weights = np.where(scores < edge, 0.0, scores)
     np.fill_diagonal(weights, 1.0)

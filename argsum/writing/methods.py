@@ -1,8 +1,8 @@
 """Key points by a language model, read from its replies.
 
 Clusters are named to a model by codes that nobody would count out, and a reply is read by these
-codes alone. So a reply with too few, too many, reordered or renumbered clusters never gives a
-key point to another cluster: an entry under a name that is no code belongs to nothing.
+codes alone. So a reply with too few, too many, reordered or renumbered clusters never gives a key
+point to another cluster: an entry under a name that is not a code is ignored.
 
 Source: argument summarization paper, appendix B. The paper numbers its clusters.
 """
@@ -81,8 +81,8 @@ def code_of(cluster: int) -> str:
 def read_list(reply: str, finish_reason: str, *, most: int, refusal: str = "") -> ReplyContent:
     """Read ``{"key_points": ["…", …]}``.
 
-    A number or dash that a model put before a text is no part of it. A text that only repeats an
-    earlier one (but for case and spaces) is dropped and counted.
+    A number or dash before a text is not part of it. A text that only repeats an earlier one (but
+    for case and spaces) is dropped and counted.
 
     Raises
     ------

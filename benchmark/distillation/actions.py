@@ -58,7 +58,7 @@ class AdapterRecipe(TrainingRecipe):
     rank, dropout
         Of the low-rank matrices; on all linear layers of the model.
     longest : int
-        Tokens of a pair; what is longer is cut, and counted.
+        Maximum tokens of a pair; longer ones are cut, and counted.
     """
 
     bounds: ClassVar = {

@@ -2,8 +2,8 @@
 
 A pair is taken if its answer has a high total, and, where people and judges both scored it, if
 they agree about it. All good answers to a question are taken, as in the paper, or the best few, so
-that questions with many answers do not outweigh the others. What is split into the sets for
-training and validation is groups of questions (the same two objects), not pairs.
+that questions with many answers do not outweigh the others. Groups of questions (the same two
+objects), not pairs, are split between training and validation.
 
 Source: CompQA paper, section on distillation and appendix B: at least 18 points, no limit per
 question that it names; all words here are ours.
@@ -88,9 +88,9 @@ def choose_pairs(
     people
         Kinds of raters that are people; all others are judges.
     rules
-        What a pair must fulfil.
+        Conditions that a pair must meet.
     unfit
-        Answers that cite what no prompt could show.
+        Answers that cite something no prompt could show.
 
     Returns
     -------

@@ -67,7 +67,7 @@ def controls_of(
     given
         Public ids, the better answer first.
     taken
-        Pairs that are no controls, because they are asked about elsewhere.
+        Pairs that cannot be controls, because they are used elsewhere.
 
     Raises
     ------

@@ -66,7 +66,7 @@ class PreferenceSlot(Slot):
 class PreferenceSheet(Sheet):
     """One rater's verdict on one pair; the comment gives the reason.
 
-    The verdict is about the pair's own first and second answer, on whichever side they stood. It
+    The verdict is about the pair's own first and second answer, whichever side each was on. It
     comes from a round or from a judge's run, which asks about a pair in both orders.
     """
 

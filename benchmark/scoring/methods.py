@@ -36,7 +36,7 @@ def draw_answers(
     strata
         Answer → stratum, for example its system and scenario; one value for all draws simply.
     size
-        How many; None, or as many as there are, takes all.
+        Number to draw; None, or a larger number, draws all.
     seed
         Of the draw and of the order.
 
@@ -198,7 +198,7 @@ class Hint:
     shown : str
         The count in plain English.
     points : int or None
-        What the rubric gives for the count, where it says so.
+        Points that the rubric gives for the count, if it defines them.
     places : tuple of (start, end)
         The passages meant, in reading order.
     """

@@ -57,9 +57,9 @@ class ScoreSheet(rounds.Sheet):
     """Points of one rater for one answer under one rubric version.
 
     The sheet comes from a scoring round, a judge's run or an imported file, never from two of
-    them. ``points`` holds criteria with points only; a criterion that the rater could not judge
-    stands in ``unable`` with its reason and is no 0. The total is computed by the server and is
-    there only if every criterion has points.
+    them. ``points`` holds criteria with points only; a criterion that the rater could not judge is
+    in ``unable`` with its reason and does not count as 0. The total is computed by the server and
+    is there only if every criterion has points.
     """
 
     kind_name = "score"

@@ -62,7 +62,7 @@ def open_table(
     log : ReadingLog, optional
         Takes the rows that cannot be read, which are then left out, and notes.
     limits : Limits
-        What the file may cost.
+        Limits on the file's size and contents.
 
     Returns
     -------

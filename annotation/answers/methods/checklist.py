@@ -162,9 +162,9 @@ class Check:
     is_passed : bool or None
         None where it cannot be judged: no headings, no bullets, no arguments.
     counted, wanted : str
-        What was found and what is asked for, in plain English.
+        The result and the requirement, in plain English.
     places : tuple of (start, end)
-        The passages meant: what was measured, or what should be changed.
+        The passages that were measured, or that should be changed.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The conditions of an answer: scenario, prompt, argument filters, wording and decoding.
 
-Two answers of one system under different conditions are answers to different tasks: figures
-that mix them describe neither. The seed is no part of a condition: it draws, it does not ask.
+Two answers of one system under different conditions are answers to different tasks: figures that
+mix them describe neither. The seed is not part of a condition: it only affects the draw.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ def wording_of(target: Mapping[str, Any]) -> Part:
 def decoding_of(params: Mapping[str, Any]) -> Part:
     """Return the sampling parameters sent to the model, without the seed.
 
-    The limit of tokens is one thing, whatever a server calls it.
+    The token limit is one setting, regardless of its name on a server.
     """
     values = {name: value for name, value in params.items() if name != "seed"}
     return {TOKEN_LIMITS.get(name, name): value for name, value in values.items()}

@@ -41,7 +41,7 @@ def split_citations(text: str, numbers: Collection[int]) -> list[Piece]:
     text : str
         The answer; may be empty.
     numbers : collection of int
-        Numbers that stand for an argument.
+        Numbers of existing arguments.
 
     Returns
     -------

@@ -47,7 +47,7 @@ class Segment:
     Attributes
     ----------
     start, end : int
-        Where it stands in the answer, citations included.
+        Its position in the answer, including citations.
     text : str
         Its words without citations, bullet mark, named aspect and Markdown marks.
     citations : tuple of Citation
@@ -73,9 +73,9 @@ class Segment:
 def paper_segments(text: str) -> list[str]:
     """Return the segments as in the paper, each from a capital letter to the next bracket.
 
-    Within a line; nothing is kept that no bracket follows. Artefacts kept on purpose: what
-    stands in front of the first capital letter is lost, a segment runs over sentence ends, any
-    bracket ends it (``[Paris]`` too), and ``[5]`` in ``[3][5]`` ends nothing.
+    Within a line; nothing is kept that no bracket follows. Artefacts kept on purpose: text before
+    the first capital letter is lost, a segment runs over sentence ends, any bracket ends it
+    (``[Paris]`` too), and ``[5]`` in ``[3][5]`` ends nothing.
 
     Examples
     --------
@@ -270,8 +270,8 @@ MOST_COMPARED = 300
 def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Place]]:
     """Map each argument copied whole to its places, ignoring the closing list of arguments.
 
-    An argument is copied if all its words stand in order anywhere, or if a statement is the
-    argument but for one word in ten; case and punctuation do not matter.
+    An argument is copied if all its words occur somewhere in order, or if a statement equals the
+    argument except for one word in ten; case and punctuation do not matter.
     """
     spans = _spans(text)
     words = [text[start:end].casefold() for start, end in spans]

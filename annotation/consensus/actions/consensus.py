@@ -102,8 +102,8 @@ def after_closing(*, round_: LabelRound, actor: User) -> None:
 def keep_current(label_round: LabelRound, actor: User | None = None) -> Job | None:
     """Return the job that updates outdated labels; requests one unless the last just ended.
 
-    For pages that show what the labels say: None where the labels are what the votes say, or
-    where the next computation has to wait for its turn.
+    For pages that show labels: None if the labels are up to date, or if the next computation has
+    to wait.
     """
     if not is_stale(label_round):
         return None

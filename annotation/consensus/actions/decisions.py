@@ -92,8 +92,8 @@ def undo_last(
     """Undo the rater's last decision in the queue; the decision it replaced counts again.
 
     ``known`` says when the decision was made that is meant, so that a request sent twice takes
-    back one. The row stays, marked, and the study's history says who took what back; None where
-    nothing is in force.
+    back one. The row is kept and marked, and the study's history records who undid it; None if no
+    decision is in force.
     """
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
     own = Adjudication.objects.filter(rater=rater, source=Adjudication.Source.QUEUE)
@@ -127,8 +127,8 @@ def undo_last(
 def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
     """Return arguments whose votes tie or lie at both ends of the scale, largest distance first.
 
-    Left out: what the votes do not decide anyway (control items unless tied,
-    expert overrides), and in a running round whatever still waits for votes.
+    Excluded: items that votes do not decide (control items unless tied, expert overrides), and in
+    a running round all items that still need votes.
     """
     values = label_round.guideline.values
     # One list for all arguments, and slots found by argument: SQLite looked through the whole
@@ -236,7 +236,7 @@ class AdoptionPreview:
     labelled
         Sentences of the round that the rater labelled.
     decided
-        Sentences whose final label would come from adopted labels, for this adoption's sake.
+        Sentences whose final label would come from this adoption.
     changed
         Sentences whose final label would be another one.
     counts

@@ -106,7 +106,7 @@ def guess_mapping(
         The first rows: a column whose values do not fit a field is not proposed for it. Without
         a header that says it, they show the objects, the sentence and the labels.
     has_rater : bool
-        Whether somebody named the one rater of all rows.
+        Whether one rater was named for all rows.
 
     Examples
     --------

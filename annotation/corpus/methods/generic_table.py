@@ -204,11 +204,11 @@ class GenericRecord:
     active_ms : int or None
         Time spent, in milliseconds.
     block, position : int or None
-        Where in the rater's work the vote stood.
+        Position of the vote in the rater's work.
     labels : tuple of (rater, label)
         Of a table with a column for each rater.
     attributes : dict
-        What stands in the other columns, by their names, if it was asked for.
+        Values of the other columns by name, if requested.
     """
 
     row: int
@@ -255,7 +255,7 @@ def check_mapping(
 ) -> list[str]:
     """Return the problems of a column mapping, as sentences; empty if there are none.
 
-    ``has_rater`` says that somebody named the one rater of all rows.
+    ``has_rater`` is true if one rater was named for all rows.
     """
     wide = labels_by_rater(mapping)
     known = (*FIELDS, *(f"{LABELS_OF}{rater}" for rater in wide))
@@ -282,8 +282,8 @@ def read_generic_table(
     """Read records by a mapping of field to column; closes the table at the end.
 
     A row gives either one record, perhaps after remarks, or all its problems. ``rater`` is the
-    rater of all rows, where no column names any; ``attributes`` are columns that are kept beside
-    the argument as they are; ``log`` receives the number of trimmed cells.
+    rater of all rows, where no column names any; ``attributes`` are columns that are stored
+    unchanged with the argument; ``log`` receives the number of trimmed cells.
 
     Raises
     ------

@@ -174,7 +174,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
 def seeded_places(n: int, size: int, seed: int) -> list[int]:
     """Draw ``size`` of the places 0 … n − 1 without replacement, in ascending order.
 
-    All of them where there are no more than ``size``.
+    Returns all of them if there are at most ``size``.
 
     Examples
     --------

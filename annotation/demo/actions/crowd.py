@@ -25,7 +25,7 @@ PARTICIPANTS, ITEMS, DAYS = 12, 5, 30
 def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink | None:
     """Create a link to the demo's first open label round, and let the platform's people enter.
 
-    Links of earlier starts are closed: their secrets are not stored. Nobody comes a second time.
+    Links of earlier starts are closed: their secrets are not stored. Nobody takes part twice.
     Without an open round there is no link.
     """
     study = Study.objects.get(is_demo=True)

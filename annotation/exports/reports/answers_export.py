@@ -1,8 +1,7 @@
 """Questions, numbered arguments, answers and revisions as tables, with their origin.
 
-Rows are read in short queries as a file is written. Editors appear under a
-pseudonym that holds within one file; what they commented is left out unless
-somebody asked for it.
+Rows are read in short queries as a file is written. Editors appear under a pseudonym that holds
+within one file; their comments are left out unless requested.
 """
 
 import hashlib

@@ -228,7 +228,7 @@ class LabelSetFilter(filters.CharFilter):
 class FiguresFilter(filters.FilterSet):
     """Figures of texts by mode, system and scenario, of answers as written or edited.
 
-    The values are only judged here: which texts there are depends on several of them together.
+    This only validates the values, because the texts depend on several of them together.
     """
 
     mode = filters.ChoiceFilter(choices=FaithfulnessFigures.Mode.choices, method="applied")

@@ -119,8 +119,8 @@ def relevance_scores(
 ) -> tuple[FaithfulnessScores | None, Counter[str]]:
     """Return precision, recall and F1, or None; and what was left out and why.
 
-    A cited number that no argument has counts as not relevant. A cited argument without a label
-    is left out in sound mode; the paper takes it for not relevant.
+    A cited number that no argument has counts as not relevant. A cited argument without a label is
+    left out in sound mode; the paper treats it as not relevant.
     """
     if not arguments:
         return None, Counter([NO_ARGUMENTS])
@@ -230,7 +230,7 @@ class AnswerFigures:
     cited, out_of_range : tuple of int
         Cited numbers in ascending order, and those of them that no argument has.
     malformed : tuple of str
-        What looks like a failed citation, as written.
+        Texts that look like failed citations, as written.
     segments : int
         Segments found, measured or not.
     skipped : dict of str to int

@@ -54,8 +54,8 @@ class Segments:
 def segments_of(text: str, arguments: Mapping[int, str], mode: str) -> Segments:
     """Return the segments that can be measured.
 
-    The paper holds every segment against every argument, whatever its bracket says. In sound
-    mode a segment is held against the arguments it cites.
+    The paper compares every segment with every argument, regardless of its bracket. In sound mode
+    a segment is compared with the arguments it cites.
     """
     if mode == PAPER:
         segments = paper_segments(text)
@@ -189,7 +189,7 @@ class Match:
     jaccard : float
         Shared words over all words of both, 0 to 1.
     levenshtein : int
-        Words to put in, take out or replace.
+        Number of words to insert, delete or replace.
     """
 
     number: int
@@ -291,7 +291,7 @@ def _first(matches: Sequence[Match]) -> Match | None:
 def word_distance(before: str, after: str) -> int:
     """Count the words to insert, delete or replace to turn one text into the other.
 
-    Words are what stands between white space, case and punctuation included.
+    Words are separated by white space; case and punctuation matter.
 
     Examples
     --------

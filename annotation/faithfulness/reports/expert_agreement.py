@@ -116,12 +116,12 @@ def agreement_of(editing_round: EditingRound, mode: str, model: str) -> ExpertAg
     Parameters
     ----------
     editing_round
-        Only its calibration answers are compared between experts; what an expert changed is
-        told of all answers of the round.
+        Only its calibration answers are compared between experts; an expert's changes cover all
+        answers of the round.
     mode
         One of `MODES`.
     model
-        Whose kept vectors are used; texts without one are counted and left out.
+        The model whose stored vectors are used; texts without one are counted and left out.
     """
     versions = _versions(_newest_of([editing_round], editing_round.study))
     vectors = _vectors(versions, mode, model)

@@ -39,7 +39,7 @@ class Measure:
     Parameters
     ----------
     unit
-        What the mean is taken over.
+        Unit of the mean.
     decimals
         Places behind the point on the page; files have all.
     """

@@ -33,7 +33,8 @@ class Matrix:
     Parameters
     ----------
     folded
-        How many combinations ask what another one asks, as filters do where no arguments show.
+        Number of combinations with the same requests as another one, such as filters without
+        arguments.
     cap_micro
         Most that all of them may spend together; None for no cap.
     """
@@ -90,8 +91,8 @@ def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
 def start_launch(*, study: Study, actor: User, matrix: Matrix) -> GenerationLaunch:
     """Start one run per combination; if the same launch is already active, return it instead.
 
-    A combination for which no question can be asked is left out and said; raises RunRefused
-    where that is all of them.
+    A combination without any question to ask is left out and reported; raises RunRefused if none
+    is left.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     key = matrix.sha256(study)

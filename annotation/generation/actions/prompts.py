@@ -289,7 +289,7 @@ def chosen_questions(
 ) -> list[Question]:
     """Return the questions of a run with their comparisons, in the order of the requests.
 
-    What the model was trained on is none of them, however it is asked for.
+    Questions that the model was trained on are never included.
     """
     rows = study.questions.select_related("comparison").order_by("comparison", "pk")
     if target["questions"] == NAMED:
@@ -307,7 +307,7 @@ def drawn_lists(run: Run) -> Iterator[ArgumentDraw]:
     """Yield the arguments of each question of a run, as its seed draws them now.
 
     A random sample is drawn from the questions that can be asked, those for which an argument is
-    left; the others come after it, without anything to say but that they are none.
+    left; the others follow, marked as not asked.
     """
     target, seed = run.spec["target"], run.spec["seed"]
     model = run.spec["model"]

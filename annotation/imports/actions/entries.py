@@ -93,9 +93,9 @@ class ArgumentEntry(ImportEntry):
 class AnswerEntry(ImportEntry):
     """One answer of a file, identified by file name, position in the file and choice.
 
-    ``arguments`` are the sentences it may cite, under their numbers; with
-    ``joins_arguments`` the file has none and those of the same pair in the
-    study are meant. ``column`` says where in the record the text stands.
+    ``arguments`` are the sentences it may cite, under their numbers; with ``joins_arguments`` the
+    file has none and those of the same pair in the study are meant. ``column`` names the field of
+    the record with the text.
     """
 
     makes: ClassVar[str] = "answers"

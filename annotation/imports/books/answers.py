@@ -251,8 +251,8 @@ FIELDS = ("question_id", "system_id", "scenario", "argument_list_id")
 class AnswerBook:
     """Comparison of a file's answers with the stored ones; adds new answers.
 
-    A text is evidence: it is never replaced, whatever was asked for. What may
-    change on wish is what was said about it: question, system, scenario, list.
+    A text is evidence and is never replaced, even on request. Its question, system, scenario and
+    list can be changed on request.
     """
 
     def __init__(

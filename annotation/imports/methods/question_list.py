@@ -48,7 +48,7 @@ _OWN = re.compile(
 def asked(text: str) -> dict[str, str]:
     """Return objects, aspect and wording of a question; {} if it does not name two objects.
 
-    A wording is kept where this site would put the question otherwise.
+    A wording is stored if this site would phrase the question differently.
 
     Examples
     --------

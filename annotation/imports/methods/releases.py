@@ -52,7 +52,7 @@ def read_records(
 ) -> Iterator[Record | Problem]:
     """Yield the result of ``read_one`` per record in file order; a problem for BadCell.
 
-    Raises `UnreadableFile` at the first step, if the file is no JSON list of records.
+    Raises `UnreadableFile` at the first step, if the file is not a JSON list of records.
     """
     with open_table(path, name=name, kind="json") as table:
         yield from table.records(read_one)
@@ -236,7 +236,7 @@ class ReleasedLabel:
     index : int
         The release's own running number, as written.
     text : str or None
-        None where the release has null; the labels then stand for nothing.
+        None where the release has null; the labels are then meaningless.
     label, model_label : int or None
         By people and by the language model.
     """

@@ -104,8 +104,8 @@ def read_toloka(
     Raises
     ------
     UnreadableFile
-        While iterating, if the file is damaged or is no such export. Votes
-        given before that are incomplete, so do not keep them.
+        While iterating, if the file is damaged or not such an export. Votes given before that are
+        incomplete, so do not keep them.
     """
     with open_table(path, name=name, **how) as table:
         columns = _find_columns(table.columns, table.name, field, input_field)
@@ -326,7 +326,7 @@ def read_expert_workbook(
     Raises
     ------
     UnreadableFile
-        If the file is no workbook or above the limits.
+        If the file is not a workbook or exceeds the limits.
     """
     shown_name = name or Path(path).name
     sheets: list[ExpertSheet] = []

@@ -66,8 +66,8 @@ class Components:
 def find_components(block: NDArray[np.floating], at_most: int) -> Components:
     """Scale every feature to variance 1/d, then keep the strongest directions.
 
-    No labels take part. With all directions kept this is a rotation, which a regression with
-    a ridge penalty does not notice.
+    Labels are not used. With all directions kept this is a rotation, which a regression with a
+    ridge penalty does not notice.
     """
     block = np.asarray(block, dtype=np.float64)
     centre, spread = block.mean(axis=0), block.std(axis=0)
@@ -211,7 +211,7 @@ class RelevanceClassifier:
     embedding_model : str
         Name of the model behind the mention vectors; empty without them.
     n_labels, seed : int
-        What it was trained with.
+        Number of labels and seed of the training.
     """
 
     levels: tuple[int, ...]
@@ -308,8 +308,8 @@ def grouped_out_of_fold(
 ) -> FloatArray:
     """Return each row's probabilities from a model trained without its group.
 
-    Weight and temperature are chosen inside the training part of each fold, so no label of a
-    row takes part in its own prediction.
+    Weight and temperature are chosen inside the training part of each fold, so no row's label
+    affects its own prediction.
 
     Parameters
     ----------

@@ -96,9 +96,9 @@ _FIRST, _SECOND = "\x02", "\x03"
 def lexical_features(sentences: Sequence[str], objects: Sequence[tuple[str, str]]) -> FloatArray:
     """Return counts and positions, shape (n, len(FEATURE_NAMES)), all finite.
 
-    Distances are in words and capped at 15, which also stands for "not there". Counts are
-    mostly capped at 4. Only the first 400 words of a sentence are looked at. The columns that
-    begin with ``words_`` count the words of one list of `WORD_LISTS`.
+    Distances are in words and capped at 15, which also means "absent". Counts are mostly capped at
+    4. Only the first 400 words of a sentence are looked at. The columns that begin with ``words_``
+    count the words of one list of `WORD_LISTS`.
     """
     rows = [_describe(text, *pair) for text, pair in zip(sentences, objects, strict=True)]
     table = [[float(row[name]) for name in FEATURE_NAMES] for row in rows]

@@ -113,7 +113,7 @@ class LevelDescription:
     Attributes
     ----------
     name, meaning : str
-        Its title and what belongs there.
+        Its title and its meaning.
     examples : tuple of (sentence, object1, object2)
         May be empty.
     """

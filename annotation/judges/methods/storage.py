@@ -97,7 +97,7 @@ def load_model(content: bytes, sha256: str | None = None) -> StoredModel:
     Raises
     ------
     ModelFileError
-        With a sentence that says what is wrong; nothing in the bytes is ever executed.
+        With a message that explains the error; nothing in the bytes is ever executed.
     """
     if len(content) > MAX_BYTES:
         raise ModelFileError("The file of the trained judge is too large.")

@@ -45,8 +45,8 @@ class JudgeLabels:
     planned, labelled, unscored
         Arguments it was to label, that have a label, and that it gave no usable label for.
     cost_micro
-        What its labels cost without reuse of earlier replies, millionths of a unit; None
-        where nobody counted.
+        Cost of its labels without reuse of earlier replies, in millionths of a unit; None if
+        unknown.
     is_out_of_fold
         Whether every label comes from a model that saw no argument of the same pair.
     """
@@ -220,13 +220,13 @@ class PeopleLabels:
     Attributes
     ----------
     votes
-        Counted votes of people and experts on items that are no control items, by argument.
+        Counted votes of people and experts on items other than control items, by argument.
     final
         Final labels by argument.
     scale
         Labels of the guideline, ascending.
     agreement
-        Ordinal alpha among the votes: what a judge can be measured against.
+        Ordinal alpha among the votes, the reference for judges.
     """
 
     votes: Ratings

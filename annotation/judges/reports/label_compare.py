@@ -1,8 +1,8 @@
 """Final labels of a round, source by source, compared with any rater's labels.
 
-A label set is one of `SETS`: what the votes say, what they say with the experts over them, and
-so on up to the final labels; or what one method makes of the votes. What a rater said comes
-from any round of the study, from a run of a judge or from a trained judge.
+A label set is one of `SETS`: labels from votes, from votes with expert overrides, and so on up to
+the final labels; or the labels of one method. A rater's labels come from any round of the study, a
+judge's run or a trained judge.
 """
 
 from dataclasses import dataclass

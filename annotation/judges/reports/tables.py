@@ -249,7 +249,7 @@ class RunAgreement:
     differing
         Sentences with different labels, the furthest apart first.
     n_differing
-        How many there are.
+        Their number.
     """
 
     n_common: int

@@ -77,8 +77,8 @@ class Blocks(TaskKind):
     def most_items(self, round_: Round) -> int:
         """Return the most items per rater: every item once, ordinary ones up to the cap.
 
-        Each block of them brings its control items along, for as long as there are any the
-        person has not had. Nobody gets any of a draft.
+        Each block includes its control items, as long as there are any that the person has not
+        seen. Nobody gets any of a draft.
         """
         label_round = self.own(round_)
         if label_round.state == LabelRound.State.DRAFT:
@@ -161,7 +161,8 @@ class Blocks(TaskKind):
     def leave_out(self, place: Place) -> int:
         """Release an excluded rater's items in a running round; labels stay as extras.
 
-        Reserved control items go, too: what is left of a block would be its controls.
+        Reserved control items are released as well, because otherwise only they would remain in
+        the block.
         """
         mine = Assignment.objects.filter(round=place.round_id, rater=place.rater_id)
         return free_slots(mine.filter(HELD)) if _is_running(self.own(place.round)) else 0
@@ -317,8 +318,8 @@ def _note_use(label_round: LabelRound, guideline: Any, since: Any) -> None:
 def retire_item(*, label_round: LabelRound, item: Item, is_retired: bool, actor: User) -> None:
     """Stop serving and counting an ordinary item, or restore it.
 
-    Who has it on the screen can still answer: that is kept as an extra.
-    Raises RoundNotReady for control items, which are retired where their accuracy is looked at.
+    A person who already sees the item can still answer; the answer is kept as an extra. Raises
+    RoundNotReady for control items, which are retired where their accuracy is looked at.
     """
     label_round = locked_round(label_round, *RUNNING)
     item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, round=label_round)

@@ -175,8 +175,8 @@ class LabelPlan:
 class Take:
     """Initial items of a round: its arguments, and the number of known ones used as controls.
 
-    ``known`` are arguments with the labels that people agreed on; so many of them, drawn by the
-    round's seed, become control items. ``train`` of those that are left train people.
+    ``known`` are arguments with the labels that people agreed on; the given number of them, drawn
+    with the round's seed, become control items. ``train`` of those that are left train people.
     """
 
     which: str = LATER
@@ -241,7 +241,7 @@ def _fill(label_round: LabelRound, take: Take) -> None:
 def add_items(*, label_round: LabelRound, argument_ids: list[int]) -> int:
     """Add arguments of the same study as ordinary items; return the number of new ones.
 
-    In a round that runs they come behind the others. Raises RoundNotReady for a closed one.
+    In a running round they are served after the others. Raises RoundNotReady for a closed one.
     """
     label_round = locked_round(label_round, LabelRound.State.DRAFT, *RUNNING)
     require_live(label_round)

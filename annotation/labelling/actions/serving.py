@@ -80,7 +80,7 @@ def next_work(
 ) -> LabelWork:
     """Return the rater's reserved items, reserving new blocks when few are left.
 
-    Who has just looked at what is ``reserved`` hands it over as ``waiting``.
+    Callers that already know the ``reserved`` items pass them as ``waiting``.
 
     Reasons for an empty list: ``not_open``, ``stopped``, ``steps`` (something comes before the
     work), ``share_cap``, ``held`` (others hold the last items), ``finished``.

@@ -156,8 +156,8 @@ class GuidelineUse(models.Model):
 class Item(models.Model):
     """One argument in a round; an item with a control label is a control item.
 
-    Released data serves the same sentence under several task ids, so one
-    argument may stand behind several items; final labels pool them.
+    Released data serves the same sentence under several task ids, so several items may refer to
+    one argument; final labels pool them.
     """
 
     round = models.ForeignKey(LabelRound, models.CASCADE, related_name="items")

@@ -91,7 +91,7 @@ def read_answers(
     """Return edited and machine answers of the released files.
 
     Edited answers cite the arguments of the machine answers to the same pair; the label of an
-    argument is that of its first copy in the file of final labels. Answers that stand in several
+    argument is that of its first copy in the file of final labels. Answers that occur in several
     silver files are read once.
     """
     labels = _first_labels(released)

@@ -87,7 +87,7 @@ def expert_values(controls: pd.DataFrame, batches: pd.DataFrame) -> Values:
     Parameters
     ----------
     controls, batches
-        Columns item, unit, rater, value: one row a label. A unit stands in several batches.
+        Columns item, unit, rater, value: one row a label. A unit may be in several batches.
     """
     together = batches.assign(item=batches["unit"])
     twice = together[together.groupby("unit")["unit"].transform("size") > 1]
@@ -218,7 +218,7 @@ def release_values(
     Raises
     ------
     UnreadableFile
-        If one of them is not what its name says.
+        If one of them does not match its name.
     """
     rows = read_crowd(votes)
     sheets = [sheet for sheet in read_expert_workbook(experts) if sheet.is_rated]

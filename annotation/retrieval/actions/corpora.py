@@ -165,7 +165,7 @@ def check_corpus(work: JobContext) -> None:
 def load_corpus(work: JobContext) -> None:
     """Handle a loading job, in batches, so that others can write in between.
 
-    A worker that takes over begins at the start of the file; what is there already stays.
+    A worker that takes over starts at the beginning of the file; rows already loaded are kept.
     """
     corpus = _corpus_of(work)
     total = corpus.found["sentences"]

@@ -120,7 +120,7 @@ class FoundSentence:
     score
         As the service computed it, comparable within one reply; None if it sent none.
     favours
-        1 or 2: the object whose list it stands in.
+        1 or 2: the object whose list contains it.
     """
 
     text: str
@@ -144,7 +144,7 @@ def read_reply(document: Any) -> CamReply:
     Parameters
     ----------
     document
-        The JSON value as it came; nothing in it is trusted.
+        The JSON value as received; nothing in it is trusted.
 
     Raises
     ------

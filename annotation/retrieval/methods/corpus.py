@@ -88,13 +88,13 @@ def open_sentences(
     Parameters
     ----------
     path, name
-        Where it lies, and what the person called it.
+        Its path on disk, and its name as given by the person.
     text, url
         Columns of a table; empty: guessed from the headers.
     encoding
         As `cqa_site.tabular.open_table` takes it.
     limits
-        What the file may cost.
+        Limits on the file's size and contents.
 
     Raises
     ------
@@ -249,7 +249,7 @@ def build_query(object1: str, object2: str, *, aspect: str = "", any_word: bool 
     aspect
         Any of its words is enough; may be empty.
     any_word
-        Whether any word of a name stands for the object, function words apart.
+        Whether any word of a name, except function words, counts as the object.
 
     Raises
     ------

@@ -43,7 +43,7 @@ class OngoingWork:
 
     ``ends_at`` is extrapolated from its pace, if known.
 
-    ``state`` is empty where it goes on as usual.
+    ``state`` is empty if work continues as usual.
     """
 
     name: str

@@ -59,7 +59,7 @@ LONGEST_VALUE = 120
 def count_points(analysis: Analysis, points: Collection[int] | None = None) -> None:
     """Recount the evidence for an analysis's key points: all, or some by primary key.
 
-    Comments that came after statements were last placed do not count, as in `Analysis.comments`.
+    Comments added after the last placement of statements do not count, as in `Analysis.comments`.
     """
     rows = FoundPoint.objects.filter(analysis=analysis)
     placed = Placement.objects.filter(analysis=analysis, point__isnull=False)

@@ -48,7 +48,7 @@ class Edit:
     Attributes
     ----------
     verb, point
-        What the history calls it, and the key point that it is about.
+        Its name in the history, and its key point.
     points
         Key point → its new fields, by primary key.
     dropped, moves, added
@@ -87,7 +87,7 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
     EditConflict
         If the text or the state of one was changed after revision ``seen``.
     EditRefused
-        If one is no more.
+        If one no longer exists.
     """
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([point.pk for point in points])
     live_points = []
@@ -146,7 +146,7 @@ def new_points(
 def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
     """Apply an edit, update the counts and store the previous values; call inside `editing`.
 
-    Raises EditRefused if statements would be left behind a key point that is no more, or nowhere.
+    Raises EditRefused if statements would be left without an existing key point.
     """
     analysis.revision += 1
     points = _change_points(analysis, edit.points)
@@ -305,9 +305,9 @@ def rename_point(
 ) -> PointChange:
     """Change the text of a key point.
 
-    ``seen`` is the revision of the analysis that the person looked at, here and below; whoever
-    changed the key point since then wins, and EditConflict says so. Raises EditRefused for a
-    text that is empty, too long, or another key point's.
+    ``seen`` is the revision of the analysis that the person saw, here and below; if somebody has
+    changed the key point since, that change is kept and EditConflict is raised. Raises EditRefused
+    for a text that is empty, too long, or another key point's.
     """
     with editing(analysis) as held:
         row = alive(held, [point], seen)[0]

@@ -342,7 +342,7 @@ def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: in
 def split_by_itself(work: JobContext) -> None:
     """Handle a job: the largest part keeps the key point, other parts become new ones.
 
-    What people placed stays, and so does what fits no part.
+    Statements that people placed stay, and so do those that fit no part.
     """
     analysis = analysis_of(work)
     point = FoundPoint.objects.get(analysis=analysis, pk=work.payload["point"])

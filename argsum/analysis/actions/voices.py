@@ -94,7 +94,8 @@ def group_comments(cell: Cell, say: Say) -> None:
 def recount(cell: Cell) -> None:
     """Count the voices of all analyses of a cell again; call inside a transaction.
 
-    Running ones too: one that is being stored may have counted what was there before.
+    Running analyses are included, because one that is being stored may have counted the previous
+    groups.
     """
     rows = Analysis.objects.select_for_update(of=("self",)).select_related("cell")
     states = (Analysis.State.RUNNING, Analysis.State.DONE)

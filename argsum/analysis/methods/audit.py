@@ -1,14 +1,14 @@
 """Samples of placements for people to check, and figures computed from their answers.
 
-A *pair* is one comment and one key point. Its *band* says what the machine made of it: the comment
-is behind the key point, perhaps behind it, or elsewhere (behind other key points, or none). A
-*group* is one large key point, or all smaller ones together (0). Each band of each group is a
-stratum, from which pairs are drawn at random without replacement. So every pair, also one that the
-machine did not count, has a known probability, and each stratum's share of pairs whose comment
-makes the point is estimated without assumptions about the machine.
+A *pair* is one comment and one key point. Its *band* is the machine's placement: the comment is
+behind the key point, perhaps behind it, or elsewhere (behind other key points, or none). A *group*
+is one large key point, or all smaller ones together (0). Each band of each group is a stratum,
+from which pairs are drawn at random without replacement. So every pair, also one that the machine
+did not count, has a known probability, and each stratum's share of pairs whose comment makes the
+point is estimated without assumptions about the machine.
 
-Pairs elsewhere are drawn among all such pairs, not among those near the key point. Near pairs hold
-more of what was missed, but nothing would then be known about the rest, which is larger.
+Pairs elsewhere are drawn among all such pairs, not among those near the key point. Near pairs
+contain more of the missed comments, but they would say nothing about the rest, which is larger.
 
 Only "makes this point" counts as making it (1). "Partly", "does not" and "says the opposite" count
 as 0. Where two people answered, the pair counts as the mean of their answers.
@@ -238,7 +238,7 @@ def answers_needed(
     """Return how many answers each band of a key point needs, those so far included.
 
     ``half_width`` is half the width of the interval of `corrected_share`, 0–1; ``known`` are the
-    answers so far, which say what further ones will be like. All pairs where nothing less does.
+    answers so far, which predict further ones. All pairs where nothing less does.
     """
     bands = [band for band in BANDS if pairs.get(band)]
     rates = {band: _expected(band, known.get(band)) for band in bands}

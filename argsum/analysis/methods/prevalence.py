@@ -171,7 +171,7 @@ class InGroup:
     Attributes
     ----------
     other, difference
-        What it is compared with and how far it is from that: the other group where two are
+        What the group is compared with, and the difference: the other group where two are
         compared, else all others together. None in a group that is too small.
     p
         That the difference is none, corrected together with all others (Holm); None where

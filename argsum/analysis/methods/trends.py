@@ -49,7 +49,7 @@ def next_start(start: date, period: str) -> date:
 def periods_between(first: date, last: date, period: str) -> list[date]:
     """Return the first days of all periods between two days, empty ones included.
 
-    No more than `MOST_COUNTED` + 1: whoever asks sees that there are too many.
+    Returns at most `MOST_COUNTED` + 1, which shows the caller that there are too many.
     """
     dates: list[date] = []
     at = start_of(first, period)
@@ -69,8 +69,8 @@ def usual_period(first: date, last: date, comments: int) -> str:
     """Return the default period for a span.
 
     Of those that divide the span into `FEWEST` to `MOST`, the finest with `ENOUGH` comments in
-    each on average, or else the coarsest. Without any, what comes next to that: the coarsest
-    that has at least `FEWEST`, or else days.
+    each on average, or else the coarsest. If there is none, the coarsest period with at least
+    `FEWEST`, or else days.
     """
     numbers = {period: len(periods_between(first, last, period)) for period in PERIODS}
     fitting = [period for period in PERIODS if FEWEST <= numbers[period] <= MOST]

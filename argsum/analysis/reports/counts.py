@@ -107,13 +107,13 @@ class CommentCounts(NamedView):
     """Counts of the comments of an analysis, or of its voices.
 
     A comment counts once for a theme, however many of its key points it makes. A voice mentions
-    what any of its comments does. It counts once in every group that has one of its comments, and
-    over time at the first of them.
+    every key point that any of its comments mentions. It counts once in every group that has one
+    of its comments, and over time at the first of them.
 
     Attributes
     ----------
     unit, view
-        What is counted: comments or voices; behind key points or themes.
+        Unit and view: comments or voices; by key points or themes.
     points
         Primary keys of the key points that are shown, or names of their themes, the most frequent
         first; key points without a theme last.

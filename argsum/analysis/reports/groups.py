@@ -126,7 +126,7 @@ class GroupComparison(NamedView):
     Attributes
     ----------
     analysis, column
-        What is compared by what.
+        The analysis, and the column whose groups are compared.
     groups
         In the order of the columns of tables.
     rows
@@ -134,7 +134,7 @@ class GroupComparison(NamedView):
     without
         Comments without a value, which are in no group.
     unit, view
-        What is counted: comments or voices; behind key points or themes.
+        Unit and view: comments or voices; by key points or themes.
     corrected
         Shares that an audit corrects, by key point and group; none for themes.
     """

@@ -71,7 +71,7 @@ class NarrowedCounts:
     """Counts under a filter: of key points (None: at none), of themes, and of all that is left.
 
     ``total`` are the comments or voices that shares refer to; a search does not reduce it.
-    ``rows`` are what was counted.
+    ``rows`` are the key points or themes counted.
     """
 
     points: Mapping[int | None, PointCounts]

@@ -63,8 +63,8 @@ class ReportedPoint:
     """A key point with its share of all comments and its quotations.
 
     ``sure`` is the share of comments with a sure statement, ``share`` also has those that perhaps
-    make the point; ``corrected`` is what an audit makes of it. ``writer`` is the language model
-    that wrote it, with its prompt; empty where none did.
+    make the point; ``corrected`` is the share corrected by an audit. ``writer`` is the language
+    model that wrote it, with its prompt; empty where none did.
     """
 
     number: int
@@ -104,7 +104,7 @@ class Report:
     facts
         Where the comments are from, and how the key points were found: names and values.
     points, beyond
-        The most frequent key points, and how many more there are.
+        The most frequent key points, and the number of others.
     few
         The most distinctive of those that few people make, which are not in ``points``.
     themes

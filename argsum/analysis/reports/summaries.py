@@ -63,7 +63,7 @@ class PrintedSummary:
     left_out
         How many sentences have no support and are not printed.
     edits
-        How many edits of the analysis came after the run began.
+        Number of edits of the analysis since the run began.
     """
 
     run: Run

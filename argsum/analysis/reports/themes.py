@@ -131,7 +131,7 @@ def said_by_few(
 ) -> list[FoundPoint]:
     """Return those in under 2 % of all comments or voices, the most distinctive first.
 
-    One statement alone is no point that few people make, unless it is surely placed.
+    A key point with a single statement is included only if the placement is sure.
     """
     limit = FEW * getattr(analysis, unit)
     few = [

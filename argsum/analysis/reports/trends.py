@@ -81,7 +81,7 @@ class PointTrends(NamedView):
     undated
         Comments without a date, which are in no period.
     unit, view
-        What is counted: comments or voices; behind key points or themes.
+        Unit and view: comments or voices; by key points or themes.
     corrected
         Shares that an audit corrects, by key point and first day of a period; none for themes.
     """

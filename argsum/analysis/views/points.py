@@ -173,7 +173,7 @@ def answer_of_point(
 ) -> HttpResponse:
     """Return the page of a key point, or of unmatched statements, with the result of an edit.
 
-    A refusal comes with what the person had typed and chosen.
+    A refusal includes the person's input.
     """
     if request.htmx or feedback.get("problem"):
         if point is not None:

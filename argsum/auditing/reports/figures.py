@@ -61,7 +61,7 @@ class AuditedPoint:
     precision
         Of the comments behind it.
     count, share
-        Share of these comments, and of what they stand for, that make the point.
+        Shares of these comments, and of the population they represent, that make the point.
     """
 
     point: FoundPoint
@@ -96,9 +96,9 @@ class AuditedPoint:
 class AuditFigures:
     """All figures of the audits of an analysis.
 
-    ``stale`` counts answered pairs whose key point says something else by now, or is not shown;
-    no figure uses them. ``moved`` counts those that edits put into another band since: precision
-    is that of the placements as they were drawn. ``later`` counts newer comments.
+    ``stale`` counts answered pairs whose key point says something else by now, or is not shown; no
+    figure uses them. ``moved`` counts those that edits have since moved to another band; precision
+    refers to the placements at the time of the draw. ``later`` counts newer comments.
     """
 
     pairs: int
@@ -216,7 +216,7 @@ class AuditReading:
     ) -> list[list[Any]]:
         """Return the answered strata of each frame: of all groups, or of a key point's own.
 
-        With ``comments`` only those of frames with so many comments.
+        With ``comments``, only those of frames with that number of comments.
         """
         return [
             [

@@ -119,7 +119,7 @@ def frame_of(analysis: Analysis) -> AuditFrame:
 def bands_of(analysis: Analysis, pairs: Collection[PairKey]) -> dict[PairKey, str]:
     """Return the bands in which pairs of shown key points are now.
 
-    Reads the statements of their comments and the placements of these, whatever else there is.
+    Reads only the statements of their comments, and the placements of these.
     """
     units = {unit for _point, unit in pairs}
     places: dict[int, list[int]] = {unit: [unit] for unit in units}

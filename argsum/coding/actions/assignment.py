@@ -1,10 +1,10 @@
 """Runs in which a language model gives statements the codes of signed-off key points.
 
 A statement without exactly one usable entry is asked about again, in ever smaller requests, and is
-never guessed at. When all is over, the codes become one edit: what people placed stays, and so
-does what got no usable codes. A placement is sure where match scores agree with the model, and
-otherwise only perhaps right; so an audit, which draws from these bands, takes up what they
-disagree about.
+never guessed at. When all requests have ended, the codes become one edit. Statements that people
+placed, or that have no usable codes, stay where they are. A placement is sure where match scores
+agree with the model, and otherwise only perhaps right; so an audit, which draws from these bands,
+covers their disagreements.
 """
 
 from collections.abc import Sequence

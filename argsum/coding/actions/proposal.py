@@ -1,8 +1,8 @@
 """Runs in which a language model proposes key points and themes from samples of statements.
 
 Requests read samples, and further ones merge the lists until one is left. That list becomes
-proposed key points, which people accept, rename or decline. What a request shows stands in its
-row: the step, the number of its records, and the statements or lists.
+proposed key points, which people accept, rename or decline. The content of a request is stored in
+its row: the step, the number of its records, and the statements or lists.
 """
 
 import random

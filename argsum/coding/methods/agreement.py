@@ -66,8 +66,7 @@ def match_points(
 ) -> PointMatches:
     """Match statements with texts of key points, at least one, as `find_points` does.
 
-    ``texts`` are all statements of the analysis, in its order: what they have in common is taken
-    away.
+    ``texts`` are all statements of the analysis, in its order: their common part is subtracted.
     """
     tools.say(0.0, "reading the statements", 0.9)
     vectors = np.asarray(tools.vectors(texts), dtype=np.float32)

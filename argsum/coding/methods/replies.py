@@ -4,9 +4,9 @@ Two kinds of replies are read. A *list of key points* is a proposal that people 
 of no use are left out and counted. *Codes of statements* move statements, so nothing is repaired
 or guessed: a statement without exactly one usable entry has no codes, and a reason.
 
-Statements are known to a model by codes that nobody would count out (`argsum.writing.methods`).
-So an entry for a statement that was not asked about belongs to none that was, and a model that
-numbers them anew is noticed. Key points have codes in one codebook, the same in every request.
+Statements are known to a model by codes that nobody would count out (`argsum.writing.methods`). So
+an entry for a statement that was not asked about belongs to none that was, and a model that
+renumbers them is noticed. Key points have codes in one codebook, the same in every request.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def codes_schema(statements: int, codes: Sequence[str], most: int) -> dict[str, 
 def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
     """Divide statements among requests; return the places of each request.
 
-    Statements that seem to address the model stand apart, each in a request of its own, so that
-    what one of them says cannot move another.
+    Statements that seem to address the model are sent separately, each in its own request, so that
+    none can affect another.
 
     Examples
     --------

@@ -23,7 +23,7 @@ EXAMPLES = 3
 class ProposedEntry:
     """One key point of the final list, with statements that it was drawn from.
 
-    ``point`` is the key point that it became; None where one said the same already.
+    ``point`` is the resulting key point; None if one with the same text already existed.
     """
 
     theme: str

@@ -48,7 +48,7 @@ class CountContent:
 
     ``marks`` is as `CountSheet.marks`; ``covered`` and ``unique`` are counts that were typed, None
     where the marks count; an unsure one gives no count. ``covered_text`` and ``unique_text`` are
-    what was typed there and is no count: kept in drafts, so that nothing typed is lost.
+    typed texts that are not counts; drafts store them, so that no input is lost.
     """
 
     marks: dict[str, Any] = field(default_factory=dict)

@@ -295,7 +295,7 @@ class CountScore:
     unparsable
         Replies that were not; they are in no mean.
     clipped
-        Replies that counted more than there is, or less than nothing.
+        Number of replies with a count above the maximum or below 0.
     """
 
     value: float | None
@@ -312,7 +312,7 @@ def mean_coverage(replies: Sequence[float | None], references: int) -> CountScor
     replies
         Counts of covered references; None is a reply that could not be read.
     references
-        How many there are; counts are clipped to 0 … this.
+        Their number; counts are clipped to 0 … this.
 
     Raises
     ------
@@ -335,7 +335,7 @@ def mean_redundancy(replies: Sequence[float | None], summaries: int) -> CountSco
     replies
         Counts of unique statements; None is a reply that could not be read.
     summaries
-        How many there are; counts are clipped to 0 … this.
+        Their number; counts are clipped to 0 … this.
 
     Raises
     ------

@@ -195,7 +195,7 @@ class CountFile:
 def read_counts(path: str | os.PathLike[str], *, name: str | None = None) -> CountFile:
     """Read the counts of one annotator, a CSV file with a header line.
 
-    Raises `UnreadableFile` if it is no such table.
+    Raises `UnreadableFile` if it is not such a table.
     """
     sets: dict[tuple[str, str, str], CountedSet] = {}
 

@@ -42,10 +42,10 @@ class RawArgument(NamedTuple):
 class RawCell:
     """One topic and stance (1, -1, or 0 without one) with its data from a file.
 
-    ``matches`` maps (position of the argument, position of the key point), from 0, to whether
-    they match; a pair that is not there is undecided. ``repeats`` counts arguments that were
-    read again under another id with the same text; ``again`` are positions of those with a match
-    that stood in one more row.
+    ``matches`` maps (position of the argument, position of the key point), from 0, to whether they
+    match; a pair that is not there is undecided. ``repeats`` counts arguments that were read again
+    under another id with the same text; ``again`` are positions of those whose match occurred in
+    one more row.
     """
 
     topic: str

@@ -47,9 +47,9 @@ class ArgumentFile:
 def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
     """Read a file of argument and key point pairs; ``how`` is for `cqa_site.tabular.open_table`.
 
-    Without a label column every row is a match, and a text that comes again is a repeat: each row
-    is then an argument that somebody gave, and its reason. Raises UnreadableFile if the file as a
-    whole cannot be trusted; see `cqa_site.tabular`.
+    Without a label column every row is a match, and a repeated text is a repeat: each row is then
+    an argument with its reason. Raises UnreadableFile if the file as a whole cannot be trusted;
+    see `cqa_site.tabular`.
     """
     needed = ("topic", "argument", "key_point", "stance")
     optional = ("label", "set", "quality", "arg_id", "key_point_id")
@@ -103,7 +103,7 @@ def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
     """Read the splits in a folder or ZIP archive; the file of a problem is the member.
 
     Folders inside an archive do not matter, other members are left alone, and nothing is unpacked
-    under a name that the archive chose. Cells of train come first, then dev and test.
+    under a name that the archive chose. Cells of train are first, then dev and test.
 
     Raises
     ------

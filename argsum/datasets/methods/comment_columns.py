@@ -159,7 +159,7 @@ def proposed(
     """Return the likely column of each field.
 
     Without a name that says it, comments are the column with the longest texts. A column whose
-    values do not fit is not proposed. ``titles`` are what survey exports say of columns in full.
+    values do not fit is not proposed. ``titles`` are the full column texts of survey exports.
     """
     mapping: dict[str, str] = {}
     by_name = _by_name(headers, titles or {})
@@ -249,7 +249,7 @@ def _texts(rows: Sequence[TableRow], header: str) -> list[str]:
 def is_comment(header: str) -> bool:
     """Whether the first row of a one-column file is a comment rather than a header.
 
-    A question is taken for what people were asked.
+    A question is treated as the question that people answered.
 
     Examples
     --------

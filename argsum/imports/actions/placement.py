@@ -68,7 +68,7 @@ class StoredEntry(ImportEntry):
     clusters
         Of a file of clusterings; its ids follow the arguments in ``order``.
     order
-        What was asked for; see `placing.Placing`.
+        The requested order.
     together
         All clusterings of the same file, by which the order is checked.
     """
@@ -118,9 +118,9 @@ class _Argument(NamedTuple):
 class ArgumentOrder:
     """Arguments of a dataset in the order of one file's ids.
 
-    ``order`` is what was asked for, one of `ORDERS`. With "" it is recognized: the ids have to
-    agree with the reference key points under it and clearly less under every other, and words
-    have to show that they stand for these texts and not for others of the same key points.
+    ``order`` is the requested order, one of `ORDERS`. With "" it is recognized: the ids have to
+    agree with the reference key points under it and clearly less under every other, and words have
+    to show that they refer to these texts and not to others of the same key points.
     """
 
     def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
@@ -138,7 +138,7 @@ class ArgumentOrder:
         Raises
         ------
         Misplaced
-            If there are more or fewer of them, or the file names one that is not here.
+            If their number differs, or the file names one that is missing here.
         """
         key = (run.topic, run.stance)
         if self._has_texts:

@@ -64,7 +64,7 @@ def positions(order: str, arguments: Sequence[Given]) -> list[int]:
     Parameters
     ----------
     order
-        One of `ORDERS`: by key point, then text; as the rows stand; or by text.
+        One of `ORDERS`: by key point, then text; in row order; or by text.
     arguments
         Key point and text of each, in the order of their rows.
 

@@ -129,7 +129,7 @@ class StoredRun:
     parameters
         name → number, in the order of the file.
     scores
-        What was stored, such as ``llm_coverage``; empty where the setting gave no result.
+        The stored scores, such as ``llm_coverage``; empty if the setting gave no result.
     seconds
         The stored runtime; None without one.
     cluster_ids

@@ -2,7 +2,7 @@
 
 A table has one row per key point: topic, stance, key_point, and if known system, setting,
 prevalence and the ids or texts of its arguments. A list (.txt) has one key point a line. One JSON
-object maps topics to stances to lists of key points; settings may stand at any depth as tuples of
+object maps topics to stances to lists of key points; settings may occur at any depth as tuples of
 numbers in text, as in the summary files of the argument summarization paper, where a leaf holds
 ``sums`` (cluster → text, or texts of several attempts) and perhaps ``sum_ids``, the key point of
 every argument in an order of the file's.

@@ -337,8 +337,8 @@ def waits_for_writing(run: SystemRun) -> bool:
 def reopen_better(run: SystemRun, parts: Iterable[WrittenPart]) -> None:
     """Reopen sets with missing key points that a later reply provides.
 
-    Only a request that was asked once more brings that about. A set that somebody judged or
-    scored meanwhile stays as it is. In the transaction that stores the parts.
+    Only a request that was asked once more brings that about. A set that has been judged or scored
+    in the meantime does not change. In the transaction that stores the parts.
     """
     good = [part for part in parts if part.texts]
     unused = run.sets.exclude(state=WAITING).exclude(reason="")

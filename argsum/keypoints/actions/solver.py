@@ -57,7 +57,7 @@ class Shares:
     """Values shared by several settings, and each setting's share of their time.
 
     A linkage serves all thresholds, so each setting is charged its part of the time, whichever
-    setting happened to come first.
+    setting was first.
     """
 
     def __init__(self) -> None:
@@ -250,7 +250,7 @@ class CellTools:
     Parameters
     ----------
     grid
-        The settings of the cell that are computed now; they share what is made once.
+        The settings of the cell that are computed now; they share values that are computed once.
     parameters
         Those of the setting.
     """
@@ -316,8 +316,8 @@ def solve(
 ) -> Summary:
     """Return the summary of one setting; it waits if a model still has to write its key points.
 
-    ``written`` is what a language model wrote for the cell, and why it wrote nothing; None where
-    the variant asks none for that. Raises `SystemFailed`.
+    ``written`` is the text that a language model wrote for the cell, or the reason for its
+    absence; None if the variant uses no model for that. Raises `SystemFailed`.
     """
     variant = inputs.run.variant
     if not inputs.texts:

@@ -355,8 +355,8 @@ def _line(text: str) -> str:
 def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
     """Return how many arguments the key points cover, and which key point has most.
 
-    ``sheets`` is how often somebody judged sets of these sides. Of a set that came without its
-    arguments, or without key points, there is nothing to say.
+    ``sheets`` is the number of judgements of sets of these sides. A set without arguments or
+    without key points has no finding.
     """
     known = [side for side in sides if side.is_unassigned_known and side.points]
     if not known:

@@ -58,17 +58,17 @@ class BoardChoice:
     dataset, split
         Which cells; None without any dataset.
     datasets, splits
-        What there is to choose from: splits with their cells.
+        Available datasets, and splits with their cells.
     coverage, redundancy
-        Where the two scores come from.
+        Sources of the two scores.
     sources
-        What there is to choose from.
+        Available sources.
     terms
         Weight, selection, least share.
     without
         Systems with this in their names are left out; empty leaves out none.
     usual
-        What is left out where nobody says anything.
+        Systems left out by default.
     """
 
     study: Study

@@ -125,10 +125,10 @@ def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
 def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
     """Map each set to ARI without and with unclustered arguments, and to the share clustered.
 
-    Arguments that match not exactly one reference are left out of all three; the share is of
-    all arguments where that leaves none. What a set holds never changes, so that its figures are
-    kept in the cache, those of one ``place`` (a dataset's split) together: a database that is the
-    cache writes one row, not one for every set. Two queries for sets that are not kept.
+    Arguments that match not exactly one reference are left out of all three; the share is of all
+    arguments where that leaves none. A set's contents never change, so its figures are cached,
+    those of one ``place`` (a dataset's split) together: a database cache then writes one row
+    instead of one per set. Two queries for sets that are not kept.
     """
     wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
     key = f"argsum-clusters-3:{place}"

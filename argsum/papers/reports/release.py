@@ -174,7 +174,7 @@ class KeyPointRelease:
         Raises
         ------
         UnreadableFile
-            If there is no such part.
+            If the part is missing.
         """
         part = an_object(self._gpt4o, GPT4O.name)
         for key in keys:

@@ -66,7 +66,7 @@ _TOPICS = {"Routine": "vaccination", "Social": "media", "The USA": "USA"}
 def clusters(release: KeyPointRelease) -> Rows:
     """Yield the best stored clustering of every cell: index, share and seconds.
 
-    Files that are not there are passed over.
+    Missing files are skipped.
     """
     for data, cells in (("ArgKP21", release.test_cells), ("Debate", release.debate_cells)):
         for system, clustering in (names.CLUSTERED | names.FURTHER).items():

@@ -1,7 +1,7 @@
 """Runs in which a language model summarizes an analysis in prose.
 
-What a request shows stands in its own row: the key points of a theme, which attempt it is, and the
-statements. Once all requests are over, a job checks every sentence; see `checking`.
+The content of a request is stored in its own row: the key points of a theme, which attempt it is,
+and the statements. Once all requests are over, a job checks every sentence; see `checking`.
 """
 
 from collections.abc import Sequence

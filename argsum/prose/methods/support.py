@@ -1,8 +1,8 @@
 """Whether the cited statements support a sentence, judged by vectors.
 
-The faithfulness engine compares the sentence with each cited statement; here its similarities
-are held against those of all statements at other key points, because a similarity alone depends
-on the encoder and the topic. The cut-offs are measured by ``python -m benchmarks.prose``. This
+The faithfulness engine compares the sentence with each cited statement; here its similarities are
+compared with those of all statements under other key points, because a similarity alone depends on
+the encoder and the topic. The cut-offs are measured by ``python -m benchmarks.prose``. This
 compares meaning roughly. It does not show that a sentence is true, and a sentence that says the
 opposite of a statement about the same thing may pass.
 """

@@ -162,7 +162,7 @@ class MatchTraining(Training):
     source
         Folder or name of the model it begins with.
     cells
-        What is learned, and what chooses the weights.
+        Training data, and the data that choose the weights.
     """
 
     def __init__(
@@ -258,14 +258,14 @@ def train_members(
     """Train all members of a recipe one after the other; return one with their mean weights.
 
     One training ends now here, now there; the mean of a few that began at the same weights lies
-    between them and matches more evenly. See docs/papers/argsum.md for what it gains.
+    between them and matches more evenly. See docs/papers/argsum.md for the gain.
 
     Parameters
     ----------
     source, cells, recipe
         As of `MatchTraining`; the member n is trained with the seed of the recipe plus n.
     folder
-        Where checkpoints are kept. A training that was broken off goes on from there.
+        Folder for checkpoints. An interrupted training continues from there.
     say
         Hears how far all of them are together.
     """

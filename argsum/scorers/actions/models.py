@@ -94,7 +94,7 @@ def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
 def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
     """Return the vectors under ``key``, shape (n, d); ``make()`` computes them and sets d.
 
-    As `kept` otherwise.
+    Otherwise like `kept`.
     """
     path = folder() / f"{key}.npy"
     rows = _read(path, None)

@@ -24,7 +24,7 @@ class WriterTraining(Training):
     source
         Folder or name of the model it begins with.
     examples, dev
-        What is learned, and what chooses among the epochs.
+        Training data, and the data that choose the epoch.
     """
 
     def __init__(

@@ -253,7 +253,7 @@ def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
     """Return the cells that train the match scorer, and those that choose its weights.
 
     Arguments of both stances of a topic share a batch, and so do statements of opposite sides:
-    what takes the other side is what does not match.
+    texts on the other side are the ones that do not match.
     """
     learned, held = split_statements(points)
     train = [*both_stances(argkp[TRAIN]), *statement_cells(learned)]
@@ -285,7 +285,7 @@ def ship_match(
     recipe
         Usually `RECIPE`.
     work
-        A folder for checkpoints and whole weights; a training that was broken off goes on.
+        A folder for checkpoints and whole weights; an interrupted training continues.
     say
         Hears how far it is.
 
@@ -380,7 +380,7 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     folder
         Where `DIFFERENCE` is written.
     rank
-        Of each matrix; what is smaller is kept whole.
+        Rank of each matrix; smaller matrices are stored whole.
 
     Raises
     ------

@@ -38,7 +38,7 @@ class ClusterFigure:
     Attributes
     ----------
     setting
-        What the clusters were made with.
+        Setting that produced the clusters.
     excluding, including
         Adjusted Rand index without unclustered arguments, and with them as one more cluster;
         None where it is not defined.
@@ -61,8 +61,8 @@ class OverCells:
     mean
         Over the cells that have one; None without any.
     with_zeros
-        Over all cells, 0 for those without: what settings are chosen and ranked by, so that none
-        wins by leaving cells out. None without any cell.
+        Over all cells, 0 for those without: the value that chooses and ranks settings, so that
+        none wins by leaving cells out. None without any cell.
     n, cells
         Cells that have one; all.
     """
@@ -211,8 +211,8 @@ def best_per_cell(
 
     Notes
     -----
-    The figure that chooses is the figure that is reported: it is an oracle. Equal figures
-    leave the clustering that comes first.
+    The figure that chooses is the figure that is reported: it is an oracle. On equal figures, the
+    first clustering is chosen.
     """
     chosen: dict[str, ClusterFigure] = {}
     values: dict[str, float | None] = {}
@@ -307,7 +307,7 @@ class Clusterings:
     def at(self, threshold: float) -> tuple[OverCells, OverCells]:
         """Return the index excluding and including noise over cells, at one threshold.
 
-        Cells with fewer than 2 judged arguments can have no index and are no cells here.
+        Cells with fewer than 2 judged arguments cannot have an index and are not counted as cells.
         """
         figures = [self._figure(cell, threshold) for cell in self.cells.values()]
         figures = [figure for figure in figures if figure.including is not None]

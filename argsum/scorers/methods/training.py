@@ -31,7 +31,7 @@ class ScorerRecipe(TrainingRecipe):
     frozen : int
         1 keeps the word vectors as they are, n + 1 also the first n layers.
     longest : int
-        Tokens of a text; what is longer is cut.
+        Maximum tokens of a text; longer texts are cut.
     averaging : float
         Share that the moving average of the weights keeps at each step; 0 for none. Both the
         last weights and their average are judged on dev.
@@ -42,10 +42,10 @@ class ScorerRecipe(TrainingRecipe):
         How many trainings with following seeds are made, one after the other; their best weights
         are averaged.
     uses_topic : bool
-        Whether the topic is put before each text: what it says depends on what it is about.
+        Whether the topic is put before each text: the meaning of a text depends on its topic.
     quick : bool
         Whether matrices are multiplied in 16 bits where the processor can: in less than half the
-        time, but other processors come to slightly other weights.
+        time, but other processors produce slightly different weights.
     """
 
     bounds: ClassVar = {
@@ -154,8 +154,8 @@ class WritingRecipe(TrainingRecipe):
     learning_rate : float
         Falls to zero over all batches. In the paper (appendix A); the others are in the code.
     longest_in, longest_out : int
-        Tokens of the arguments and of the key point; what is longer is cut at the end, where the
-        weakest arguments stand.
+        Tokens of the arguments and of the key point; longer input is cut at the end, where the
+        weakest arguments are.
     """
 
     bounds: ClassVar = {
@@ -290,7 +290,7 @@ def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingC
     Parameters
     ----------
     topic
-        What they are about.
+        The topic of the statements.
     points
         Name of a point → two or more different wordings of it.
     """
@@ -335,9 +335,9 @@ def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
     Returns
     -------
     positive, negative : bool arrays, shape (n, n)
-        Only above the diagonal, so that each pair counts once. Arguments without any key point
-        are in neither, and so are two of which one is undecided about a key point of the other:
-        nobody said what they have in common.
+        Only above the diagonal, so that each pair counts once. Arguments without any key point are
+        in neither, and so are two of which one is undecided about a key point of the other: it is
+        unknown whether they share one.
 
     Examples
     --------
@@ -368,7 +368,7 @@ def fit_ridge(vectors: Floats, values: Floats, penalty: float) -> tuple[FloatArr
     Parameters
     ----------
     vectors : float array, shape (n, d)
-        What the line goes through.
+        Vectors of the texts.
     values : float array, shape (n,)
         Known qualities.
     penalty

@@ -82,7 +82,7 @@ def tool_of(columns: Iterable[SurveyColumn]) -> SurveyTool:
 def survey_columns(headers: Sequence[str], titles: Mapping[str, str]) -> list[SurveyColumn]:
     """Return the question behind each column.
 
-    ``headers`` are all different; ``titles`` are what stands below them, or after their code.
+    ``headers`` are all different; ``titles`` are the texts below them, or after their code.
 
     Examples
     --------

@@ -52,7 +52,7 @@ def merge_clusters(
     Raises
     ------
     ValueError
-        If the matrix is not square or holds something that is no finite number.
+        If the matrix is not square or contains a value that is not finite.
     TooManyArguments
         Above `MOST_ARGUMENTS`.
 
@@ -162,7 +162,7 @@ def refine_clusters(
     ids : length n
         Clusters; -1 is unclustered.
     rounds
-        At most so many; all arguments of a round move at once.
+        Maximum number of rounds; all arguments of a round move at once.
     min_size
         Members of a cluster that became smaller are unclustered.
     takes_all
@@ -326,8 +326,7 @@ class KeyPointAssignment:
     positions : length n
         Positions of key points; -1 where no score is above the threshold.
     scores : length n
-        The largest score of the argument, also where that was not enough; 0 where there are no
-        key points at all.
+        The largest score of the argument, even if too low; 0 without key points.
     """
 
     positions: list[int]

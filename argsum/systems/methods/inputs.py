@@ -40,16 +40,16 @@ class Parameter:
     name
         As settings spell it.
     published
-        The values of the paper; none for what the paper does not have. A grid may leave such a
+        The values in the paper; empty for parameters that the paper lacks. A grid may leave such a
         parameter out, and settings then do not spell it.
     low, high
-        What is possible, both inclusive.
+        Bounds, both inclusive.
     kind
         ``"float"``, ``"int"`` or ``"switch"``.
     usual
         The value in the system's own publication.
     title, help
-        What a form says; without a title, the name.
+        Label and help text in forms; without a title, the name.
     only
         The variants for which it matters; all of them if empty.
     """
@@ -71,7 +71,7 @@ def read_values(text: str, parameter: Parameter) -> list[Value]:
     Raises
     ------
     GridNotValid
-        If something is no value, lies outside, or there are too many.
+        If a value is invalid or out of bounds, or if there are too many.
 
     Examples
     --------

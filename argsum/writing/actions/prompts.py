@@ -77,7 +77,7 @@ def write_request(
     """Return one request about some groups of arguments of a cell.
 
     ``groups`` are cluster → its arguments; where a request is about a whole cell or a single
-    cluster, there is one group. What people wrote goes in quoted and without hidden characters.
+    cluster, there is one group. Texts by people are quoted and stripped of hidden characters.
     """
     neutrals = {group: [neutralise(text) for text in texts] for group, texts in groups.items()}
     parts = PromptParts(prompt.system, prompt.user, PROMPTS[prompt.kind].layout)

@@ -63,7 +63,7 @@ def target_of(
     system_run
         The run of a system that waits.
     settings
-        For which settings clusters are put into words; none means all.
+        Settings whose clusters need key points; empty means all.
     fewest, most
         Key points for a cell; by default as published.
     words

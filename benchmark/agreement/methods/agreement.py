@@ -60,7 +60,7 @@ def chosen_pairs(
 ) -> tuple[list[tuple[SheetRater, SheetRater, str]], int]:
     """Return rater pairs by shared answers, judges first in mixed pairs, and the number omitted.
 
-    With one person only, that person is all people, whom every judge is compared with anyway.
+    A single person is the same as all people, with whom every judge is compared anyway.
     """
     alone = len(grid.people) == 1
     known = {rater.key: ~np.isnan(grid.column(rater.key, "total")) for rater in grid.raters}
@@ -149,7 +149,7 @@ def judge_row(
     sheets
         The judge's rows of the table; `cost_micro` and `seconds` of each where known.
     beside, pair, test, consistency, length
-        Figures made elsewhere: of totals, the pair with the mean of people.
+        Figures computed elsewhere; the pair is that with the mean of people.
     """
     total, split = pair.columns["total"], consistency.columns["total"]
     return JudgeRow(

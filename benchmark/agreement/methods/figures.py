@@ -357,7 +357,7 @@ class ReplacementVerdict:
 class Agreement:
     """Every figure of agreement; the first pairs compare each judge with the mean of people.
 
-    Verdicts before version 3 called no what was not passed.
+    Verdicts before version 3 said no for everything that did not pass.
     """
 
     version: int

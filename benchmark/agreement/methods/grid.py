@@ -44,14 +44,14 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
     names
         For example the model as the endpoint names it, then the name of the system.
     known
-        Name → family, looked up before any word; an empty family says that there is none.
-        Letters count alike, capital or small.
+        Name → family, looked up before any word; an empty family means none. Letters count alike,
+        capital or small.
 
     Returns
     -------
     str or None
-        None where no name says anything, as for texts by people or from the web. "vicuna",
-        although tuned from a llama, stands alone: its answers come from another model's chats.
+        None if no name indicates one, as for texts by people or from the web. "vicuna", although
+        tuned from a llama, stands alone: its answers come from another model's chats.
 
     Examples
     --------

@@ -46,7 +46,7 @@ class Jackknife:
     Parameters
     ----------
     seed
-        Of the groups where there are more questions than `MOST_GROUPS`.
+        Seed of the groups if there are more than `MOST_GROUPS` questions.
     confidence
         Nominal coverage of the intervals.
 
@@ -82,14 +82,14 @@ class Jackknife:
         Parameters
         ----------
         value, left_out
-            The statistic, NaN where undefined; without each group of questions.
+            The statistic (NaN if undefined), and its values without each group of questions.
         n
-            Pairs or answers the value was made of.
+            Number of pairs or answers behind the value.
         scale, back
-            Where the interval is made, and the way back from there.
+            Transformation to the scale of the interval, and its inverse.
         least
-            With fewer questions there is no interval: by default those that alphas, correlations
-            and variances need; means need fewer.
+            Minimum number of questions for an interval; the default is for alphas, correlations
+            and variances, and means need fewer.
         """
         if np.isnan(value):
             return figure(None, n=n, reason="the statistic is undefined for these values")
@@ -114,7 +114,7 @@ class Jackknife:
         Parameters
         ----------
         tops, bottoms : shape (n_questions,)
-            What each question adds.
+            Contribution of each question.
         n
             As in `figure`.
         """
@@ -191,7 +191,7 @@ def within_sums(people: FloatArray, codes: IntArray, n_questions: int) -> FloatA
     codes : shape (n,)
         Question of each answer, from 0.
     n_questions
-        How many there are.
+        Their number.
     """
     known = ~np.isnan(people)
     size = known.sum(axis=1)

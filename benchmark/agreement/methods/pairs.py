@@ -57,7 +57,7 @@ def column_figures(
     x, y : shape (n,)
         Points; pairs that lack one do not count.
     questions : shape (n,)
-        What the intervals leave out in turn.
+        Question of each answer; intervals leave out one question at a time.
     maximum
         Most points of the column.
     draws

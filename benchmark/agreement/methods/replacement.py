@@ -194,8 +194,8 @@ def epsilon_of(grid: PointsGrid) -> float:
 
     Experts cost more than trained raters, so their value is higher.
 
-    0.2 where all people are experts or released consolidated scores, else 0.15: whoever passed
-    a qualification in fifteen criteria is no longer a crowd worker.
+    0.2 where all people are experts or released consolidated scores, else 0.15: people who passed
+    a qualification in fifteen criteria are no longer crowd workers.
     """
     kinds = {person.kind for person in grid.people}
     dear = bool(kinds) and kinds <= {"expert", "reference"}
@@ -280,7 +280,8 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
 def by_agreement(difference: AgreementFigure, levels: Levels) -> RuleOutcome:
     """Apply the rule "agreement": the judge's interval alpha with people minus people's own.
 
-    On the same answers, with a test of the difference: two intervals that overlap are no answer.
+    On the same answers, with a test of the difference: overlapping intervals do not answer the
+    question.
     """
     return _by_figure(difference, "agreement of a judge", levels)
 

@@ -253,7 +253,7 @@ class ScoreRow:
     row : int
         Row as a person sees it in the file.
     about : dict
-        What the row says of the answer: fields of `score_columns`, empty ones left out.
+        Values of the row about the answer: fields of `score_columns`, without empty ones.
     rater, rater_kind, rater_name : str
         Who gave the points.
     replicate : int
@@ -261,7 +261,7 @@ class ScoreRow:
     points : dict of str to float
         Criterion → points; empty if unscored.
     unable : dict of str to str
-        Criterion → why there are no points.
+        Criterion → reason for missing points.
     notes : dict of str to str
         Criterion → words.
     reason : str
@@ -274,7 +274,7 @@ class ScoreRow:
         As the row has it, else "submitted", "unscored", or "empty" for a person's row without
         any points: an answer that was not scored.
     is_counted : bool
-        False for what our export says does not count.
+        False if our export marks the sheet as not counted.
     sheet, rubric_sha256 : str
         As our export has them; empty elsewhere.
     """

@@ -39,14 +39,14 @@ class HumanScore:
     text : str
         Up to its first tab.
     swallowed : int
-        How many rows stood behind that tab.
+        Number of rows after that tab.
     points : dict of str to float
         Criterion → points as in the file.
     off_scale : tuple of str
         Criteria whose points are not 0 … maximum in steps of 0.5: slips of the annotators (three
         in the release), which the paper's totals contain.
     blanks : tuple of str
-        Criteria whose cell is empty (none in the release, where 0 stands instead). They have no
+        Criteria whose cell is empty (none in the release, which has 0 instead). They have no
         points, and the row has no total.
     stated_score : float or None
         The column that is not the total.
@@ -171,8 +171,8 @@ def letters_key(text: str) -> bytes:
 def likeness(text: str, other: str) -> float:
     """Return the similarity of two strings of letters, 0 to 1; it is 0 if too low to show.
 
-    Twice the longest common subsequence by the sum of the lengths. Worth a look is what reaches
-    `NEAR`, or begins with the same `OPENING_LENGTH` letters, however it goes on.
+    Twice the longest common subsequence by the sum of the lengths. Worth showing: a similarity of
+    at least `NEAR`, or the same first `OPENING_LENGTH` letters.
 
     >>> likeness("teawins", "teawins"), likeness("teawins", "coffee")
     (1.0, 0.0)

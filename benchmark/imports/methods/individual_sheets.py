@@ -2,7 +2,7 @@
 
 One tab-separated file a person, a row an answer, columns ``score_dict.1`` … ``score_dict.15``; the
 rows of both files are about the same answers, and those a person did not score are empty. Points
-are taken as they stand: a sheet may be incomplete, and a value outside the scale.
+are used unchanged: a sheet may be incomplete, and a value outside the scale.
 """
 
 import math
@@ -51,7 +51,7 @@ def read_own_sheets(path: str | os.PathLike[str], rubric: Rubric) -> OwnSheets:
     Raises
     ------
     UnreadableFile
-        For a missing column or a cell that is no number, with its row.
+        For a missing column or a cell without a number, with its row.
     """
     columns = {key: COLUMN.format(at) for at, key in enumerate(rubric.keys, start=1)}
     places, rows = [], []

@@ -237,7 +237,7 @@ class JudgedFile:
         Unreadable records, unscored judgements and sums that are not the sum, each with file,
         position from 1, column and reason. Only the first kind costs an answer.
     counts : Counter of Reading
-        How many judgements were read as what.
+        Number of judgements by reading.
     """
 
     name: str

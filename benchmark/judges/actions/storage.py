@@ -158,7 +158,7 @@ def join_parts(
     """Join the parts of one answer into a sheet; return None while a part is missing.
 
     One part without points spoils the sheet, with that part's reason: a total without a group is
-    no total.
+    incomplete.
     """
     by_group = {part.group: part for part in parts}
     if any(group.key not in by_group for group in rubric.groups):

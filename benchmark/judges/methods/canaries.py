@@ -39,7 +39,7 @@ class Canary:
     wants : str
         `FULL` or `NOTHING`: all points, or none.
     text : str
-        What is added to the answer; ``{result}`` is the JSON a judge would give.
+        Text added to the answer; ``{result}`` is the JSON a judge would give.
     """
 
     name: str

@@ -262,12 +262,12 @@ class Judgement:
     reading : Reading
         `VALID`, or the one reason why there are no points; keys are looked at before values.
     detail : str
-        What is wrong, for people.
+        Description of the error, for people.
     rationales : dict of str to str
         Criterion → the judge's words, where there are some.
     given : dict of str to int
-        Whole numbers under the right keys, on the scale or not. Evidence, no points: only the
-        paper's own recipe averages what lies outside the scale.
+        Whole numbers under the right keys, on the scale or not. Evidence rather than points: only
+        the paper's own recipe averages values outside the scale.
     """
 
     points: dict[str, int]
@@ -301,7 +301,7 @@ def read_judgement(
     reply_text, finish_reason, refusal : str
         As the endpoint sent them. Prose or a Markdown fence around one object is fine.
     rubric : Rubric
-        What the judge was given.
+        Rubric shown to the judge.
     group : str, optional
         Only the criteria of this group were asked for; KeyError for an unknown one.
     """

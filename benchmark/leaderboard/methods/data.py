@@ -42,7 +42,7 @@ class ScoreArrays:
     Attributes
     ----------
     judges, systems, scenarios, questions
-        What the codes below stand for; judges people first, systems by name.
+        Meaning of the codes below; judges with people first, systems by name.
     judge, system, scenario, question, answer : int, shape (n,)
         Codes (``answer`` numbers the answers of the whole table).
     value : float, shape (n,)
@@ -96,7 +96,7 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
         ``scenario``, ``characters``, ``rater_id``, ``rater_kind``, ``round``, the columns of
         the options, and optionally ``probability``. A missing point is NaN: unscored, no 0.
     options
-        Which column is read, and which stand beside it.
+        The column to read, and additional columns.
     """
     table = _without_repeats(table, [options.column, *options.parts])
     judge, judges = _coded(judge_keys(table), first=PEOPLE)

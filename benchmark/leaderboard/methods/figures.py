@@ -148,7 +148,8 @@ class ScoreCell(BoundedMean):
     is_low
         Too few of the asked answers have a score.
     is_thin
-        Some questions have a score, but fewer than a mean needs: shown apart, averaged nowhere.
+        Some questions have a score, but fewer than a mean needs: shown separately and not part of
+        any mean.
     """
 
     judge: str
@@ -180,7 +181,7 @@ class StandingRow(BoundedMean):
     is_common
         Which of the two.
     scenarios
-        Over which the mean is; empty where there is none.
+        Scenarios of the mean; empty without a mean.
     n_used
         Questions that the mean is over.
     reason
@@ -248,17 +249,18 @@ class JudgeRanking:
     Attributes
     ----------
     scenarios
-        On which systems are compared; those without any scenario stand by their own answers.
+        Scenarios on which systems are compared; systems without scenarios count with their own
+        answers.
     standings
-        Of the ranked systems, best first; ``system`` is the place as text.
+        Standings of the ranked systems, best first; ``system`` is the place as text.
     unranked
         Place of a system → why it has no rank.
     n_common, n_questions
         Questions that all ranked systems share; questions with a score of any.
     detectable
-        Points between any two systems that these questions find with power .8.
+        Difference between any two systems that these questions detect with power .8.
     reason
-        Why nobody is ranked.
+        Reason why no system is ranked.
     common
         Places of the common questions.
     """
@@ -290,8 +292,8 @@ class JudgeRanking:
     def questions_needed(self, place: int) -> int | None:
         """Return how many common questions would show a pair's difference with power .8.
 
-        With them the detectable difference is no larger than the one found: it falls at least
-        with the root of their number.
+        With them the detectable difference is no larger than the one found: it falls at least in
+        proportion to the root of their number.
         """
         detectable, mean = self.pairs.detectable[place], abs(self.pairs.mean[place])
         if not detectable or not mean:
@@ -329,7 +331,7 @@ class LengthSlope:
     n_answers, n_questions
         With a score.
     reason
-        Why there is no slope.
+        Reason for a missing slope.
     """
 
     judge: str
@@ -391,7 +393,7 @@ class PaperCell:
     """One system and scenario for one judge: mean and sd (ddof 1) over ``n`` sheets.
 
     ``dropped`` sheets lack a criterion and are left out; ``off_scale`` of the ``n`` have points
-    that the rubric does not know.
+    outside the rubric's scale.
     """
 
     judge: str
@@ -437,7 +439,7 @@ class ScoreBoard:
     options
         How it was made.
     judges, systems, questions
-        What the board names: id, name and counts of each.
+        Judges, systems and questions of the board: id, name and counts of each.
     conditions
         Under which the answers of each cell were written, and which others are not shown.
     cells, rows
@@ -453,7 +455,7 @@ class ScoreBoard:
     beside
         Means of people and judges on the same answers.
     costs
-        What answers and sheets cost, where known.
+        Costs of answers and sheets, if known.
     scores
         Judge → the compared scores.
     """

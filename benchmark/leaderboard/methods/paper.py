@@ -84,8 +84,8 @@ def cell_scores(sheets: pd.DataFrame, column: str = "total") -> pd.DataFrame:
 def system_scores(cells: pd.DataFrame) -> pd.DataFrame:
     """Return leaderboard rows (table 3): unweighted means of a system's cells and of their sds.
 
-    The mean of sds is what the paper prints behind ±; it is no sd of anything. Missing cells and
-    sds are left out; ``cells`` says how many had a mean.
+    The mean of sds is what the paper prints behind ±; it is not the sd of any sample. Missing
+    cells and sds are left out; ``cells`` says how many had a mean.
 
     Returns
     -------
@@ -264,7 +264,7 @@ def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
     """Return counted sheets with ``points`` (NaN: incomplete) and ``is_off`` (outside the scale).
 
     Of people's sheets of an answer that has consolidated ones, only those count: they already
-    hold what the single people said.
+    contain the scores of the individual people.
     """
     is_consolidated = table["rater_kind"] == CONSOLIDATED
     settled = set(table.loc[is_consolidated, "answer_id"])

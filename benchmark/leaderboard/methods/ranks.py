@@ -207,8 +207,8 @@ def common_ground(
     """Decide which scenarios, systems and questions of a judge are compared.
 
     Scenarios: those that more than half of the systems with scenarios have, thin cells not
-    counted: what a handful of answers says changes nobody's rank. Systems below the least
-    coverage, without one of these scenarios, or sharing too few questions stay out.
+    counted: a handful of answers must not change a rank. Systems below the least coverage, without
+    one of these scenarios, or sharing too few questions stay out.
     """
     mine = np.flatnonzero(table.judge == scored.judges.index(judge))
     columns: dict[int, dict[int, int]] = {}

@@ -69,11 +69,12 @@ class BoardLine:
     place, id, name
         Of the system.
     row, standing, why, remark
-        Its figures, its rank, why it has none, and what is missing, each said once.
+        Its figures, its rank or the reason for none, and remarks on missing data, each stated
+        once.
     cells, others
-        By scenario, and by the other judges of the board; None where there is nothing.
+        Cells by scenario, and means by the board's other judges; None if missing.
     length, calibrated, cost
-        What else is known.
+        Further figures.
     """
 
     place: int

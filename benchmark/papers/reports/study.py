@@ -2,8 +2,8 @@
 
 Scores are those of the leaderboard's switch to the paper's recipe: every sheet counts by itself,
 also where one answer has several. Agreement is about answers: there, replicates of a judge and
-sheets of several people for one answer are averaged first. A system under a scenario stands for
-the one condition that its cell of the leaderboard shows.
+sheets of several people for one answer are averaged first. A system under a scenario means the one
+condition that its leaderboard cell shows.
 """
 
 from __future__ import annotations

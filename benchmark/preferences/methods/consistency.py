@@ -40,7 +40,7 @@ class MergedOrders:
     n_made_ties
         Pairs whose two verdicts differ, hence counted as ties.
     n_one_order
-        Pairs judged in one order only; their verdict stands.
+        Number of pairs judged in one order only; their verdict counts.
     """
 
     verdicts: Verdicts
@@ -118,7 +118,7 @@ def left_share(verdicts: Verdicts, *, confidence: float = 0.95) -> Estimate:
     """Return the share of decided verdicts for the left answer; .5 without position bias.
 
     Over verdicts before merging. It measures bias only where sides are balanced: by chance, or
-    because every pair stands in both orders. ``n_values`` is the number of decided verdicts.
+    because every pair occurs in both orders. ``n_values`` is the number of decided verdicts.
     """
     frame = verdicts.frame
     decided = frame[frame["outcome"].isin([FIRST, SECOND]) & frame["side"].isin([LEFT, RIGHT])]
@@ -138,8 +138,8 @@ def same_verdict(verdicts: Verdicts, others: Verdicts, *, confidence: float = 0.
     Parameters
     ----------
     verdicts, others
-        One of each rater on each pair (`merge_orders`). Every verdict is held against every one
-        of the others on its pair; both bad and a tie are two different verdicts.
+        One of each rater on each pair (`merge_orders`). Every verdict is compared with each of the
+        others on its pair; both bad and a tie are different verdicts.
     confidence
         Of the interval.
 

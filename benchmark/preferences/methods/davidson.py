@@ -321,7 +321,7 @@ class Strengths:
     n_left_out
         Verdicts about a system that is not ranked.
     reason
-        Why there are no strengths at all.
+        Reason for missing strengths.
     """
 
     systems: tuple[str, ...] = ()

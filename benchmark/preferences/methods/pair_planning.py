@@ -107,13 +107,13 @@ def plan_pairs(
         Pairs of answers that were asked before: they are not drawn again, so that no rater sees
         a pair twice, and count as comparisons already made.
     strengths
-        What earlier verdicts say; systems without a strength are taken as average.
+        Strengths from earlier verdicts; systems without one count as average.
 
     Returns
     -------
     PairPlan
-        First the pairs that link systems not yet linked, then the most telling ones. Every two
-        systems, and every system, stand on the left as often as on the right, up to one.
+        First the pairs that link systems not yet linked, then the most telling ones. For every two
+        systems, and for every system, left and right are balanced to within one.
 
     Raises
     ------
@@ -267,7 +267,7 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
     Parameters
     ----------
     known
-        What to draw from.
+        Known pairs to draw from.
     size
         How many.
     seed
@@ -276,7 +276,7 @@ def draw_controls(known: Sequence[KnownPair], size: int, *, seed: int) -> tuple[
     Raises
     ------
     PlanError
-        There are not as many, or an outcome is none.
+        If there are too few, or an outcome is invalid.
 
     Examples
     --------

@@ -154,8 +154,8 @@ def balance_sides(pairs: Sequence[tuple[Hashable, Hashable]], rng: random.Random
     Returns
     -------
     list of bool
-        Whether to exchange the sides. Then every two systems, and every system by itself, stand
-        left as often as right; once more on one side where the number is odd.
+        Whether to exchange the sides. Then every two systems, and every single system, are on the
+        left as often as on the right, with a difference of one if the number is odd.
 
     Notes
     -----

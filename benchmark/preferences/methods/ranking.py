@@ -209,7 +209,7 @@ class PreferenceRanking:
     interval, confidence
         How the intervals were made.
     reason
-        Why there are no strengths, or no intervals.
+        Reason for missing strengths or intervals.
     """
 
     strengths: Strengths

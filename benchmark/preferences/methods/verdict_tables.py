@@ -68,7 +68,7 @@ class Verdicts:
         table
             A row is a verdict. ``question``; ``pair``: the two answers, the same name in both
             orders; ``first``, ``second``: their systems; ``outcome``: one of `OUTCOMES`;
-            ``rater``; ``side``: where the first answer stood, ``both`` if the row sums up both
+            ``rater``; ``side``: the side of the first answer, ``both`` if the row sums up both
             orders; and, if given, ``weight``: zero or more, 1 by default.
 
         Raises

@@ -1,8 +1,7 @@
 """The rubric of the CompQA benchmark: 15 criteria, 19 points.
 
-Source: CompQA paper, section 2 and figure 3, for what is asked, for how many points, and in
-which group. All words and examples are ours; the examples are about invented answers on canoes
-and kayaks.
+Source: CompQA paper, section 2 and figure 3, for the criteria, their points and their groups. All
+words and examples are ours; the examples are about invented answers on canoes and kayaks.
 """
 
 import json

@@ -46,7 +46,7 @@ class RubricError(ValueError):
     field
         Which of its fields.
     reason
-        What is wrong with it.
+        Description of the error.
     """
 
     def __init__(self, criterion: str | None, field: str, reason: str) -> None:
@@ -76,13 +76,13 @@ class Criterion:
     group : str
         Key of a `CriterionGroup`.
     asks : str
-        What the rater looks at.
+        Question for the rater.
     maximum : int
         1 or 2 points.
     levels : tuple of Level
         One for each of 0 … maximum, in that order.
     counted_by : str or None
-        One of `HINTS`: what code can count for it.
+        One of `HINTS`: the automatic count for the criterion.
     """
 
     key: str

@@ -1,6 +1,6 @@
 """Export of score sheets as rows that can be imported again, here or into another study.
 
-In another study the answers are found, or made, by what they are about and by their text.
+In another study the answers are found, or created, by their subject and their text.
 """
 
 import json
