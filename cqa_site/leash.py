@@ -3,8 +3,8 @@
 Call it with ``python -m cqa_site.leash MODULE ARGUMENT…``.
 
 The starter holds the other end of standard input and writes nothing. When it is gone, by kill -9
-too, a process beside the module sees the end and ends the whole group. It stands outside of that
-group, or it would end with it before it could insist.
+too, a process beside the module sees the end and ends the whole group. It is outside that group,
+because it would otherwise end before it could kill the group.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Settings of numeric packages for this machine, which read them once when loaded.
 
-So it is said where settings are read, before a page, worker or command imports any of them.
-What the environment says already stays.
+So this happens when settings are read, before a page, worker or command imports any of them.
+Values already set in the environment take precedence.
 """
 
 import os

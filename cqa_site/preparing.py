@@ -69,7 +69,7 @@ def has_cache_tables() -> bool:
 def pack_files() -> bool:
     """Collect and pack static files if they changed; return whether they did.
 
-    What they are made from is written last, so that packing that broke off is done again.
+    A record of the sources is written last, so that interrupted packing is repeated.
     """
     packed, sources = Path(settings.STATIC_ROOT) / PACKED, _sources()
     if packed.exists() and packed.read_text(encoding="utf-8") == sources:

@@ -37,7 +37,7 @@ def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, l
     """Encrypt every stored secret again with the first configured key.
 
     ``older`` are keys that are not configured and may have encrypted some. Returns how many rows
-    hold secrets, and names those that no key reads; these stay as they are.
+    hold secrets, and names those that no key reads; these do not change.
     """
     # With none configured there is none to encrypt with.
     box = _box([*settings.SECRETS_KEYS, *older]) if settings.SECRETS_KEYS else None

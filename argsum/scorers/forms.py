@@ -127,7 +127,7 @@ class TrainingRecipeForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
 
     def request(self) -> dict[str, Any]:
-        """Return the arguments of `request_training`; what is empty is as in the recipe."""
+        """Return the arguments of `request_training`; empty fields are as in the recipe."""
         cleaned = self.cleaned_data
         given = {name: cleaned[name] for name in self.advanced if cleaned.get(name) is not None}
         return {

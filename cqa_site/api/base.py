@@ -266,7 +266,7 @@ def is_required(field: forms.Field) -> bool:
 def body_field(field: forms.Field, most: int = 500, **more: Any) -> serializers.Field:
     """Return the body field that corresponds to a form field; ``more`` is passed on.
 
-    A form's field may say in ``sent`` what a program sends, where choices do not tell.
+    A form field may name in ``sent`` the type that a program sends, if its choices do not show it.
     """
     words = (str(field.help_text), getattr(field, "sent", ""))
     more |= {"label": field.label, "help_text": " ".join(filter(None, words)) or None}

@@ -41,7 +41,7 @@ class Option:
 
     One with a ``label`` is asked for with the upload, and ``title`` names it where something else
     says what it is about. One that ``is_shared`` can be said of all files of a batch. ``tells`` is
-    the type of what a format says of it about each file (see `Format.told`).
+    the type of the value that a format derives for each file (see `Format.told`).
     """
 
     name: str
@@ -137,7 +137,7 @@ class ObjectCount:
     """One kind of object that imports count.
 
     ``new`` says how many (``shown``) are new, where they are worth a word; ``column`` heads them
-    in the list of files. Of what ``is_shared`` several files may bring the same.
+    in the list of files. If ``is_shared``, several files may contain the same object.
     """
 
     name: str
@@ -185,9 +185,9 @@ class Look:
     members
         Names of the files in an archive.
     trouble
-        Why nothing can be seen, or only with what ``reading`` says.
+        Reason why nothing can be shown, or only with ``reading``.
     reading
-        Options by which the file shows what it does: its sheet or encoding.
+        Options used for this look: the sheet or the encoding.
     """
 
     kind: str = ""
@@ -224,8 +224,8 @@ class Look:
 class Sample:
     """A small invented file of a format.
 
-    ``options`` is what the format would ask; ``after`` names the kind of file whose sample has to
-    be imported before.
+    ``options`` are the answers to the format's questions; ``after`` names the kind of file whose
+    sample has to be imported before.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Formats of importable files; apps register an object for each in their ``ready()``.
 
-A format says how a file is read and compared, what it asks before, and what can be done with what
-it brought.
+A format defines how a file is read and compared, its questions before the check, and the next
+steps after the import.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,28 +56,28 @@ class Format:
         The end of the address of the page with questions before the first look, and the questions;
         empty if there are none.
     heading
-        Which of `HEADINGS` it stands under.
+        Its heading, one of `HEADINGS`.
     holds
-        What such a file should hold, for the page of its questions.
+        Expected content of such a file, for the page of its questions.
     is_mapped
-        Whether these questions are which column is what.
+        Whether these questions map columns.
     is_many
-        Whether several files may come at once, because nothing has to be said of each.
+        Whether several files may be uploaded at once, because none needs its own questions.
     is_usual
         Whether the upload page proposes it.
     takes_lines
         Whether plain text may be a table of its lines.
     gives_way
-        Whether it is no choice where a file's content is of any other kind.
+        Whether it is offered only if a file's content fits no other kind.
     tells, tells_title
         Options that the format finds out about a file itself and that a person may correct, and
-        the heading they stand under.
+        their heading.
     next_step
-        What can be done with what was imported.
+        The next step after the import.
     home
-        A page of the study that shows what such files bring, and the words of its button.
+        The study's page that shows the imported objects, and the label of its button.
     near_page
-        The page of what a text of a row nearly is.
+        The page of the object that a row's text nearly equals.
     fits
         Says of a file's beginning why it is of this format; empty where it is not, or could be of
         another one as well.

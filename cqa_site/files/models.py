@@ -1,9 +1,9 @@
 """Imported and exported files, each with a record of its processing.
 
-Nothing here points at a table of a paper. What a file's rows went to is a `Round`, which a paper's
-label round is, too; the row that a text nearly is is known by its public id alone, because papers
-have rows of several kinds and a format knows the page of its own. `ExportFile` is abstract, as
-snapshots are: a paper's own table adds what its files were made from.
+Nothing here points at a table of a paper. A file's rows go to a `Round`, such as a paper's label
+round; a near match is identified only by its public id, because papers have rows of several kinds
+and a format knows the page of its own. `ExportFile` is abstract, as snapshots are: a paper's own
+table adds the source of its files.
 """
 
 import uuid

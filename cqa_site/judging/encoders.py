@@ -1,7 +1,7 @@
 """Optional sentence encoders: what each reads, and whether it is installed.
 
 They are folders beside the built-in model, outside the environment, and nothing requires them.
-`cqa_site.judging.encoder_fetching` downloads them. Needs nothing but Python until one is loaded.
+`cqa_site.judging.encoder_fetching` downloads them. Needs only Python until one is loaded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SentenceEncoder:
     Attributes
     ----------
     name
-        Its folder, and what commands and addresses call it.
+        The name of its folder, also used in commands and addresses.
     packages
         In the order in which they are downloaded; `requirements-encoders.txt` pins each by hash.
     languages

@@ -35,7 +35,7 @@ def failure_of(
     Parameters
     ----------
     status
-        HTTP status, or the one of an error that came with a 200.
+        HTTP status, or that of an error sent with status 200.
     headers
         Of the reply, with lower-case names.
     document
@@ -66,7 +66,7 @@ def failure_inside(
 ) -> CallFailed | None:
     """Return an error sent with a 200, alone, beside choices or inside one, as routers do.
 
-    One that names no status is the server's own. What came with choices reached the model and
+    One that names no status is the server's own. An error sent with choices reached the model and
     counts as paid.
     """
     root = document if isinstance(document, Mapping) else {}
@@ -280,8 +280,7 @@ def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
     Raises
     ------
     CallFailed
-        ``connection`` for a request the batch did not get to; otherwise as for a reply that
-        came by itself.
+        ``connection`` for a request the batch did not get to; otherwise as for a single reply.
     """
     response = line.get("response") if line else None
     if not isinstance(response, Mapping):
@@ -322,7 +321,7 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
         The JSON of a refusal, of any shape: OpenAI's ``error.param``, the ``loc`` of a schema
         check, or a sentence. A name that is one plain word must be quoted there.
     names
-        What was sent.
+        Names of the parameters sent.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class EndpointFinding:
     """Whether a feature works, and the reply that shows it.
 
     ``refused`` if asking for it was refused, which is more than being ignored. ``parameter`` is
-    what it is asked for with, where that is not the same everywhere. ``proposed`` is the token
+    the name of its request parameter, if names differ between servers. ``proposed`` is the token
     limit that a short answer needs of a model that thinks first, and else 0.
     """
 
@@ -58,7 +58,7 @@ class Capabilities:
     model
         Name the endpoint answered with.
     token_limit
-        Replies are cut where they are told to be; its ``parameter`` is what to send: the first of
+        The endpoint respects the limit; its ``parameter`` is the name to send: the first of
         `TOKEN_LIMITS` that cut a reply, else the first that was not refused.
     temperature
         A temperature of 0 is not refused, as some reasoning models do.
@@ -67,7 +67,7 @@ class Capabilities:
     seed
         At temperature 1, equal seeds give equal replies and different ones different replies.
     logprobs
-        Probabilities of tokens come with the reply.
+        Replies include token probabilities.
     n
         Several replies to one request.
     """
@@ -360,8 +360,8 @@ def estimate(
     price_in, price_out
         Currency units per million tokens.
     tokens_per_reply
-        What a reply takes where that was measured. None takes every request's own limit,
-        the most it can cost.
+        Measured tokens per reply, if known. None takes every request's own limit, the most it can
+        cost.
 
     Raises
     ------

@@ -103,13 +103,12 @@ class ReplyNotUsable(Exception):
 def extract_json(text: str) -> Any:
     """The one JSON object of a reply.
 
-    The whole reply is tried first. Otherwise reasoning blocks are cut away unread, and one
-    object may stand in a Markdown fence or among prose, on lines of its own. Repeated
-    equal objects count as one. An object inside a sentence or a list is a quotation, not an
-    answer; one that the words before it call a guess, or the words behind it take back, is a
-    draft. Line breaks inside a text need no escape. Objects that strict JSON refuses (duplicate
-    keys, NaN, infinities, trailing commas, too deep) stay refused, and nothing is searched for
-    inside them.
+    The whole reply is tried first. Otherwise reasoning blocks are cut away unread, and one object
+    may be in a Markdown fence or among prose, on lines of its own. Repeated equal objects count as
+    one. An object inside a sentence or a list is a quotation, not an answer; one that the words
+    before it call a guess, or the words behind it take back, is a draft. Line breaks inside a text
+    need no escape. Objects that strict JSON refuses (duplicate keys, NaN, infinities, trailing
+    commas, too deep) stay refused, and nothing is searched for inside them.
 
     Returns
     -------
@@ -183,7 +182,7 @@ def is_taken_back(behind: str, values: Iterable[object]) -> bool:
     behind
         Text behind the answer.
     values
-        What the answer says; naming one of them again is no other answer.
+        Values of the answer; repeating one of them does not contradict it.
 
     Examples
     --------

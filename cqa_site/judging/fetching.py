@@ -3,8 +3,8 @@
 Run it with ``python -m cqa_site.judging.fetching``.
 
 One package after the other, so that pages can say how far it is, and a feature whose packages are
-there need not wait for the others. Needs nothing but Python; `cqa_site.judging.packages` tells how
-far it is.
+there need not wait for the others. Needs only Python; `cqa_site.judging.packages` reports the
+progress.
 """
 
 import os

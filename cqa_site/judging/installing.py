@@ -1,7 +1,7 @@
 """Install and repair what `make` needs: ``python3 -m cqa_site.judging.installing .venv site``.
 
-Steps are ``site``, ``dev`` and ``model``. Needs nothing but Python. Two that run at once wait for
-each other.
+Steps are ``site``, ``dev`` and ``model``. Needs only Python. Two that run at once wait for each
+other.
 """
 
 import subprocess

@@ -82,8 +82,8 @@ def install(
 ) -> bool:
     """Install into this process's environment: with uv, which takes seconds, else with pip.
 
-    Without a log, what the last way says is shown. Where torch is among it, say with which options
-    of uv; the first way gets the build that was asked for, from torch's own index.
+    Without a log, the output of the last method is shown. Where torch is among it, say with which
+    options of uv; the first way gets the build that was asked for, from torch's own index.
     """
     for way in (ways := list(_ways(torch))):
         command = [*way, *(() if log else ("--quiet",)), *wanted]
@@ -173,11 +173,11 @@ class PackageState:
     Attributes
     ----------
     done, total
-        How many packages of all parts are fetched, and how many there are.
+        Numbers of downloaded packages and of all packages, over all parts.
     now
         The one that is being fetched.
     why
-        What the program that fetches said at its end.
+        The download program's last message.
     """
 
     part: PackagePart

@@ -38,8 +38,8 @@ class PromptNotValid(ValueError):
     part
         "system" or "user", or "" for the whole.
     line
-        Counted from 1 within the part, or within the file while it is being taken apart;
-        None where no line is to blame.
+        Counted from 1 within the part, or within the file while it is parsed; None if no single
+        line is wrong.
     name
         Of the placeholder, or "".
     """
@@ -96,7 +96,7 @@ def placeholders(text: str) -> tuple[str, ...]:
     Raises
     ------
     PromptNotValid
-        For what was meant as a placeholder and is none, as in ``{{ name }}``.
+        For an invalid placeholder, as in ``{{ name }}``.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def check(parts: PromptParts) -> None:
     Raises
     ------
     PromptNotValid
-        With part, line and name where there are any.
+        With part, line and name, if any.
     """
     for part, text in (("system", parts.system), ("user", parts.user)):
         if len(text) > LONGEST_PART:
@@ -394,10 +394,10 @@ def fence_token(identity: str, *texts: str) -> str:
     Parameters
     ----------
     identity
-        What else the request is made of, such as the prompt's hash. Nothing that differs
-        between two requests that should share a stored reply.
+        Further content of the request, such as the prompt's hash. Nothing that differs between two
+        requests that should share a stored reply.
     texts
-        What the fence will hold; the code occurs in none of them.
+        Texts inside the fence; the code occurs in none of them.
 
     Returns
     -------

@@ -249,7 +249,7 @@ class GateStep:
     delay
         Seconds until it is due again.
     counts_as_try, counts_as_throttle
-        What is added to the call's counters.
+        Amounts added to the call's counters.
     """
 
     next: Next
@@ -287,7 +287,8 @@ def after_failure(
     retry_after
         Seconds the endpoint asked for.
     is_paid
-        An error that came with a choice: tried no more often than what passes the deadline.
+        Whether the error came with a choice; such a call is retried no more often than one that
+        exceeds the deadline.
     """
     if failure in PAUSING:
         return GateStep(Next.PAUSE_RUN, counts_as_try=False)

@@ -70,8 +70,8 @@ class WordReading:
 def validate_label(value: object, allowed: Collection[int]) -> int:
     """Return the label after checking that it is on the scale.
 
-    Whole numbers only. A float is one if nothing stands behind its point (2.0), because JSON
-    knows a single kind of number; the string "2", true and null are none.
+    Whole numbers only. A float is one if its decimals are zero (2.0), because JSON knows a single
+    kind of number; the string "2", true and null are none.
 
     Raises
     ------
@@ -120,9 +120,9 @@ def parse_batch(
 ) -> dict[int, LabelReading | UnscoredReason]:
     """Read ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}`` in any order.
 
-    Usable entries count even if others do not. An entry for an item nobody asked about
-    spoils the whole reply: it is what a model leaves that counts from 0 instead of 1, and
-    then every other entry belongs to its neighbour.
+    Usable entries count even if others do not. An entry for an item that was not requested
+    invalidates the whole reply: a model that counts from 0 instead of 1 leaves such an entry, and
+    all its other entries are off by one.
 
     Returns
     -------
@@ -140,8 +140,7 @@ def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> st
     """Read a reply that is a text in its own right; nothing in it is changed.
 
     Only the endpoint's word tells a whole text from a part of one, so without a finish reason
-    there is none. Reasoning between its marks is no part of the text and is left out, with the
-    white space behind it.
+    there is none. Reasoning between its marks is removed, with the white space after it.
 
     Raises
     ------

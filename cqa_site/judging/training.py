@@ -143,7 +143,7 @@ class Training:
         looks_at
             Steps after which dev is judged, always the last; 0 is before the training.
         weights
-            What is learned, averaged and kept.
+            The weights to train, average and store.
         others
             Further groups of parameters for AdamW, each with a learning rate of its own.
         decay

@@ -30,7 +30,7 @@ class WrongSubmission(ValueError):
 def read_export(path: Path, name: str) -> tuple[list[SubmissionRow], list[Problem]]:
     """Read the platform's export: its rows, and a problem for each unreadable one.
 
-    Raises UnreadableFile for a file that is no table, or lacks a column.
+    Raises UnreadableFile for a file that is not a table, or lacks a column.
     """
     log = ReadingLog()
     rows: dict[str, SubmissionRow] = {}

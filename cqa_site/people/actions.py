@@ -289,7 +289,8 @@ def make_first(*, name: str, email: str, password: str) -> User:
 
     Raises ``NotTheFirst``, or IntegrityError for an address in use.
 
-    Two at once both hold the key: whoever reads the terminal may make as many as they like.
+    Two at once both hold the key: a person who can read the terminal may create any number of
+    administrators.
     """
     with transaction.atomic():
         if not has_no_administrator():

@@ -90,8 +90,8 @@ class UserManager(BaseUserManager["User"]):
     def create_superuser(self, email: str, password: str | None = None, **fields) -> "User":
         """Create a user who may create studies and administer the site.
 
-        Raises ``ValidationError`` for a password that the pages would refuse: automated installs
-        come this way, too.
+        Raises ``ValidationError`` for a password that the pages would refuse: automated
+        installations use this method as well.
         """
         if password is not None:
             validate_password(password, self.model(email=email, name=fields.get("name", "")))

@@ -1,7 +1,7 @@
 """Addresses of pages about people.
 
-The account library's views are mounted one by one: what is not listed here,
-public sign-up above all, does not exist.
+The account library's views are mounted one by one: views that are not listed, above all public
+sign-up, do not exist.
 """
 
 from allauth.account import views as allauth_account

@@ -1,10 +1,10 @@
 """Reproduced figures in one format for all papers; loads no Django.
 
 A figure has up to four values. Two are published: *printed* is what the paper says, as text, so
-that its digits are known; *stated* is a result that the authors' files hold as such. Two are
-computed: *released* from the released files by the paper's own recipe, *ours* as Counterpoint
-makes them of an import or a live study. Where our recipe is another one on purpose, it is named,
-and ours stands beside the others without being compared.
+that its digits are known; *stated* is a result given in the authors' files. Two are computed:
+*released* from the released files by the paper's own recipe, *ours* as Counterpoint makes them of
+an import or a live study. If our recipe differs on purpose, it is named, and our figure is shown
+without a comparison.
 
 The status compares a computed value with a published one, never two computed ones. It follows
 from these numbers alone and cannot be set. A reason (``why``) can be given for a figure that does
@@ -41,8 +41,8 @@ Key = tuple[str, str]
 class PrintedFigure:
     """One figure as a paper prints it: "17.77 ± 1.06", "2,158", "0.25 / .37 ± .2".
 
-    ``why`` is said if the data give something else, or cannot give it. ``place`` is the section
-    or table of the paper, where the name of the table does not say it. A text that is not a number
+    ``why`` is the reason if the data give a different value, or none. ``place`` is the section or
+    table of the paper, where the name of the table does not say it. A text that is not a number
     ("after every 4") may be printed as well; nothing matches it.
     """
 
@@ -61,8 +61,8 @@ class PrintedFigure:
 class MeasuredFigure:
     """The numbers of one figure in printed order, and the number of rows behind them.
 
-    ``signs`` stand between them, one for each gap or one for all: "±" for mean and sd. Counts
-    are whole numbers (int) and shown without decimals; NaN is a number that is not defined.
+    ``signs`` separate them, one for each gap or one for all: "±" for mean and sd. Counts are whole
+    numbers (int) and shown without decimals; NaN is a number that is not defined.
     """
 
     numbers: tuple[float, ...]
@@ -96,7 +96,7 @@ class ReproducedValue:
     ours : Measured or None
         As Counterpoint shows it.
     recipe : str
-        What ours does differently on purpose; empty if it should be the same number.
+        Intended differences of our recipe; empty if the numbers should be equal.
     stated : Measured or None
         The authors' own result, read from their files: published, not computed.
     """
@@ -229,11 +229,10 @@ def compare(
     Parameters
     ----------
     values
-        By table and cell. Figures that nobody printed are kept, behind the printed ones of
-        their table.
+        By table and cell. Figures that were not printed follow the printed ones of their table.
     printed
-        What the paper says, in its order; a figure may also be named here without a text, for
-        the order alone, and is left out if nothing was found for it.
+        Figures of the paper in its order; a figure without a text only sets the order and is
+        omitted if it has no value.
     reasons
         Why single figures differ this time, before the reasons of ``printed``: an option that
         was asked for, for example.
@@ -260,8 +259,8 @@ def compare(
 def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, ...]]:
     """Return the status of the numbers and their differences from the published ones.
 
-    The worst of the computed values counts. Match: equal once rounded to the published digits.
-    What ours makes by a recipe of its own supports no published figure.
+    The worst of the computed values counts. Match: equal once rounded to the published digits. A
+    value by our own recipe does not confirm a published figure.
     """
     if not published or not value.claims:
         return (ABSENT if published else UNPUBLISHED), ()

@@ -1,8 +1,8 @@
 """A paper's own tables, filled with reproduced figures, as text, Markdown and LaTeX.
 
-A `TableLayout` says what stands where; `fill` puts figures in. The LaTeX is for print: booktabs
-rules, numbers aligned at their points and ±, every text escaped, the type as large as the width of
-the text allows, and a table that is too wide even in small type broken into panels.
+A `TableLayout` defines the cells; `fill` puts figures in. The LaTeX is for print: booktabs rules,
+numbers aligned at their points and ±, every text escaped, the type as large as the width of the
+text allows, and a table that is too wide even in small type broken into panels.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,12 +55,12 @@ class TableLayout:
     name
         For the label and for choosing it: "compqa-3".
     caption
-        What it shows; the paper's number of the table belongs here.
+        Its caption, with the paper's table number.
     headings
         Of all columns, those of the labels first.
     lines
         As many labels and cells each as there are headings. Lines with the same first label, out
-        of several, stand together.
+        of several, are grouped.
     spans
         Heads over the columns behind the labels: text and how many columns, "" for none.
     notes
@@ -190,10 +190,10 @@ def fill(
 ) -> PaperTable:
     """Fill a layout with figures.
 
-    Released values are shown where there are some, ours elsewhere (or first, if preferred), and
-    what the authors' files state where nothing was computed. Marks tell figures that differ from
-    the published one, ours by a recipe of our own, and stated ones; a cell without a figure or a
-    value has a dash.
+    Released values are shown if available, otherwise ours (or ours first, if preferred), and
+    values stated in the authors' files if nothing was computed. Marks tell figures that differ
+    from the published one, ours by a recipe of our own, and stated ones; a cell without a figure
+    or a value has a dash.
     """
     by_key = {result.key: result for result in figures}
     used = [

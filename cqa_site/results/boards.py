@@ -29,7 +29,7 @@ class BoardCell:
     text, bounds
         Its value and its interval.
     notes, details
-        What has to be said of it; how many there are and the like, shown where one asks for it.
+        Remarks on the figure; counts and similar details, shown on request.
     css
         The class of a cell that counts less than its neighbours.
     """
@@ -48,7 +48,7 @@ class BoardRow:
     Attributes
     ----------
     name, about
-        What it is called, and what is to be said of it.
+        Its name, and remarks on it.
     place
         Its rank, those that the tests leave, and its tie group.
     cells
@@ -60,7 +60,7 @@ class BoardRow:
     is_low
         Whether too little is known of it.
     behind
-        What the rows behind it are, as the page's template shows them below it.
+        The rows behind it, which the page's template shows below.
     """
 
     name: str
@@ -80,7 +80,7 @@ class BoardColumn:
 
     A board first shows only some of its columns.
 
-    ``word`` is what the glossary calls it, where the title is explained.
+    ``word`` is its glossary term, if the title is explained.
     """
 
     key: str
@@ -256,7 +256,7 @@ class Conclusion:
     terms
         Words of it that the glossary explains.
     way
-        The words and the address of a link to what would make more of it.
+        Text and address of a link to the page where more data can be collected.
     """
 
     says: str

@@ -63,7 +63,7 @@ def chart_file(
 
     ``state`` identifies its content, so that browsers can cache it.
 
-    ``draw`` takes the size and may raise Http404 where there is nothing to draw.
+    ``draw`` takes the size and may raise Http404 if there is nothing to draw.
     """
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "wide")
     is_known = format in charts.CONTENT_TYPES
@@ -137,23 +137,24 @@ class Figure:
     slug, anchor
         In addresses of files; as the target of links on the page, where it is another one.
     title, word, about
-        Its name, what the glossary calls it where that is explained, and soft words beside it.
+        Its name, its glossary term if it is explained, and a subtitle.
     recipe
         How it was made, in a sentence.
     table, shown, printed
-        Its numbers; as the page shows them and as they are printed, where that is another table.
+        Its numbers; the page's version and the printed version, if they differ.
     alt, draw
-        Its chart in words, empty where there is none; what draws it in a size.
+        Description of its chart, empty without one; the function that draws it in a size.
     body, data
-        The template between head and foot, and what it needs beside the figure.
+        The template between head and foot, and its further context.
     rows
-        What the rows behind it are called, and their address.
+        Name of the rows behind it, and their address.
     files, more
-        Where it goes away, and further files.
+        Its download addresses, and further files.
     is_wide
         Whether it takes the whole width of a page.
     needed, way
-        What would fill it, said where its table has no rows, and the link to where that is done.
+        Message for a table without rows: what data it needs, and a link to the page where they are
+        collected.
     """
 
     slug: str

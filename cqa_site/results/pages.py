@@ -37,7 +37,7 @@ class SnapshotPages:
     page, list_page
         Names of the addresses of one snapshot and of the list.
     owner
-        Finds what numbers count within from the ids of an address; raises Http404.
+        Finds the owner of the numbering from the ids of an address; raises Http404.
     is_publishable
         Whether a frozen one can have a public page.
     """

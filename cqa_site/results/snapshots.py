@@ -56,18 +56,18 @@ class ResultKind(ABC):
     version
         Of its recipes; earlier ones made intervals and tests in other ways.
     subject
-        The fields of which each combination has one live snapshot.
+        Fields that identify a subject, which has one live snapshot.
     owner
         The field whose row is the lock under which numbers are given out and snapshots freeze;
         numbers count within it.
     in_study
         The path from a snapshot to its study.
     what
-        What the figures are, in a word or two.
+        Name of the figures, in a word or two.
     page
         The name of the address of a snapshot, with (study, number).
     unmade_says
-        What becomes of figures that are not there yet when somebody opens their page.
+        Message about figures that have not been computed when their page is opened.
     """
 
     name: str
@@ -200,7 +200,7 @@ def freeze(
 ) -> Any:
     """Make a live snapshot immutable and record the changes since the last frozen one.
 
-    ``seen`` is the seal of what somebody looked at; nothing else is frozen in its place. Raises
+    ``seen`` is the seal of the version that the person saw; no other version is frozen. Raises
     SnapshotNotReady.
     """
     _lock(kind, owner.pk)

@@ -89,7 +89,8 @@ class FigureTable:
         The columns, or a function of the report's figures that returns them; the path of the rows
         in these figures, or a function.
     needed, way
-        What would fill it where it has no rows; the page where that is done, and its name.
+        Message for a table without rows: the data it needs, the page where they are collected, and
+        its name.
     """
 
     title: Any

@@ -142,8 +142,8 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
 def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
     """Return the person's sheets, newest first.
 
-    While items may come a second time only the last few are there: earlier ones could be looked
-    up, and the second look would not be a fresh one.
+    While items may be repeated, only the last few sheets are returned: people could look up
+    earlier ones, and a repeat would no longer be independent.
     """
     rows = own_sheets(round_=round_, rater=rater).order_by("-place")
     if round_.repeat_share > 0 and round_.state == Round.State.OPEN:
@@ -233,7 +233,7 @@ def count_examples(round_: Round) -> int:
 def held_back(study: Study) -> QuerySet[Place]:
     """Return members' enrolments in open rounds whose practice or pause awaits a decision.
 
-    Whoever came by a crowd link goes back to the platform, and waits for nobody.
+    Crowd participants return to the platform instead of waiting.
     """
     places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
     members = places.filter(rater__user__participant__isnull=True)
@@ -244,7 +244,7 @@ def held_back(study: Study) -> QuerySet[Place]:
 def held_at_steps(study: Study, most: int) -> list[Place]:
     """Return members who did not pass a step of an open round and have no attempt left.
 
-    Somebody whose qualification was withdrawn waits for no decision: there was one.
+    A person whose qualification was withdrawn is not included: that was a decision.
     """
     failed = StepResult.objects.filter(
         rater=OuterRef("rater"),

@@ -65,8 +65,8 @@ class QualificationInput(ExclusionInput):
 class RoundSerializer(ReadSerializer):
     """A round with its plan and progress: ``done`` of ``wanted``.
 
-    A child names its form, and in ``Meta.fields`` what it shows beside the plan; a field that it
-    declares replaces the one that is made from the form.
+    A child names its form, and in ``Meta.fields`` the fields besides the plan; a declared field
+    replaces the one derived from the form.
     """
 
     form: ClassVar[type[RoundPlanForm]]
@@ -186,8 +186,8 @@ class PersonSerializer(PaceSerializer):
 class RoundApi:
     """The parts of the round addresses that differ by kind.
 
-    ``plan`` is made from the form of the pages. The others are how a round, an item and a person
-    are shown, and a decision about a person; a kind may leave out the last three.
+    ``plan`` is derived from the form of the pages. The others are how a round, an item and a
+    person are shown, and a decision about a person; a kind may leave out the last three.
     """
 
     plan: type[FormInput]

@@ -105,8 +105,8 @@ class AgreedAnswer:
 def agreed_answers(round_: Any, most: int = OFFERED) -> list[AgreedAnswer]:
     """Return answers of closed rounds on which two people or more agree, newest rounds first.
 
-    Agreed is what differs from the first answer by no more than a right answer may. Things with a
-    known answer in this round are left out.
+    Answers agree if they differ from the first one by no more than a right answer may. Items with
+    a known answer in this round are left out.
     """
     kind = sheet_kind_of(round_)
     sheets = _comparable(kind, round_)

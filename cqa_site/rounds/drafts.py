@@ -96,7 +96,7 @@ def content_of(sheet: Sheet) -> Any:
 def fresh(sheet: Any) -> Any:
     """Reload the sheet and its round, and lock the sheet until the transaction ends.
 
-    What they are about was read with the sheet given and never changes.
+    Their subject was read with the given sheet and never changes.
     """
     rows = sheet_kind_of(sheet).Sheet._default_manager.select_for_update(of=("self",))
     stored: Any = rows.select_related("round").get(pk=sheet.pk)

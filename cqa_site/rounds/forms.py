@@ -38,8 +38,8 @@ class Extent:
 
     ``people`` is the minimum number of raters.
 
-    ``answers`` are all that are asked for, those to known items included; ``seconds`` is how long
-    one takes, where somebody can say.
+    ``answers`` is the number of requested answers, including those to known items; ``seconds`` is
+    the time for one, if known.
     """
 
     items: int
@@ -96,8 +96,8 @@ class SaveForm(forms.Form):
 
     With JavaScript, the whole form travels as one text.
 
-    The text is what the fields of the form are when it is sent without script, so both are read
-    by the same code: a kind's ``read`` gives the content and what is wrong with it.
+    The text contains the same fields that a form without script sends, so one code reads both: a
+    kind's ``read`` returns the content and its errors.
     """
 
     # So many characters at most, the longest texts encoded as three bytes of three included.
@@ -184,7 +184,7 @@ class RoundPlanForm(forms.Form):
 
     A kind adds the fields that select its items, and ``plan()``.
 
-    ``planned`` stores a plan and draws its items. A field is kept in the round's column of that
+    ``planned`` stores a plan and draws its items. A field is stored in the round's column of that
     name, if there is one, else in its recipe.
     """
 

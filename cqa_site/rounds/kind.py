@@ -93,8 +93,9 @@ class Words:
 class TaskKind:
     """One kind of human work: the contract between the engine and the kind.
 
-    Its children are the policies of serving: sheets come one by one or lie on desks
-    (`cqa_site.rounds.lifecycle`), labels come in blocks (`annotation.labelling.actions.blocks`).
+    Its children are the policies of serving: sheets are served one by one or assigned to desks
+    (`cqa_site.rounds.lifecycle`), and labels are served in blocks
+    (`annotation.labelling.actions.blocks`).
     """
 
     name: ClassVar[str]
@@ -182,7 +183,7 @@ class TaskKind:
     def why_none(self, round_: models.Round, rater: Rater) -> str:
         """Serve, and return why the rater has no work; empty if there is some.
 
-        ``stopped`` and ``not_qualified`` screen somebody of a crowd out.
+        ``stopped`` and ``not_qualified`` screen out a crowd participant.
         """
         raise NotImplementedError
 
@@ -267,7 +268,7 @@ class TaskKind:
     def card(self, done: int) -> Card:
         """Return the card of an open round on a person's home page.
 
-        ``done`` counts what they did; of assigned work, what they have still to do.
+        ``done`` counts finished work or, for assigned work, the remaining work.
         """
         raise NotImplementedError
 
@@ -291,8 +292,8 @@ class TaskKind:
 class SheetKind(TaskKind):
     """A kind whose work consists of sheets, however they are served.
 
-    ``Content`` is a frozen dataclass of what stands on a form; as a dictionary it is the JSON of
-    drafts, kept drafts and events.
+    ``Content`` is a frozen dataclass with the content of a form; as a dictionary it is the JSON of
+    drafts, conflicting drafts and events.
     """
 
     # The name of the address of one sheet, with (study, sheet).

@@ -246,8 +246,8 @@ class Slot(models.Model):
 class Sheet(models.Model):
     """One rater's work on one item, or an answer from a file or a machine.
 
-    A kind adds ``study``, ``rater``, ``round``, ``slot``, the thing itself, and what it keeps of
-    a submitted sheet. What stands on the form and is not submitted is the draft alone.
+    A kind adds ``study``, ``rater``, ``round``, ``slot``, the item's subject, and the stored part
+    of a submitted sheet. Unsubmitted content of the form is only in the draft.
     """
 
     class State(models.TextChoices):

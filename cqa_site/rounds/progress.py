@@ -274,9 +274,9 @@ class TaskCard:
     Parameters
     ----------
     title, text
-        What there is to do, and a sentence about it; nothing that the person may not know.
+        The task, and a sentence about it, without anything that the person may not know.
     button, url
-        What leads there.
+        Label and address of the button.
     badge
         How much of it is done or open; may be empty.
     is_done
@@ -296,7 +296,7 @@ def waiting_for(membership: Membership) -> list[TaskCard]:
 
     Two queries, and one more for every kind that has an open round; a few for each of the first
     rounds that the person began. A round whose sheets are assigned waits only for those who have
-    some to do. What the person began comes first, what nothing is left of comes last.
+    some to do. Work that the person has begun is first, and finished work is last.
     """
     participant = getattr(membership.user, "participant", None)
     opened = _rounds_for(membership)

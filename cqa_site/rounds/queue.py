@@ -41,8 +41,7 @@ def own_order(candidates: Sequence[int], *, seed: int, rater: int) -> list[int]:
 def repeat_due(firsts: int, repeats: int, share: float, *, is_last: bool = False) -> bool:
     """Whether an item should be repeated now.
 
-    Repeats keep up with the items judged so far; at the end what is missing to the share
-    follows.
+    Repeats keep pace with the items judged so far; at the end, the repeats still missing follow.
 
     Examples
     --------
@@ -96,7 +95,7 @@ def choose_repeat(
 ) -> int | None:
     """Choose a random item to repeat among those judged long enough ago.
 
-    ``judged`` is in the order of judging; None if there is none to choose.
+    ``judged`` is in the order of judging; None if no item can be repeated.
     """
     old = [
         candidate for candidate in judged[: len(judged) - LEAST_GAP] if candidate not in repeated
@@ -133,8 +132,8 @@ def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
 def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int) -> list[int]:
     """Return the control items that come to a rater until so many more ordinary items are done.
 
-    ``seen`` are the subjects of their first sheets. What they answered in another round never
-    comes: its known answer may be their own.
+    ``seen`` are the subjects of their first sheets. Items that they answered in another round are
+    never served, because the known answer may be their own.
     """
     if not round_.n_controls:
         return []

@@ -1,6 +1,6 @@
 """How texts were typed: counts that a work page sends if the consent covers it.
 
-They are shown to researchers and never act on anybody. What a browser sends can be forged.
+They are shown to researchers and never act on anybody. Data from a browser can be forged.
 """
 
 import uuid

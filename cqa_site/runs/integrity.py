@@ -101,8 +101,8 @@ ENDED = (Call.State.DONE, Call.State.UNSCORED)
 def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
     """Check that every ended call has exactly one row, under its own fence.
 
-    ``fences`` is call → fence of all rows, ``name`` what a row is called. A call that is open
-    again, or was cancelled then, keeps what it had before.
+    ``fences`` is call → fence of all rows, ``name`` the name of a row. A call that was reopened,
+    or cancelled after that, keeps its earlier row.
     """
     remainder = dict(fences)
     ended = run.calls.filter(state__in=ENDED).order_by("pk").values_list("pk", "fence")

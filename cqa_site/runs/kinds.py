@@ -71,13 +71,14 @@ class PreviewTargets:
     Parameters
     ----------
     name
-        What one item is called.
+        Name of one item.
     items
         All items of a study that such a prompt may meet.
     draft
         An unsaved run with this prompt, and the items that its request is about.
     ids
-        What the request's subject is known by: the items' keys, or what a kind makes of them.
+        Identifiers of the request's subject: the items' keys, or values that a kind derives from
+        them.
     """
 
     name: Promise
@@ -90,7 +91,7 @@ class PreviewTargets:
 class RequestItem:
     """One item of a request.
 
-    ``value`` is the reading of its reply, ``reason`` why there is no value.
+    ``value`` is the reading of its reply, ``reason`` the reason for a missing value.
     """
 
     text: str
@@ -130,8 +131,8 @@ def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
 class ApiExtension:
     """API fields of one kind of run only; other kinds leave them at a default.
 
-    ``add_to_calls`` gives requests of a run of the kind what the fields need; a bounded number
-    of queries.
+    ``add_to_calls`` adds the data for these fields to requests of the kind's runs; a bounded
+    number of queries.
     """
 
     run: type[Serializer[Any]] = Serializer
@@ -159,7 +160,7 @@ class CallRequest:
     schema
         JSON schema of the answer; sent only to endpoints that honour one.
     flags
-        What was noticed about the judged texts, such as invisible characters removed.
+        Flags about the judged texts, such as removed invisible characters.
     """
 
     messages: tuple[Mapping[str, str], ...]
@@ -174,7 +175,7 @@ class ReplyReading:
     Parameters
     ----------
     value
-        What the app stores; whatever shape it likes.
+        The value that the app stores, in any form.
     reason
         Empty if every item of the call has a value; else why not. Such a reply is asked
         for again, and if that does not help, the call ends unscored with this reason.
@@ -372,7 +373,8 @@ ASKED = ("endpoint", "origin", "model", "prompt", "params")
 def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
     """Return the rater for this model, prompt and parameters, created on first use.
 
-    ``also`` is what else tells two judges apart; without a ``name`` model and prompt make one.
+    ``also`` are further values that distinguish judges; without a ``name``, one is built from
+    model and prompt.
     """
     identity = {field: run.spec[field] for field in ASKED} | also
     rater, _is_new = Rater.objects.get_or_create(

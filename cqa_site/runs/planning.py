@@ -97,9 +97,9 @@ def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
 def write_calls(run: Run) -> int:
     """Write the ledger rows of a draft and start its pre-flight; return the number of rows.
 
-    All rows and the change of state are one transaction, so a draft has no calls and
-    everything else has all of them. The prompts are written before it begins: on SQLite
-    nobody else can write while it lasts.
+    All rows and the change of state are one transaction, so a draft has no calls and everything
+    else has all of them. The prompts are written before the transaction begins, because on SQLite
+    it blocks all other writers.
     """
     subjects = kind_of(run).subjects(run)
     plan = _plan(run, subjects)
@@ -265,8 +265,8 @@ def dominant(values: Mapping[str, int]) -> Dominant | None:
     Parameters
     ----------
     values
-        Value → how often it was given. Values of several scales carry the name of theirs before a
-        colon and a space, and are held against that scale alone.
+        Value → how often it was given. Values of several scales begin with the scale's name, a
+        colon and a space, and are compared only within that scale.
 
     Examples
     --------

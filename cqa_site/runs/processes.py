@@ -1,7 +1,7 @@
 """Worker names that identify their process, so that a dead one's leases end at once.
 
-A lease protects a call while nobody can tell whether its worker lives. On the machine where
-the worker ran, somebody can: the process is there or it is not.
+A lease protects a call while nobody can tell whether its worker lives. On the worker's own machine
+this can be checked: the process exists or it does not.
 """
 
 import hashlib

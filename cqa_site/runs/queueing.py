@@ -1,9 +1,9 @@
 """The claim order of waiting jobs: fair by person, quick kinds before long ones.
 
-Fair queueing with weights. A new job stands behind the jobs of its own person, not behind those
-of everybody: so 5,000 jobs of one person and one of another take turns. A long job counts as
-many quick ones: quick jobs asked for meanwhile go first, but no endless row of them. What one
-person waits for in quick jobs is counted apart from the long ones.
+Fair queueing with weights. A new job waits behind the jobs of the same person, not behind
+everybody's: so 5,000 jobs of one person and one of another take turns. A long job counts as many
+quick ones: quick jobs asked for meanwhile go first, but no endless row of them. A person's quick
+jobs are counted separately from the long ones.
 """
 
 from django.db.models import F

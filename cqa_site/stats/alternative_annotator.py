@@ -95,12 +95,12 @@ class AlternativeAnnotator:
         Items rated by the judge and at least two humans.
     n_clusters, p_passed, p_failed
         Fewest clusters of a tested human. One-sided p values that the judge comes close enough
-        against fewer than half of the tested humans, and that it falls short against half of
-        them or fewer. Not `passed` is no failure: that takes a small `p_failed`.
+        against fewer than half of the tested humans, and that it falls short against half of them
+        or fewer. Not `passed` does not mean failed, which requires a small `p_failed`.
     caution
-        What weakens a defined outcome, in plain words; else empty.
+        Limits of a defined outcome, in plain words; else empty.
     reason
-        Why there is no outcome.
+        Reason for a missing outcome.
     """
 
     passed: bool | None = None

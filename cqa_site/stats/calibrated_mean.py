@@ -1,8 +1,8 @@
 """Mean human score, from a judge's scores of all items and human scores of a random sample.
 
-The judge's mean is corrected by how much people differ from it where both scored. Whatever
-the judge's error, the interval holds if the labelled items were drawn with known
-probabilities; a judge that says little only makes it as wide as people alone would.
+The judge's mean is corrected by how much people differ from it where both scored. Whatever the
+judge's error, the interval holds if the labelled items were drawn with known probabilities; an
+uninformative judge only makes it as wide as an interval from people alone.
 
 Source: Angelopoulos, Duchi and Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
 section 2 and the power tuning of section 6; weights as in survey sampling (Horvitz and
@@ -78,7 +78,7 @@ def calibrated_mean(
     ----------
     judge : length n
         The judge's score of every item; items it left unscored (NaN) are dropped and counted.
-        Items are independent units unless ``clusters`` says which belong together.
+        Items are independent units unless ``clusters`` groups them.
     human : length n
         Human score where the item was drawn for labelling, else NaN.
     probabilities

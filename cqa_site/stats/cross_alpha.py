@@ -54,8 +54,8 @@ def cross_alpha(
 ) -> Estimate:
     """Compute alpha between a group of raters and one rater outside it.
 
-    The figure for "does the judge agree with people as people agree with each other": put it
-    beside `krippendorff_alpha` of the group.
+    The figure for "does the judge agree with people as people agree with each other": compare it
+    with `krippendorff_alpha` of the group.
 
     Parameters
     ----------
@@ -145,8 +145,8 @@ def alpha_difference(
 ) -> Estimate:
     """Compute a group's alpha with another rater minus its own alpha, on the same items.
 
-    Two separate intervals that overlap say nothing about that: they come from different items,
-    and neither is one of the difference.
+    Overlap of two separate intervals does not answer that: they are based on different items, and
+    neither is an interval of the difference.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def alpha_difference(
     Estimate
         `cross_alpha` minus alpha of the group, -2 to 2; above 0 the other rater agrees more.
         ``n_pairable_items`` are the items that carry both. The interval leaves out one item from
-        both at once, so that what makes an item hard for everybody drops out.
+        both at once, so that the difficulty of an item for everybody cancels out.
 
     Notes
     -----
@@ -280,7 +280,7 @@ class ShuffledStatistic:
     Attributes
     ----------
     observed
-        Over the sheets as they belong together; None if undefined.
+        The statistic of the original pairs of sheets; None if undefined.
     mean, sd
         Mean and sample sd (ddof 1) of the shuffled values; None if undefined.
     n_repeats, n_undefined, seed
@@ -320,7 +320,7 @@ def shuffled_baseline(
     Raises
     ------
     ValueError
-        The two differ in their number of items, or there is no repeat.
+        If the numbers of items differ, or there is no repeat.
 
     Examples
     --------
@@ -367,8 +367,8 @@ def concatenated_alpha(a: FloatArray, b: FloatArray, level: Level = "interval") 
     Returns
     -------
     float
-        NaN without a shared cell or with one value only. Equal to `krippendorff_alpha` of the
-        same cells, without its interval: criteria of one sheet are no independent items.
+        NaN without a shared cell or with one value only. Equal to `krippendorff_alpha` of the same
+        cells, without its interval: criteria of one sheet are not independent items.
     """
     check_level(level)
     both = ~(np.isnan(a) | np.isnan(b))

@@ -55,7 +55,7 @@ def mean_interval(
     confidence
         Nominal coverage.
     least, unit
-        With fewer units there is no interval; what they are called in the reason.
+        Minimum number of units for an interval, and their name in the reason.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def jackknife_t_interval(
     confidence
         Nominal coverage.
     least, unit
-        With fewer units there is no interval; what they are called in the reason.
+        Minimum number of units for an interval, and their name in the reason.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def median_interval(values: FloatArray, confidence: float = 0.95, *, unit: str) 
     confidence
         Coverage is never below it.
     unit
-        What the values are called in the reason.
+        Name of the values in the reason.
 
     Raises
     ------

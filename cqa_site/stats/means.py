@@ -53,7 +53,7 @@ def clustered_mean(
         The least and the largest value that a mean can take, such as 0 and 1 of a share; the
         interval is cut there.
     unit
-        What the clusters are called.
+        Name of the clusters.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Ranking:
     interval, confidence
         How the intervals were made.
     reason
-        Why there are no figures.
+        Reason for missing figures.
     """
 
     standings: tuple[Standing, ...]

@@ -280,8 +280,8 @@ def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArr
     categories : shape (n_categories,)
         The values, ascending.
     margins : shape (n_categories,)
-        How often each value occurs among pairable ratings; used by the ordinal level only,
-        where a category stands at its mid-rank.
+        How often each value occurs among pairable ratings; used by the ordinal level only, where a
+        category's position is its mid-rank.
     """
     if level == "nominal":
         return 1.0 - np.eye(len(categories))

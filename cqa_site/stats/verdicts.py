@@ -44,11 +44,11 @@ class VerdictRule:
     test
         The test or interval that decides.
     family
-        What is tested together, and how that is corrected.
+        The verdicts tested together, and the correction.
     margin
         How close is close enough; empty where the verdict is about a direction.
     least, unit
-        The smallest n for which the verdict is printed, and what is counted.
+        The smallest n for which the verdict is printed, and its unit.
     """
 
     test: str
@@ -318,7 +318,7 @@ def more_needed(n: int, p: float, units: int, level: float) -> int:
     n
         Such as answers, in proportion to the units.
     p, units
-        One-sided p value over so many units.
+        One-sided p value, and the number of units.
     level
         At which it has to be shown.
 

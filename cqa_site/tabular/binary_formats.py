@@ -272,11 +272,11 @@ def unpacked(
     Parameters
     ----------
     path, name
-        Where the archive lies, and what the person calls it.
+        Path of the archive, and its name as given by the person.
     is_wanted : callable
         Says of a member's name whether it is needed.
     called : callable
-        What a member's path is called: its last name, without folders, or see `place_in`.
+        Function that names a member from its path: the last part, or see `place_in`.
     limits : Limits
         ``text_bytes`` bounds the unpacked size of all wanted members together, ``xlsx_members``
         the number of members.
@@ -289,7 +289,8 @@ def unpacked(
     Raises
     ------
     UnreadableFile
-        For what is no archive, is damaged or encrypted, is too large, or has a wanted name twice.
+        If the file is not an archive, is damaged, encrypted or too large, or has a wanted name
+        twice.
     """
     label = printable_name(name)
     with tempfile.TemporaryDirectory(prefix="counterpoint-") as folder:
@@ -308,8 +309,8 @@ def single_member(
 ) -> Iterator[tuple[Path, str]]:
     """Yield path and name of an archive's only table, as survey programs pack it.
 
-    Any other file, and an archive of no table or several, is given as it is. What is unpacked
-    can be opened inside the ``with`` block and goes away after it.
+    Any other file, and an archive with no table or several, is returned unchanged. Unpacked files
+    exist only inside the ``with`` block.
     """
     is_archive = name.lower().endswith(".zip") and os.path.isfile(path)
     tables = _tables_in(path) if is_archive else []

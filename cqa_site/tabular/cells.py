@@ -329,7 +329,7 @@ def as_name(value: Value) -> str | None:
 def as_number(value: Value) -> float | None:
     """Return a number, or None for a missing value.
 
-    A comma is taken for the decimal point, unless it may stand between thousands.
+    A comma is read as the decimal point unless it can be a thousands separator.
 
     Examples
     --------

@@ -207,8 +207,7 @@ def _utf16_reason(encoding: str) -> str:
 def open_text(file: BinaryIO, *, name: str, asked: str | None, limits: Limits) -> TextIO:
     """Open a text stream over `file`, after checking that all of it decodes.
 
-    Line ends are kept as they are in the file. The encoding is the stream's
-    `encoding` attribute.
+    Line ends are not changed. The encoding is the stream's `encoding` attribute.
     """
     size = file.seek(0, io.SEEK_END)
     if size > limits.text_bytes:

@@ -159,7 +159,7 @@ def lay_out(
         The number of the row with the names; everything below it is then data. By default it is
         found.
     log : ReadingLog or None
-        Takes rows that cannot be read, and what was left out.
+        Collects unreadable rows and omissions.
 
     Returns
     -------

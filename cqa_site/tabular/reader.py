@@ -49,8 +49,8 @@ def open_table(
     path : path
         Where the upload lies.
     name : str, optional
-        What the person called the file, by default as the path ends; its ending must
-        fit the content, and every message begins with it.
+        The file's name as given by the person, by default the last part of the path; its ending
+        must fit the content, and every message begins with it.
     kind : {"csv", "tsv", "json", "jsonl", "xlsx"}, optional
         Overrides the ending of the name, not the content.
     encoding : str, optional
@@ -60,7 +60,7 @@ def open_table(
     header_row : int, optional
         The row with the names of the columns, as people number rows; found by default.
     log : ReadingLog, optional
-        Takes the rows that cannot be read, which are then left out, and notes.
+        Collects notes and unreadable rows, which are left out.
     limits : Limits
         Limits on the file's size and contents.
 
@@ -304,7 +304,7 @@ def open_table_or_lines(
 ) -> Table:
     """Open a table as `open_table` does, or else the lines of a text.
 
-    Where somebody says in which row the header is, it is a table.
+    If a header row is given, the file is a table.
     """
     if header_row is None and is_lines(path, name=name, encoding=encoding):
         return open_lines(path, name=name, encoding=encoding)

@@ -69,7 +69,7 @@ class UnreadableFile(Exception):
     file : str
         The name a person gave the file, made printable.
     reason : str
-        What is wrong, and where possible what to do about it.
+        The problem, and a remedy if there is one.
     row : int or None
         Row as a person sees it (see `TableRow`).
     column : str or None
@@ -106,10 +106,10 @@ class ReadingLog:
     Attributes
     ----------
     rejected
-        Rows that cannot be read. A reader with a log leaves them out and goes on; one without a
+        Rows that cannot be read. A reader with a log leaves them out and continues; one without a
         log raises `UnreadableFile` at the first of them.
     notes
-        Sentences on what was left out or taken otherwise than it stands in the file.
+        Sentences on omitted or changed content.
     unread
         Columns that a reader does not use.
     """
@@ -131,11 +131,10 @@ def reject(log: ReadingLog | None, problem: Problem) -> None:
 class TableRow:
     """One record of a table.
 
-    `number` is what a person sees: the physical line on which the record
-    starts (CSV, TSV, JSONL), the sheet row (XLSX), or the position counted
-    from 1 (JSON). `values` has every column of the table as a key; text cells
-    are never trimmed, an absent JSON key and an empty sheet cell are None, and
-    an empty CSV cell is "".
+    `number` is the row number that people see: the physical line on which the record starts (CSV,
+    TSV, JSONL), the sheet row (XLSX), or the position counted from 1 (JSON). `values` has every
+    column of the table as a key; text cells are never trimmed, an absent JSON key and an empty
+    sheet cell are None, and an empty CSV cell is "".
     """
 
     number: int

@@ -63,9 +63,9 @@ class MenuEntry:
     under
         Where else pages live that belong to it, as addresses begin inside a study.
     waits
-        How many things wait there for somebody who runs the study; asked after the page is there.
+        Number of pending items for people who run the study; requested after the page has loaded.
     tour
-        What the page is for, where the tour of a study stops at it.
+        Purpose of the page, if the tour of a study stops at it.
     also
         Other words that people look for it with, for the search box.
     """
@@ -135,7 +135,7 @@ def add_entries(source: Source) -> None:
 def entries() -> tuple[MenuEntry, ...]:
     """Return all menu entries, by group and place.
 
-    A page that several sources name stands where the first place is, and what waits is counted.
+    A page named by several sources has its first place, and its pending items are added up.
     """
     order = [group.key for group in GROUPS]
     named = sorted((entry for source in _SOURCES for entry in source()), key=lambda e: e.place)
@@ -310,8 +310,8 @@ SHOWN = 5
 class Finder:
     """The search for one kind of object.
 
-    ``rows`` are those of a study in the order in which they are shown, ``fields`` what the words
-    are looked for in, and ``page`` where a row leads.
+    ``rows`` are those of a study in the order in which they are shown, ``fields`` are searched for
+    the words, and ``page`` is the page of a row.
     """
 
     kind: str | Promise

@@ -179,7 +179,7 @@ def _cut(waiting: list[Any]) -> None:
 class WorkerWatch:
     """Frees the threads of a worker, as `Watch` does those of requests, but after minutes.
 
-    While the database only pauses, the work goes on where it was. A server that was replaced
+    After a mere pause of the database, work continues where it was. A server that was replaced
     meanwhile never answers on old connections, so they are closed once the leases of this worker
     have run out, including those that lie ready in the pool.
 

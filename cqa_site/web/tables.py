@@ -136,7 +136,7 @@ class TableData:
     rows
         Cells in the order of the columns; None is a value that is not defined.
     caption
-        What the table shows and where it comes from.
+        The content of the table and its source.
     note
         How the numbers were made.
     name

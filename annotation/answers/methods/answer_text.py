@@ -263,8 +263,9 @@ class AnswerBlock:
     section : str
         One of the `KINDS`, or empty outside all sections.
     start, text_start, end : int
-        Behind the bullet mark, behind the aspect it names, and the end. ``text_start`` equals
-        ``end`` if there is only the name. Citations in front of everything belong to the block.
+        Behind the bullet mark, behind the aspect it names, and the end. The text from
+        ``text_start`` to ``end`` is empty if there is only the name. Citations in front of
+        everything belong to the block.
     name : str
         The aspect it names, empty if none.
     """

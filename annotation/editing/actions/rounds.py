@@ -61,7 +61,8 @@ class EditingPlan:
     def recipe(self, n_answers: int, elsewhere: int) -> dict[str, Any]:
         """Return the plan as stored with the round.
 
-        ``n_answers`` answers matched, and ``elsewhere`` more but for their condition.
+        ``n_answers`` is the number of matching answers; ``elsewhere`` counts further answers that
+        differ only in their condition.
         """
         return {
             "experts": [str(user.public_id) for user in self.experts],

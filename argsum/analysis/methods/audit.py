@@ -116,10 +116,10 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
 def draw_elsewhere(
     comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of key point and comment, by their places, that are in no list of a key point.
+    """Draw n pairs of a key point and a comment that is not in its list, by their places.
 
     ``counted`` are, for each key point, the places of comments that cannot be drawn. All other
-    pairs are equally likely; there are at least n of them.
+    pairs, of which there must be at least n, are equally likely.
     """
     out = [set(places.tolist()) for places in counted]
     free = comments * len(out) - sum(map(len, out))

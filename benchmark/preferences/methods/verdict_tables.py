@@ -128,16 +128,16 @@ class Verdicts:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """Counts of the better system of each pair, on each question.
+    """Counts of verdicts by pair of systems and question.
 
     Attributes
     ----------
     systems
         Names.
     first, second : shape (n_pairs,)
-        Places in `systems` of the two; every pair of systems once, first below second.
+        Positions of both systems in `systems`; each pair occurs once, with first below second.
     by_question : shape (n_questions, n_pairs, 3)
-        Weights of wins of the first, wins of the second, and draws. Both bad is a draw.
+        Weights of wins of the first, wins of the second, and draws. Both bad counts as a draw.
     """
 
     systems: tuple[str, ...]

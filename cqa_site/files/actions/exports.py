@@ -79,7 +79,7 @@ def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False
 def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
     """Stream a long table as CSV while its rows are read, without storing it.
 
-    Its rows must not hold a query open: whoever reads slowly would keep others from writing.
+    Its rows must not hold a query open: a slow reader would keep others from writing.
     """
     response = StreamingHttpResponse(
         csv_pieces(list(table.types), table.rows), content_type=CONTENT_TYPES[Format.CSV]
@@ -178,7 +178,7 @@ def request_files(
 ) -> list[Any]:
     """Request a set of files; a repeated request returns the one in progress.
 
-    ``fields`` are those of the kind's table, ``payload`` what its source needs to know.
+    ``fields`` are those of the kind's table, ``payload`` the input of its source.
     """
     wanted = sorted(set(contents))
     flags: dict[str, Any] = {"with_comments": options.with_comments, "is_raw": options.is_raw}

@@ -215,7 +215,7 @@ def decide_matches(
 ) -> None:
     """Decide whether near matches are the same or different, then check the file again.
 
-    Without ``rows`` it is said of all. Raises NoSuchMatch for a row without one, and
+    Without ``rows``, the decision applies to all. Raises NoSuchMatch for a row without one, and
     NotInThisState.
     """
     matches = import_file.matches.all()

@@ -107,8 +107,8 @@ def apply_import(
 ) -> ImportOutcome | None:
     """Import the file, its record and the end of the job in one transaction.
 
-    A file that cannot be imported as it stands goes back to the person, with
-    the reason; nothing of it is kept then.
+    A file that cannot be imported unchanged is returned to the person, with the reason, and
+    nothing of it is stored.
     """
     chosen = {"leave_out_rejected": leave_out_rejected, "update_changed": update_changed}
     try:

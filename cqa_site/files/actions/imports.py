@@ -68,8 +68,8 @@ class ImportSource:
     def table(self, *, may_be_lines: bool = False, is_again: bool = False) -> Table:
         """Open the file as a table with the chosen sheet, encoding and header row.
 
-        With ``may_be_lines`` plain text is a table of its lines. What is met is logged once:
-        ``is_again`` says that the table is opened beside the reading that is told of.
+        With ``may_be_lines`` plain text is a table of its lines. Problems are logged once:
+        ``is_again`` marks a second opening of the table, which logs nothing.
         """
         opened = open_table_or_lines if may_be_lines else open_table
         reading = self.reading | ({"log": ReadingLog()} if is_again else {})
@@ -102,8 +102,8 @@ def _unmarked(value: Any) -> Any:
 class ImportEntry:
     """Content of a file row; papers define their own entries.
 
-    ``is_row`` is false for what stands for many rows of the file at once; ``makes`` are the
-    objects that a rejected one is counted among.
+    ``is_row`` is false for an entry that represents many rows of the file; ``makes`` names the
+    objects under which a rejected entry is counted.
     """
 
     is_row: ClassVar[bool] = True
@@ -116,8 +116,8 @@ class ImportEntry:
 class Flag:
     """A row that was rejected, or kept with a note.
 
-    ``object`` is what it would have made; ``place`` the sheet of a workbook or the member of an
-    archive that the row stands in.
+    ``object`` is the object it would have created; ``place`` is the row's sheet of a workbook or
+    member of an archive.
     """
 
     row: int | None
@@ -139,8 +139,8 @@ class Note:
 class Near:
     """A row's text that nearly equals one of the study; a person decides if they are the same.
 
-    ``about`` says in words what both are about, ``known`` is the public id of the one that is
-    there; ``decision`` is empty while nobody has decided.
+    ``about`` describes the subject of both, ``known`` is the public id of the existing one;
+    ``decision`` is empty while nobody has decided.
     """
 
     row: int

@@ -34,7 +34,7 @@ State = ImportFile.State
 class FileRow:
     """One file of the table; ``counts`` are new, same and changed objects.
 
-    ``told`` are the options that its format finds out about it.
+    ``told`` are the options that its format derives from it.
     """
 
     file: ImportFile

@@ -1,8 +1,8 @@
 """Addresses that requests may go to: public ones, and those the operator has listed.
 
-Python's ``is_global`` alone will not do: it says yes to multicast, to addresses that carry
-another one inside, and, depending on the release, to some that clouds use for their own
-metadata. What is refused here is refused on every Python.
+Python's ``is_global`` alone will not do: it says yes to multicast, to addresses that carry another
+one inside, and, depending on the release, to some that clouds use for their own metadata. Every
+Python version refuses the same addresses.
 
 A translator with a prefix of its own (RFC 6052, section 2.2) cannot be told from a public
 address; where one exists, the operator's firewall has to close the way.
@@ -83,7 +83,7 @@ def parse_allowed(text: str) -> tuple[AllowedNetwork, ...]:
     Raises
     ------
     NotAnAllowList
-        With the entry at fault. Names are no entries: what a name means may change.
+        With the entry at fault. Host names are not allowed, because their addresses can change.
 
     Examples
     --------
@@ -168,8 +168,8 @@ def _written_addresses(host: str) -> list[Address]:
 def unfold(address: Address) -> tuple[Address, ...]:
     """Return the addresses that one address may lead to.
 
-    An IPv4-mapped address and one of NAT64 are only another spelling and are replaced by
-    what they carry. One of ISATAP leads to itself and to what it carries. Addresses that
+    An IPv4-mapped address and one of NAT64 are only another notation and are replaced by the
+    embedded address. An ISATAP address stands for itself and for the embedded one. Addresses that
     carry others in older ways (IPv4-compatible, 6to4, Teredo) are never public as a whole.
     """
     if isinstance(address, IPv4Address):

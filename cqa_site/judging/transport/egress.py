@@ -318,7 +318,7 @@ class ServiceFailed(Exception):
     ----------
     kind
         As of `EgressFailed`; ``server`` or ``request`` for a status of 400 or more, ``garbage``
-        for a reply that is no JSON.
+        for a reply that is not JSON.
     message
         For people; says nothing about the network.
     """

@@ -132,7 +132,7 @@ _JSON = {"Content-Type": "application/json"}
 class OpenAIClient:
     """Sends requests to one endpoint; used from one asyncio loop at a time.
 
-    Every method raises `CallFailed` and nothing else for what happens on the way.
+    Every method raises `CallFailed` for every failure, and nothing else.
 
     Parameters
     ----------

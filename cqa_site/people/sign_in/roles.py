@@ -144,9 +144,9 @@ def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = N
 def provider_to_ask(user: User, *, came_by_one: bool) -> OpenIDProvider | None:
     """Return the provider whose groups granted a role, which alone can confirm it; else None.
 
-    Whoever comes by one of two such providers is led on to the other, unless it confirmed its
-    roles within the length of a session. What nobody can be asked about is taken first: it locks
-    nobody out.
+    A person who signs in through one of two such providers is redirected to the other, unless it
+    confirmed its roles within the length of a session. What nobody can be asked about is taken
+    first: it locks nobody out.
     """
     take(orphans().filter(user=user))
     roles = roles_held().filter(user=user)

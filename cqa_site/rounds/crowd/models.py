@@ -18,9 +18,8 @@ class ParticipantLink(models.Model):
 
     Its bearers become annotators of one study, for one round.
 
-    The platform appends its own ids under the three parameter names. A
-    completion code is kept per outcome and shown only when the server has
-    counted the work.
+    The platform appends its own ids under the three parameter names. Each outcome has a completion
+    code, which is shown only after the server has counted the work.
     """
 
     class Entry(models.TextChoices):
@@ -132,8 +131,8 @@ class ParticipantLink(models.Model):
 class Participant(models.Model):
     """One person from a crowd platform, bound to one user, one study and one browser.
 
-    ``browser_hash`` is the hash of what the browser keeps; empty after a release, when the next
-    browser to come with the id gets the place. ``fault_report`` is what the person last wrote.
+    ``browser_hash`` is the hash of the browser's secret; after a release it is empty, and the next
+    browser with the id gets the place. ``fault_report`` is the person's latest report.
     """
 
     class Outcome(models.TextChoices):

@@ -256,9 +256,9 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
 
     Raises ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere``, ``ParticipationEnded``, and
     ``PlaceTaken`` for another browser with the session that the platform gave to the person.
-    Somebody who was in before gets in again even when the link is closed or full, so that they
-    can finish. Browsers that know the id alone are told the same about every one, whether it has
-    a place or not: who tries ids must not learn who takes part.
+    People who have joined before can enter even if the link is closed or full, so that they can
+    finish. A browser that knows only an id gets the same response for every id, with or without a
+    place, so that nobody can find out who takes part by trying ids.
     """
     holders = _holders(link, ids)
     own = [holder for holder in holders if is_open_to(holder, browser)]

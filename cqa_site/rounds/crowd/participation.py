@@ -151,8 +151,8 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
     """Store the report; end the participation if the server saw a fault, and return whether so.
 
-    ``lost_answer``: an answer of this browser met an error of the server. Of somebody who only
-    skipped, a researcher confirms it.
+    ``lost_answer``: an answer of this browser met an error of the server. If the person only
+    skipped items, a researcher must confirm the report.
     """
     if participant.outcome != Participant.Outcome.RUNNING:
         return False

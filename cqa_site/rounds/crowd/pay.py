@@ -142,7 +142,7 @@ class PaySummary:
     def mending(self) -> tuple[Decimal, float]:
         """Return the lowest reward with which the median meets the floor, and that median.
 
-        Time and bonus stay as they are. Raises TypeError without a floor.
+        Time and bonus do not change. Raises TypeError without a floor.
         """
         hours = np.array([earning.worked for earning in self.rated]) / 3600
         bonuses = np.array([float(earning.bonus) for earning in self.rated])

@@ -131,7 +131,7 @@ def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: Use
 def hand_out(*, link: ParticipantLink, actor: User) -> list[tuple[str, Decimal]]:
     """Put all confirmed payments into one file; return each payee's amount.
 
-    They are not sent in another way until somebody marks them as not paid.
+    They are not sent in another way until a person marks them as not paid.
     """
     with transaction.atomic():
         rows = list(_locked(link, state=STATES.CONFIRMED))

@@ -86,8 +86,8 @@ def connect_link(
 def apply_report(*, link: ParticipantLink, report: SubmissionReport) -> bool:
     """Store a report once and act on it; return False for one that is known or out of date.
 
-    A submission that was returned or timed out gives back the items the person holds. Their
-    work is kept, and an outcome they have already, with its code, stays.
+    A submission that was returned or timed out gives back the items the person holds. Their work
+    is kept, and an existing outcome does not change, nor does its code.
     """
     _event, is_new = PlatformEvent.objects.get_or_create(
         link=link,

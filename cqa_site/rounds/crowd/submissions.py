@@ -66,8 +66,8 @@ def store_submissions(
 ) -> int:
     """Store the platform's list, which ends no participation; return how many rows are new.
 
-    The same list twice changes nothing. Rows that an earlier list had stay. ``at`` is when the
-    platform was asked, so that a webhook that came since is newer; without it, now.
+    The same list twice changes nothing. Rows that an earlier list had stay. ``at`` is the time of
+    the request to the platform, so that later webhooks count as newer; by default now.
     """
     known = set(link.submissions.values_list("submission", flat=True))
     at = at or timezone.now()

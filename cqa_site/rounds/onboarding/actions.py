@@ -79,7 +79,8 @@ def take_step(
 ) -> StepResult:
     """Store a person's result in their current step; raises NotNow.
 
-    ``answers`` is what the step's form gave: agreement, choices, or an answer to one exercise.
+    ``answers`` is the input from the step's form: agreement, choices, or an answer to one
+    exercise.
     """
     # Of two tabs one waits here, and then its step is no longer the current one. Rounds with the
     # same onboarding share the attempts.
@@ -210,8 +211,8 @@ def withdraw_qualification(
     """End a person's qualification for this onboarding; None if it had ended before.
 
     With ``can_repeat`` it only expires: passing the steps again, all but consent, brings it back.
-    A rule, which has no actor, can do no more; it passes over people that somebody decided about,
-    and over a qualification that somebody is changing.
+    A rule has no actor and can only do this; it ignores people about whom a person has decided,
+    and a qualification that is being changed.
     """
     rows = Qualification.objects.filter(pk=qualification.pk)
     # Whoever waits here holds an enrolment that the other one is about to change.

@@ -89,7 +89,7 @@ def conflict_reply(
 def not_valid_json(
     detail: str, missing: list[str] | None, stored: dict[str, Any] | None = None
 ) -> JsonResponse:
-    """Return missing and invalid parts; ``stored`` says that the draft was kept nevertheless."""
+    """Return missing and invalid parts; ``stored`` means that the draft was stored anyway."""
     body = {"error": "not_valid", "detail": detail, "missing": missing or []}
     return JsonResponse(body | (stored or {}), status=422)
 

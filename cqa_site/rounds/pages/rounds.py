@@ -67,7 +67,7 @@ class ListColumn:
 class RoundPages:
     """The parts of the researchers' pages that differ by kind, apart from its words.
 
-    ``initial`` is what a new plan begins with where a link asks for it.
+    ``initial`` returns the initial values of a new plan that a link requests.
     """
 
     form: type[RoundPlanForm]

@@ -1,8 +1,8 @@
 """The work page: one sheet after another, saved while it is filled in.
 
-Sheets come from a plain form or from its script; both are read by the same code, and the Accept
-header decides between a redirect and JSON. A kind brings its face: templates, the form, and what
-the form may know.
+Sheets are sent by a plain form or by its script; both are read by the same code, and the Accept
+header decides between a redirect and JSON. A kind provides its own parts: templates, the form, and
+the data that the form may see.
 """
 
 import uuid
@@ -73,9 +73,9 @@ class TaskPages:
     """The parts of the work pages that differ by kind.
 
     ``form`` reads a request's fields for a sheet; ``shown`` is the allow-list of the page for a
-    sheet with a content; ``stored`` what scripts are told about a stored draft beyond its version;
-    ``said`` a content in words, part by part; ``answers`` the rows that show an example beside its
-    known answer.
+    sheet with a content; ``stored`` the data that scripts get about a stored draft besides its
+    version; ``said`` a content in words, part by part; ``answers`` the rows that show an example
+    beside its known answer.
     """
 
     kind: SheetKind

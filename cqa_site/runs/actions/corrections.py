@@ -1,9 +1,9 @@
 """Correction of a run's parameters if the endpoint refuses them or replies were cut off.
 
-The plan stays as it was frozen. A correction is an amendment beside it: when, by whom, why, what
-went out before and what goes out since, and how many calls had a value by then. Every attempt
-carries the number of amendments before it, so that replies from before and after can be told
-apart. What has a value or is paid for is not asked again.
+The plan stays as it was frozen. A correction is an amendment beside it: its time, person and
+reason, the parameters sent before and after, and the number of calls that had a value by then.
+Every attempt carries the number of amendments before it, so that replies from before and after can
+be told apart. Requests that have a value or were paid for are not sent again.
 """
 
 from dataclasses import dataclass, field
@@ -36,9 +36,9 @@ class Correction:
     Parameters
     ----------
     leave_out
-        Names of parameters; ``response_format`` stands for the JSON schema.
+        Names of parameters; ``response_format`` means the JSON schema.
     token_parameter
-        Name under which the token limit goes; empty leaves it.
+        Name of the token limit in requests; empty keeps the current one.
     values
         Name → other value, of parameters that are sent already. A token limit can only shrink,
         but where replies were cut by it, it can only grow, and nothing else can change.

@@ -119,8 +119,8 @@ def new_offers(study: Study) -> QuerySet[Endpoint]:
 def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
     """Offer an endpoint to all studies of the site, or withdraw it.
 
-    Only site administrators may offer one: raises PermissionDenied. Whoever may archive it may
-    withdraw it; the other studies send nothing more, and their runs pause.
+    Only site administrators may offer one: raises PermissionDenied. People who may archive the
+    endpoint may withdraw the offer; other studies then send nothing more, and their runs pause.
     """
     if not is_offered:
         _withdraw(endpoint, actor)

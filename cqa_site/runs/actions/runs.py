@@ -40,13 +40,13 @@ class RunPlan:
     kind
         Registered kind of run.
     target
-        What the kind needs to find its subjects; JSON.
+        Selection of the kind's subjects, as JSON.
     params
         Sampling parameters that go into every request.
     cap_micro
         Most the run may spend, in millionths of a unit; None for no cap.
     preflight
-        "ask" waits for a decision after the canary calls, "auto" goes on if they look right,
+        "ask" waits for a decision after the canary calls, "auto" continues if they look right,
         "off" sends everything at once.
     """
 
@@ -111,7 +111,7 @@ def spec_of(plan: RunPlan) -> dict[str, Any]:
 def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | None = None) -> Run:
     """Create a run and queue its planning; an identical active run is returned instead.
 
-    ``together`` is the budget of several runs, which this one shares beside its own.
+    ``together`` is a budget shared by several runs, in addition to this run's own.
     """
     _check(plan)
     # One number at a time, and two people who ask for the same thing meet here.
@@ -237,8 +237,8 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
     """Add calls that a run's replies made necessary, on its own budget; return their number.
 
     Call inside a transaction, under the gate's lock. Subjects that the run has already are left
-    out, so that whoever is cut off may ask again. A run that is done works again; one that was
-    cancelled asks nothing.
+    out, so that an interrupted caller can repeat the call. A run that is done works again; one
+    that was cancelled asks nothing.
     """
     run.refresh_from_db(fields=["state", "planned"])
     known = set(run.calls.values_list("subject", flat=True))

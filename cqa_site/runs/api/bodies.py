@@ -31,7 +31,7 @@ MOST_REASONS = 50
 class EndpointInput(Input):
     """A server and model; omitted fields keep their default, or their value on a change.
 
-    ``key`` can be written and never read. Left out or empty it stays as it is; another
+    ``key`` can be written and never read. If omitted or empty, the key does not change; another
     origin in ``base_url`` clears it.
     """
 
@@ -113,7 +113,7 @@ class CorrectionInput(Input):
     """Changed parameters of a run, after a refused parameter or truncated replies.
 
     ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
-    others another value; a token limit can only shrink. An empty body takes what is suggested.
+    others another value; a token limit can only shrink. An empty body accepts the suggestion.
     Where replies were cut, ``values`` gives a higher token limit, and nothing else can change.
     """
 

@@ -29,7 +29,7 @@ LAST_UNKNOWN = Case(When(~Q(kind=Endpoint.Kind.EMBEDDED), probed_at=None, then=1
 class RunPlanForm(forms.Form):
     """A person's choices for a run, except its target, which each kind defines.
 
-    A subclass names the ``kind`` of run and its ``prompt_kinds``, and says what it is about in
+    A subclass names the ``kind`` of run and its ``prompt_kinds``, and defines the subject in
     ``target``.
     """
 

@@ -2,6 +2,6 @@
 
 Each runs in one transaction.
 
-Whoever changes the calls of an endpoint holds its gate row first, then calls by primary key,
+Code that changes the calls of an endpoint locks its gate row first, then calls by primary key,
 then budgets; that order is the same everywhere, so no two workers wait for each other.
 """

@@ -262,8 +262,8 @@ def write_each(rows: Iterable[models.Model], names: Sequence[str]) -> None:
 def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequence[Any]]) -> None:
     """Insert copies of an unsaved row, each with its own values in the named fields.
 
-    For rows nobody needs the primary keys of. `bulk_create` works out every field of every
-    row anew; here the shared ones are worked out once.
+    For rows nobody needs the primary keys of. `bulk_create` computes every field of every row;
+    here the shared fields are computed once.
     """
     meta = row._meta
     connection = connections[router.db_for_write(type(row))]

@@ -164,7 +164,7 @@ class Endpoint(models.Model):
 class Gate(models.Model):
     """The adaptive gate of one endpoint; see `cqa_site.judging.rate_limits` for the fields.
 
-    Locking this row is what makes claims for one endpoint follow one another.
+    A lock on this row serializes the claims for one endpoint.
     """
 
     endpoint = models.OneToOneField(Endpoint, models.CASCADE, related_name="gate")

@@ -36,7 +36,7 @@ class Budget(models.Model):
 class Run(models.Model):
     """One configured execution: its subjects, endpoint, prompt and number of replicates.
 
-    ``spec`` is frozen when the run is made: everything that decides what is asked and how
+    ``spec`` is frozen when the run is made: everything that determines the requests and how
     replies are read. The endpoint's address and model are copied into it.
     """
 
@@ -302,8 +302,8 @@ class Attempt(models.Model):
 class ProviderBatch(models.Model):
     """A file of calls submitted to the provider's batch service.
 
-    The row, with a mark of our own that goes into the batch's metadata, exists before
-    anything is submitted: a restart finds the batch by its mark instead of paying twice.
+    The row, with our own mark, which is sent in the batch's metadata, exists before anything is
+    submitted: a restart finds the batch by its mark instead of paying twice.
     """
 
     class State(models.TextChoices):

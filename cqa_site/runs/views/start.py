@@ -126,7 +126,7 @@ class RunColumn:
 class RunListFilter:
     """A list filter only this kind has: its name, heading, values and lookup.
 
-    ``choices`` takes the study and what was asked for.
+    ``choices`` takes the study and the requested value.
     """
 
     name: str
@@ -173,7 +173,7 @@ class RunListPages:
 class RunPages(RunListPages):
     """The parts of a kind's list and start pages that differ from other kinds.
 
-    ``taken`` says what so and so many requests are about. Addresses are ``<name>_runs``,
+    ``taken`` describes the scope of the given number of requests. Addresses are ``<name>_runs``,
     ``<name>_run_new`` and ``<name>_run_estimate``.
     """
 

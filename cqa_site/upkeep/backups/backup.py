@@ -271,7 +271,7 @@ def restore_backup(
 ) -> RestoreResult:
     """Fill the database and the folder from a checked backup.
 
-    Files lie in place before the rows count; whatever fails takes both back.
+    Files are in place before the rows are committed; any failure undoes both.
     """
     # Migrations take the rows of a crafted backup for their own, and may raise anything.
     with in_words("The backup could not be restored", (Exception,)):
@@ -300,8 +300,8 @@ STOP = "Stop all web servers and workers, and move again. Nothing was changed."
 def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
     """Copy this database into another one; return the moved contents by table.
 
-    Files stay where they are, and what was encrypted stays readable: it is the same site.
-    Refused while workers live, and where something was written until the other was full.
+    Files are not moved, and encrypted values remain readable, because it is the same site. Refused
+    while workers live, and where something was written until the other was full.
     """
     refuse_full(config)
     _refuse_at_work()

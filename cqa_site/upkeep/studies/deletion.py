@@ -183,7 +183,7 @@ def delete_rows(work: JobContext) -> None:
 def tables_of_study() -> list[tuple[Model, ...]]:
     """Return the models whose rows belong to a study, referring models first.
 
-    Models that refer to each other in a circle stand together.
+    Models that refer to each other in a circle are grouped.
     """
     paths = study_paths()
     group_of = {model: (model,) for model in paths}

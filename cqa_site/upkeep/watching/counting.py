@@ -1,7 +1,7 @@
 """Request counts of this process, summed over all processes of the site.
 
 A server with several processes has one file for each, in a folder named after the server: all of
-them begin at nothing together, and what an earlier server left is taken away.
+them start at zero, and files of earlier servers are deleted.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Error reports to the Sentry server in SENTRY_DSN; they hold no more than the log does.
 
-Whatever goes wrong is a line of the log with a traceback, so the log is all that is listened to:
-the library's ways of looking into requests, tasks and clients stay off.
+Every error is a log line with a traceback, so only the log is used: the library's integrations
+with requests, tasks and clients are off.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
 """Traces to the OpenTelemetry collector in OTEL_EXPORTER_OTLP_ENDPOINT.
 
 Requests, tasks and statements are followed by the libraries made for that; a job and a call of a
-run is a span of its own (`cqa_site.web.logging.around`) with the ids that log lines have. What
-leaves is made anew from a list of attributes, because those libraries note paths and addresses.
+run is a span of its own (`cqa_site.web.logging.around`) with the ids that log lines have. Exported
+spans are rebuilt from a list of attributes, because those libraries note paths and addresses.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -232,7 +232,7 @@ def intervals(
 ) -> Spec:
     """Draw a dot with its interval (fields value, low, high) per ``y``, one line per series.
 
-    The value stands at the right. ``marks`` are values at which a dashed line helps the eye.
+    The value is at the right. ``marks`` are values at which a dashed line helps the eye.
     """
     kinds, names = _kinds(rows, y), _kinds(rows, series)
     values = [row[part] for row in rows for part in ("value", "low", "high")]
@@ -319,15 +319,15 @@ def ranked_dots(
     ----------
     rows
         ``name``, ``value``, ``low``, ``high`` and ``group``, best first. All but the name may be
-        None: without a value the number is a dash. Neighbours of the same group stand behind one
-        bracket: no two of them can be told apart.
+        None: without a value the number is a dash. Neighbours of the same group share a bracket:
+        no two of them can be told apart.
     title
         Of the axis.
     size
         Where names are long, they take two lines in a wide picture, and a line of their own above
         the dot in a narrow one.
     domain
-        What the axis shows at least; without one, what the rows need.
+        Minimum range of the axis; by default the range of the rows.
     """
     values = [row[part] for row in rows for part in ("value", "low", "high")]
     axis = axis_of(values, domain=domain, most=TICKS[size])

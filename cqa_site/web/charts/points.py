@@ -185,7 +185,7 @@ def lines(
 ) -> Spec:
     """Draw one dashed or solid line per series; ``x`` and ``y`` are numbers.
 
-    ``line``: what has a line of its own within a series.
+    ``line``: a separate line within a series.
     """
     names = list(dict.fromkeys(row[series] for row in rows))
     marked = [{"x": row[x], "y": row[y], "series": row[series]} for row in rows]
