@@ -54,11 +54,10 @@ COLUMNS: dict[str, str | Combinable] = {
 def vote_table(label_round: LabelRound, *, exclude: bool = True, **where: object) -> pd.DataFrame:
     """Read the votes of a round in one query, one row per answered assignment.
 
-    Counted votes are answered, hold a place among the wanted ones (not extra), come from a rater
-    who is not excluded and belong to an item that is not retired. With ``exclude=False`` the
-    others are there too, marked by the columns is_extra, excluded and is_retired. Labels by
-    machines are not votes: see `machine_table`. Lookups of Assignment narrow the table, for
-    example to one rater.
+    Counted votes are answered, are among the requested ones (not extra), come from a rater who is
+    not excluded and belong to an item that is not retired. With ``exclude=False`` the others are
+    included, marked by the columns is_extra, excluded and is_retired. Labels by machines are not
+    votes: see `machine_table`. Lookups of Assignment narrow the table, for example to one rater.
 
     Columns: assignment, item, unit (key of the argument), rater (key),
     rater_kind, value, is_control, control_label (Int64), is_extra,

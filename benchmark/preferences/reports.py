@@ -135,7 +135,7 @@ def counted_verdicts(
 ) -> QuerySet[PreferenceSheet]:
     """Return the sheets that count: submitted, no examples, none surplus or left out.
 
-    Control pairs are not included. Without a choice those of people and judges alike.
+    Control pairs are not included. Without a source, verdicts of people and judges are included.
     """
     rows = PreferenceSheet.objects.filter(COUNTED, study=study).order_by("submitted_at", "pk")
     return rows if choice is None else rows.filter(rater__in=choice.raters)

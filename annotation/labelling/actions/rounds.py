@@ -299,7 +299,7 @@ def set_control(*, label_round: LabelRound, item: Item, label: int | None) -> No
 def prepare_round(label_round: LabelRound, least_sure_first: Order | None) -> None:
     """Create a draft's slots in a seeded random order; freezes its guideline.
 
-    ``least_sure_first`` orders them where the round wants a judge's doubtful items first.
+    ``least_sure_first`` orders them if the round starts with the items a judge is least sure of.
     """
     _check_complete(label_round)
     _make_slots(label_round, least_sure_first)

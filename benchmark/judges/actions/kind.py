@@ -148,7 +148,7 @@ class RequestWriter:
 def question_text(question: questions_Question, *, is_swapped: bool = False) -> str:
     """Return the question in English in any page language, since prompts must not depend on it.
 
-    Its own wording is used where it has one and the objects keep their places.
+    The question's own wording is used if it has one and the objects are not swapped.
     """
     if question.wording and not is_swapped:
         return question.wording

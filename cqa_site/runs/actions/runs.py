@@ -237,8 +237,8 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
     """Add calls that a run's replies made necessary, on its own budget; return their number.
 
     Call inside a transaction, under the gate's lock. Subjects that the run has already are left
-    out, so that an interrupted caller can repeat the call. A run that is done works again; one
-    that was cancelled asks nothing.
+    out, so that an interrupted caller can repeat the call. A finished run becomes active again; a
+    cancelled run sends nothing.
     """
     run.refresh_from_db(fields=["state", "planned"])
     known = set(run.calls.values_list("subject", flat=True))
