@@ -176,7 +176,7 @@ def count_unasked(study: Study) -> int:
 
 
 def busiest_systems(study: Study) -> list[System]:
-    """Return the systems with most answers first, at most one per table column."""
+    """Return the systems with the most answers first, at most one per table column."""
     counted = study.systems.annotate(answer_count=Count("answers"))
     return list(counted.order_by("-answer_count", "name")[:MOST_COLUMNS])
 

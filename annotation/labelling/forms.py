@@ -147,13 +147,13 @@ class LabelRoundForm(RoundPlanForm):
         max_value=0.94,
         initial=0.78,
         help_text=lazy(
-            "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell about that "
-            "far while they worked. For annotators with the usual accuracy there is at most one "
-            "false signal in 1,000 control answers, on average."
+            "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell by about "
+            "that much while they worked. For annotators with the usual accuracy there is at "
+            "most one false signal in 1,000 control answers, on average."
         ),
     )
     on_fall = forms.ChoiceField(
-        label=lazy("Action on a fall"),
+        label=lazy("Action if accuracy falls"),
         choices=LabelRound.OnFall,
         initial=LabelRound.OnFall.WARN,
     )

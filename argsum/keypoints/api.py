@@ -269,7 +269,7 @@ def _read_grid(system: str, variant: str, data: dict[str, Any]) -> dict[str, Any
 
 
 class SystemSummarySerializer(serializers.ModelSerializer):
-    """A key point; ``position`` counts from 0, the one with most arguments first."""
+    """A key point; ``position`` counts from 0, the one with the most arguments first."""
 
     class Meta:
         model = SystemSummary

@@ -238,7 +238,7 @@ def _compute(
 
 
 def rubric_of(study: Study) -> RubricVersion | None:
-    """Return the rubric version with most sheets; the newest if several are equal."""
+    """Return the rubric version with the most sheets; the newest if several are equal."""
     used = study.rubric_versions.annotate(n=Count("sheets")).filter(n__gt=0)
     return used.order_by("-n", "-pk").first()
 

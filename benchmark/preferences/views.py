@@ -205,7 +205,7 @@ def _figures(
             title=_("Head-to-head results"),
             recipe=_(
                 "Share of verdicts that the row's system won against the column's; equal and "
-                "both bad count half. Below: won – equal – lost."
+                "both bad count as half. Below: won – equal – lost."
             ),
             table=reports.matrix_table(results),
             body="benchmark/preferences/_matrix.html",

@@ -36,14 +36,14 @@ class JudgeLabels:
     Attributes
     ----------
     key
-        ``run-<id>``, ``trained-<id>`` or ``rater-<id>``; names it in addresses.
+        ``run-<id>``, ``trained-<id>`` or ``rater-<id>``; its name in addresses.
     kind
         ``model``, ``classifier``, or ``imported``.
     labels
         One label an argument (most frequent of its replicates, higher on a tie), indexed by
         argument; empty where nothing was scored.
     planned, labelled, unscored
-        Arguments it was to label, that have a label, and that it gave no usable label for.
+        Numbers of arguments to label, with a label, and without a usable label.
     cost_micro
         Cost of its labels without reuse of earlier replies, in millionths of a unit; None if
         unknown.

@@ -373,7 +373,7 @@ def merge_points(
 ) -> PointChange:
     """Merge several key points into one.
 
-    The one that stays is ``into``, or else the one with most comments; it is called ``text``
+    The one that stays is ``into``, or else the one with the most comments; it is called ``text``
     then, unless that is empty.
     """
     chosen = list({point.pk: point for point in [*points, *([into] if into else [])]}.values())

@@ -49,7 +49,7 @@ def rename_theme(
 def merge_themes(
     *, analysis: Analysis, actor: User, themes: Sequence[str], seen: int, name: str = ""
 ) -> PointChange:
-    """Make several themes one, called ``name``, or else like the one with most comments."""
+    """Make several themes one, called ``name``, or else like the one with the most comments."""
     if len(set(themes)) < 2:
         raise EditRefused(_("Choose at least two themes to merge."))
     with editing(analysis) as held:

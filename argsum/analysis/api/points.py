@@ -127,7 +127,7 @@ class StateInput(SeenInput):
 
 
 class MergeInput(SeenInput):
-    """Key points to merge: into ``into``, or else into the one with most comments."""
+    """Key points to merge: into ``into``, or else into the one with the most comments."""
 
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
     into = serializers.UUIDField(required=False, allow_null=True)
@@ -165,7 +165,7 @@ class ThemeRenameInput(SeenInput):
 
 
 class ThemeMergeInput(SeenInput):
-    """Themes to merge, under ``name`` or else the name of the one with most comments."""
+    """Themes to merge, under ``name`` or else the name of the one with the most comments."""
 
     themes = serializers.ListField(
         child=serializers.CharField(max_length=LONGEST_THEME), max_length=MOST_POINTS

@@ -309,7 +309,7 @@ class SystemReconciliation(Reconciliation):
             if places is not None
             else [point.prevalence for point in system_set.points]
         )
-        # As everywhere the key point with most arguments comes first.
+        # As everywhere the key point with the most arguments comes first.
         points.sort(key=lambda pair: -(counts[pair[0]] or 0))
         rank = {old: new for new, (old, _point) in enumerate(points)} | {UNASSIGNED: UNASSIGNED}
         ranked = None if places is None else [rank[place] for place in places]

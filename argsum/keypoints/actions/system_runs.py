@@ -238,8 +238,8 @@ def is_at_work(run: SystemRun) -> bool:
 def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
     """Return the wanted name, or the first numbered one that is free in the study.
 
-    Tables put sets of one name into one row. So a name is shared only by runs that make the same
-    of a cell: they may differ in cells and settings, and in nothing else.
+    Tables put sets of one name into one row. Therefore runs share a name only if they differ in
+    nothing but cells and settings.
     """
     same = {name: value for name, value in fields.items() if name not in ("split", "grid")}
     numbered = (f"{wanted[:110]} ({number})" for number in itertools.count(2))

@@ -372,7 +372,7 @@ def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None
 
 
 def _most(known: Sequence[StanceSide], total: int) -> str:
-    """Return the key point with most arguments, and the number of ties."""
+    """Return the key point with the most arguments, and the number of ties."""
     points = [point for side in known for point in side.points]
     most = max(points, key=lambda entry: entry.count)
     alike = [entry for entry in points if entry.count == most.count]

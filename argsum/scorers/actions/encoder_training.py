@@ -41,11 +41,11 @@ def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) 
     Parameters
     ----------
     cosines : tensor, shape (n + k, n + k)
-        Of n arguments, then all k key points.
+        Cosines of n arguments, then of all k key points.
     labels : shape (n, k)
         See `argsum.scorers.methods.training.TrainingCell`.
     recipe
-        Scale, contrast and temperature are read.
+        Recipe, of which scale, contrast and temperature are used.
     middle
         The cosine at which a match is as likely as not; learned.
     """

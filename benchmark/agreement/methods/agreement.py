@@ -281,7 +281,7 @@ class AgreementOptions:
     epsilon
         Of the alternative-annotator test; None for `epsilon_of`.
     most_pairs, most_judges
-        Pairs of raters, those with most answers in common first; judges with most sheets.
+        Pairs of raters, those with the most answers in common first; judges with the most sheets.
     families
         Name → family where the name alone misleads.
     """

@@ -178,7 +178,7 @@ class ScoreSelection:
     ) -> ScoreSelection:
         """Read the selection from an address.
 
-        Unknown raters fall back to people and the judge with most sheets.
+        Unknown raters fall back to people and the judge with the most sheets.
         """
         known = [PEOPLE, *(candidate.key for candidate in grid.raters)]
         judges = sorted(grid.judges, key=lambda judge: -judge.sheets)

@@ -63,7 +63,7 @@ def choose_conditions(
     """Keep the sheets of one condition for each system and scenario.
 
     The condition without deviations of filters and wording comes first, among equals the one
-    with most scored questions, then the first by name and id. It is the same for all judges:
+    with the most scored questions, then the first by name and id. It is the same for all judges:
     otherwise their figures would be about different answers.
 
     Parameters

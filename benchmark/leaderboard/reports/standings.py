@@ -97,7 +97,7 @@ def judge_name(judge: BoardJudge) -> str:
 
 
 def chosen_judge(board: ScoreBoard, wanted: str) -> str:
-    """Return the judge requested by key or place, else the one with most scored answers.
+    """Return the judge requested by key or place, else the one with the most scored answers.
 
     Empty without judges.
     """

@@ -36,7 +36,7 @@ class NothingScored(Exception):
 
 
 def study_reproduction(study: Study) -> Reproduction:
-    """Return the paper's tables for the study's rubric version with most sheets.
+    """Return the paper's tables for the study's rubric version with the most sheets.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def study_reproduction(study: Study) -> Reproduction:
 
 
 def most_used_rubric(study: Study) -> RubricVersion:
-    """Return the rubric version with most sheets; the newest if several are equal."""
+    """Return the rubric version with the most sheets; the newest if several are equal."""
     versions = list(RubricVersion.objects.filter(study=study).order_by("-created_at", "-pk"))
     used = {version: counted_sheets(version).count() for version in versions}
     if not any(used.values()):

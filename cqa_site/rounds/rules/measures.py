@@ -161,8 +161,8 @@ MEASURES = {
             FALL,
             lazy("Fall in control accuracy"),
             lazy(
-                "A chart of the answers to control items (CUSUM) signals that the accuracy fell "
-                "about that far. People with the usual accuracy get on average at most one false "
+                "A chart of the answers to control items (CUSUM) signals that accuracy fell by "
+                "about that much. People with the usual accuracy get on average at most one false "
                 "signal in 1,000 control answers."
             ),
             window=0,
