@@ -433,7 +433,7 @@ class PlatformConnectionForm(forms.Form):
         label=lazy("Webhook secret"),
         required=False,
         max_length=200,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=lazy("Signs the platform's reports about submissions."),
     )
     api_token = forms.RegexField(
@@ -441,7 +441,7 @@ class PlatformConnectionForm(forms.Form):
         regex=r"^[\x21-\x7e]+$",
         required=False,
         max_length=200,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=lazy("Optional. Fetches submissions and sends payments."),
     )
     delete_secrets = forms.BooleanField(

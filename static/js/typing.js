@@ -42,7 +42,8 @@ function add(text, { inputType = "", data }, growth, selected) {
   } else if (inputType.startsWith("insert")) text.inserted += Math.max(0, growth + selected);
 }
 
-const isText = (field) => field !== trap && field.matches?.("textarea, input[type=text]");
+// Fields of one line take numbers.
+const isText = (field) => field instanceof HTMLTextAreaElement;
 // An input event does not say how much came and went.
 let before = null;
 document.addEventListener("beforeinput", ({ target: field }) => {
@@ -53,7 +54,9 @@ document.addEventListener("beforeinput", ({ target: field }) => {
 document.addEventListener("input", (event) => {
   const field = event.target;
   if (!isText(field)) return;
-  const { length, selected } = before ?? { length: texts.get(field)?.length ?? 0, selected: 0 };
+  // Buttons of a page insert text without that event.
+  const usual = () => texts.get(field)?.length ?? field.value.length - (event.data?.length ?? 0);
+  const { length, selected } = before ?? { length: usual(), selected: 0 };
   before = null;
   for (const [other, text] of texts) {
     // Pages bring the next item without leaving, in a new field or in one that they changed.

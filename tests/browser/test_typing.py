@@ -106,3 +106,25 @@ def test_keys_replace_a_selection_and_no_key_reaches_the_trap(world, visit):
     page.evaluate(LEAVE)
     page.wait_for_timeout(300)
     assert counts() == [(8, 14, 0)]
+
+
+BUTTON = """() => {
+  const number = document.querySelector("#jump-number");
+  number.value = "12";
+  const typed = { inputType: "insertText", data: "2", bubbles: true };
+  number.dispatchEvent(new InputEvent("input", typed));
+  const comment = document.querySelector("textarea[name=comment]");
+  comment.value = "A draft of many words.";
+  comment.focus();
+  document.execCommand("insertText", false, "[1] ");
+}"""
+
+
+def test_numbers_are_no_texts_and_what_a_page_inserts_is_not_all_there_is(world, visit):
+    visitor = visit(world.people[0])
+    page = visitor.page
+    page.goto(visitor.server + world.address(""))
+    page.evaluate(BUTTON)
+    page.evaluate(LEAVE)
+    page.wait_for_timeout(300)
+    assert counts() == [(0, 0, 4)]

@@ -39,6 +39,8 @@ def test_a_refused_connection_keeps_what_was_typed(page, crowd):
     assert "Copy the ID from the platform" in reply.text
     assert not any(secret in reply.text for secret in SECRETS.values())
     assert not stored().has_secrets
+    # A browser must not fill in the password of this site.
+    assert reply.text.count('autocomplete="new-password"') == 2
     # The page stands at another address; its other controls lead to their own.
     here = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
     assert f'<form class="stack wide" method="post" action="{here}">' in reply.text
