@@ -147,8 +147,8 @@ class LabelRoundForm(RoundPlanForm):
         max_value=0.94,
         initial=0.78,
         help_text=lazy(
-            "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell by about "
-            "that much while they worked. For annotators with the usual accuracy there is at "
+            "At least 0.05 less. The page “Drift” shows annotators whose accuracy fell to about "
+            "this value while they worked. For annotators with the usual accuracy there is at "
             "most one false signal in 1,000 control answers, on average."
         ),
     )

@@ -161,9 +161,9 @@ MEASURES = {
             FALL,
             lazy("Fall in control accuracy"),
             lazy(
-                "A chart of the answers to control items (CUSUM) signals that accuracy fell by "
-                "about that much. People with the usual accuracy get on average at most one false "
-                "signal in 1,000 control answers."
+                "A chart of the answers to control items (CUSUM) signals that accuracy fell to "
+                "about the threshold. People with the usual accuracy get on average at most one "
+                "false signal in 1,000 control answers."
             ),
             window=0,
             threshold=0.7,
