@@ -15,6 +15,7 @@ from tests.benchmark.made_rounds import full_form, make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.rounds.made_work import JSON, SERVED, World
+from tests.rounds.onboarding.made_steps import NONE, attach, make_version
 from tests.worlds import built_of, parts_of
 
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
@@ -174,7 +175,14 @@ def test_who_does_not_qualify_is_screened_out(db):
     secret = create_link(round_, researcher)[1]
     unknown = Client()
     start = unknown.get(reverse("join", args=[secret]), IDS, follow=True).text
-    assert "You start with 1 practice sheet." in " ".join(start.split())
+    start = " ".join(start.split())
+    assert "You start with 1 practice sheet." in start
+    assert re.search(r"If less than \d+ % of the known answers match, your", start)
+    steps = {"qualification": 1, "qualification_right": 1, "qualification_attempts": 2}
+    attach(round_, make_version(study, researcher, **NONE | steps))
+    start = " ".join(unknown.get(reverse("join_start")).text.split())
+    assert "if less than 100 % of their known answers match in every attempt, your" in start
+    attach(round_, None)
     client = come_in(secret)[0]
     sheet = sheet_at(round_, client.get(work_page(round_)))
     assert sheet.is_example

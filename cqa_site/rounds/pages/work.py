@@ -310,7 +310,8 @@ def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
     if version is None or version.step(QUALIFICATION) is None:
         return {}
     place = place_for(round_=sheet.round, rater=sheet.rater)
-    return {"passed_share": place.score if place.is_passed else None}
+    has_passed = place.is_passed and not place.is_decided_by_person
+    return {"passed_share": place.score if has_passed else None}
 
 
 def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:

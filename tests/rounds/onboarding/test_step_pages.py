@@ -17,7 +17,7 @@ from cqa_site.rounds.models import (
     StepResult,
     SurveyResponse,
 )
-from cqa_site.rounds.onboarding.actions import withdraw_qualification
+from cqa_site.rounds.onboarding.actions import grant_qualification, withdraw_qualification
 from cqa_site.rounds.onboarding.questions import choice_value
 from tests.annotation.voting import make_raters, opened
 from tests.cast import make_label_round, make_member, make_study, sign_in
@@ -25,7 +25,7 @@ from tests.people.crowd import CODES, come_in, create_link
 from tests.rounds.made_work import KINDS, World
 from tests.worlds import built_once
 
-from .made_steps import FIELDS, NONE, attach, make_version
+from .made_steps import FIELDS, NONE, attach, make_version, place_of
 
 pytestmark = pytest.mark.django_db
 
@@ -384,3 +384,20 @@ def test_a_round_without_onboarding_trains_with_what_is_left():
     make_label_round(few, name="Earlier", ordinary=1, controls=2, state="closed")
     make_label_round(few, name="Running", ordinary=1, controls=4, state="open")
     assert "training" not in opened(few, name="Shown", controls=1, shows_guideline=True).recipe
+
+
+@pytest.mark.parametrize("is_let_in", [False, True])
+def test_only_who_passed_is_told_so(is_let_in):
+    world = World("score")
+    version = make_version(
+        world.study, world.researcher, **NONE | {"qualification": 1, "qualification_right": 1}
+    )
+    attach(world.round, version)
+    place = place_of(world)
+    grants = {"version": version, "rater": world.raters[0], "actor": world.researcher}
+    grant_qualification(**grants, reason="Known")
+    place.score, place.is_passed, place.is_decided_by_person = 0.4, True, is_let_in
+    place.save()
+    text = sign_in(world.people[0]).get(world.address(""), follow=True).text
+    text = " ".join(text.split())
+    assert ("You passed the qualification: 40 %" in text) is not is_let_in
