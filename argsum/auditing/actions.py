@@ -124,6 +124,8 @@ class AuditRoundKind(OneByOne):
         """Return whether the answer matches the known one, and the maximum 1."""
         return int(sheet.answer == key["answer"]), 1
 
+    is_sample = True
+
     @property
     def likeness(self) -> tuple[str, ...]:
         """The key point with the comment or statement: every round has pairs of its own."""

@@ -40,7 +40,7 @@ from cqa_site.judging.reply_parsing import PARSER_VERSION, WordReading, parse_ch
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne
-from cqa_site.rounds.models import COUNTED, HANDED_IN
+from cqa_site.rounds.models import COUNTED, HANDED_IN, ORDINARY
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.kinds import (
@@ -365,9 +365,11 @@ def _about_the_pair(choice: WordReading, call: Call) -> str:
 
 
 def _known(study: Study, pairs: set[int]) -> dict[int, Any]:
-    """Return the known verdicts of the pairs that are controls in some round."""
+    """Return the known verdicts of the pairs that are controls wherever rounds have them."""
     items = PreferenceItem.objects.filter(round__study=study, pair__in=pairs)
-    return dict(items.filter(known__isnull=False).values_list("pair", "known"))
+    ranked = items.filter(ORDINARY).values("pair")
+    controls = items.filter(known__isnull=False).exclude(pair__in=ranked)
+    return dict(controls.values_list("pair", "known"))
 
 
 def _sheet(

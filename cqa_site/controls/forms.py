@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.rounds.kind import sheet_kind_of
@@ -27,3 +28,10 @@ class ToleranceForm(forms.Form):
         super().__init__(data, initial={"tolerance": round_.control_tolerance})
         self.has_tolerance = sheet_kind_of(round_).tolerance is not None
         self.fields["tolerance"].help_text = str(sheet_kind_of(round_).tolerance_text)
+
+    def clean_tolerance(self) -> float | None:
+        """Check that the answers are numbers: any tolerance would make every choice right."""
+        tolerance: float | None = self.cleaned_data["tolerance"]
+        if tolerance is not None and not self.has_tolerance:
+            raise forms.ValidationError(_("An answer of this kind is the known one or is wrong."))
+        return tolerance

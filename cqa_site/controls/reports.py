@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater
-from cqa_site.rounds.controls import control_items
 from cqa_site.rounds.kind import SheetKind, sheet_kind_of
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.rules.actions import record_of
@@ -83,7 +82,9 @@ def control_report(round_: Any) -> ControlReport:
     every = [answer for own in answers.values() for answer in own]
     counts = Counter(answer.thing for answer in every)
     right = Counter(answer.thing for answer in every if answer.is_right)
-    things = [(item, getattr(item, f"{kind.subject}_id")) for item in control_items(round_)]
+    items = kind.Item._default_manager.filter(round=round_.pk, known__isnull=False)
+    items = items.select_related(*kind.item_needed).order_by("position")
+    things = [(item, getattr(item, f"{kind.subject}_id")) for item in items]
     rows = [
         ControlRow(item, known_text(kind, round_, item.known), counts[thing], right[thing])
         for item, thing in things

@@ -17,8 +17,8 @@ from cqa_site.people.models import User
 
 from .kind import RoundNotReady, SheetKind, sheet_kind_of
 from .lifecycle import locked_round
-from .models import COUNTED, ORDINARY, Round, Sheet
-from .queue import CHUNK, free_slots, hold_slot
+from .models import COUNTED, ORDINARY, Place, Round, Sheet
+from .queue import CHUNK, hold_slot, unseen_items
 
 CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
 # Agreed answers that a page offers.
@@ -30,17 +30,26 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
     """Make an item a hidden control item, change its known answer, or with None undo that.
 
     In a running round, answers given so far count as control answers or as ordinary ones then.
-    Raises RoundNotReady for closed rounds and for examples of the qualification.
+    Raises RoundNotReady for closed rounds, for examples of the qualification, and where an item
+    that was not drawn would enter a sample.
     """
-    stored = locked_round(round_, *CHANGEABLE)
+    stored = _locked(round_)
     kind = sheet_kind_of(stored)
-    _check(kind, item)
+    item.refresh_from_db(fields=["known", "key_points"])
+    if not kind.takes_controls:
+        raise RoundNotReady(_("Items of this kind have no right answer."))
+    if item.is_example:
+        raise RoundNotReady(_("This item is an example of the qualification."))
+    if known is None and kind.is_sample and item.probability is None:
+        raise RoundNotReady(
+            _("This item was not drawn at random. As an ordinary item, it would bias the sample.")
+        )
     before, item.known = item.known, known
     if before == known:
         return
     item.save(update_fields=["known"])
     if stored.state != Round.State.DRAFT:
-        _turn_sheets(kind, stored, item, was_control=before is not None)
+        _turn_sheets(kind, stored, item)
     _note(stored, item, actor, before)
 
 
@@ -68,14 +77,14 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
 
     ``sheet`` is one of `agreed_answers`. Raises RoundNotReady as `set_control` does.
     """
-    kind = sheet_kind_of(round_)
+    # Locked before the look, so that nobody adds the same item meanwhile.
+    stored, kind = _locked(round_), sheet_kind_of(round_)
     known = kind.answer_of(sheet)
     items = kind.Item._default_manager.filter(round=round_.pk)
     like = {column: _value(sheet, column) for column in kind.likeness}
     if item := items.filter(**like).first():
         set_control(round_=round_, item=item, known=known, actor=actor)
         return item
-    stored = locked_round(round_, *CHANGEABLE)
     last = items.aggregate(last=Max("position"))["last"] or 0
     subject = {kind.subject: kind.copied(stored, sheet)}
     item = kind.Item._default_manager.create(
@@ -83,14 +92,6 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
     )
     _note(stored, item, actor, None)
     return item
-
-
-def control_items(round_: Any) -> QuerySet[Any]:
-    """Return the control items with their subjects, in the order of the round."""
-    kind = sheet_kind_of(round_)
-    items = kind.Item._default_manager.filter(round=round_.pk, known__isnull=False)
-    rows: QuerySet[Any] = items.select_related(*kind.item_needed).order_by("position")
-    return rows
 
 
 @dataclass(frozen=True)
@@ -147,29 +148,30 @@ def _value(row: Any, column: str) -> Any:
     return getattr(row, f"{last}_id")
 
 
-def _check(kind: SheetKind, item: Any) -> None:
-    if not kind.takes_controls:
-        raise RoundNotReady(_("Items of this kind have no right answer."))
-    if item.is_example:
-        raise RoundNotReady(_("This item is an example of the qualification."))
+def _locked(round_: Any) -> Any:
+    """Lock the round and everybody's enrolment, so that nobody gets or submits a sheet meanwhile.
+
+    Raises RoundNotReady for closed rounds.
+    """
+    stored = locked_round(round_, *CHANGEABLE)
+    list(Place.objects.select_for_update().filter(round=round_.pk).order_by("pk"))
+    return stored
 
 
-def _turn_sheets(kind: SheetKind, stored: Any, item: Any, *, was_control: bool) -> None:
-    """Apply a change of the known answer to the sheets of a running round."""
+def _turn_sheets(kind: SheetKind, stored: Any, item: Any) -> None:
+    """Apply a change of the known answer to the sheets and slots of a running round."""
+    slots = kind.Slot._default_manager.filter(item=item.pk)
+    # Whoever enrols just now and has taken one is waited for.
+    list(slots.select_for_update().order_by("pk"))
     thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
     sheets = kind.Sheet._default_manager.filter(round=stored, is_example=False, **thing)
-    sheets.update(known=item.known)
-    if item.known is None:
-        _hold_slots(kind, stored, item, sheets)
-    elif not was_control:
-        free_slots(kind, sheets)
-
-
-def _hold_slots(kind: SheetKind, stored: Any, item: Any, sheets: QuerySet[Any]) -> None:
-    slots = kind.Slot._default_manager
-    if not slots.filter(item=item.pk).exists():
-        numbers = range(1, kind.slots(stored, [item.pk])[item.pk] + 1)
-        slots.bulk_create(kind.Slot(round=stored, item=item, number=number) for number in numbers)
+    sheets.update(known=item.known, slot=None)
+    if item.known is not None:
+        slots.delete()
+        return
+    ordinary = unseen_items(stored, ()).order_by("position").values_list("pk", flat=True)
+    numbers = range(1, kind.slots(stored, ordinary)[item.pk] + 1)
+    slots.bulk_create(kind.Slot(round=stored, item=item, number=number) for number in numbers)
     submitted = sheets.filter(state=Sheet.State.SUBMITTED, replicate=0, is_extra=False)
     for sheet in submitted.select_related("round").order_by("pk"):
         hold_slot(sheet)

@@ -246,10 +246,6 @@ class TaskKind:
         """Create the slots when a draft opens; raises RoundNotReady if it cannot open."""
         raise NotImplementedError
 
-    def count_controls(self, round_: Any) -> int:
-        """Count the round's control items among those served one by one."""
-        return 0
-
     def check_removal(self, round_: Any) -> None:
         """Raise RoundNotReady if a draft cannot be deleted."""
 
@@ -321,6 +317,8 @@ class SheetKind(TaskKind):
     # How far an answer to one may be from the known answer; None where it must be the same.
     tolerance: ClassVar[float | None] = None
     tolerance_text: ClassVar[str | Promise] = ""
+    # Whether figures stand for what the items were drawn from, so that no others may join them.
+    is_sample: ClassVar[bool] = False
 
     @property
     def likeness(self) -> tuple[str, ...]:

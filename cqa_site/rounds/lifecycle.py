@@ -52,7 +52,6 @@ def open_round(*, round_: Round, actor: User) -> None:
     if stored.state == Round.State.DRAFT:
         kind_of(stored).draw_exercises(stored, exercises_wanted(stored.onboarding))
         kind_of(stored).make_slots(stored)
-        stored.n_controls = kind_of(stored).count_controls(stored)
         stored.opened_at = timezone.now()
     _move(stored, Round.State.OPEN, actor)
 
@@ -139,7 +138,8 @@ def locked_round(round_: Round, *states: str) -> Any:
     Raises RoundNotReady.
     """
     rounds = kind_of(round_).Round._default_manager
-    rows = rounds.select_for_update(of=WHOLE).select_related("study")
+    # Not its key: new sheets and enrolments refer to both tables and would wait in a circle.
+    rows = rounds.select_for_update(of=WHOLE, no_key=True).select_related("study")
     stored = rows.get(pk=round_.pk)
     if stored.state not in states:
         raise RoundNotReady(
@@ -264,17 +264,14 @@ class OneByOne(SheetKind):
         if not wanted:
             raise RoundNotReady(_("The round has no items."))
         self.check_opening(round_)
+        controls = self.Item._default_manager.filter(round=round_, known__isnull=False)
+        round_.n_controls = controls.count()
         slots = (
             self.Slot(round=round_, item_id=item, number=number)
             for item, sheets in wanted.items()
             for number in range(1, sheets + 1)
         )
         self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
-
-    def count_controls(self, round_: Any) -> int:
-        items = self.Item._default_manager.filter(round=round_, key_points__isnull=True)
-        n: int = items.filter(known__isnull=False).count()
-        return n
 
     def draw_exercises(self, round_: Any, wanted: int) -> None:
         """Require as many examples as the steps before work need."""

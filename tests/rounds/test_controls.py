@@ -2,21 +2,25 @@
 
 import re
 from collections import Counter
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
+from argsum.auditing.reports.figures import audit_of
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.controls import agreed_answers, set_control, set_tolerance, take_answer
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import close_round, find_violations
-from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.models import COUNTED, Place
 from cqa_site.rounds.progress import how_far, progress_of
 from cqa_site.rounds.queue import controls_due
-from cqa_site.rounds.rules.actions import hits_of
+from cqa_site.rounds.rules.actions import hits_of, record_of
+from cqa_site.rounds.rules.measures import ControlAnswer
 from tests.cast import sign_in
 from tests.worlds import built_of
 
@@ -151,6 +155,40 @@ def test_only_running_rounds_and_drafts_take_known_answers(world):
         know(world, item, world.work.met)
 
 
+def test_two_researchers_at_once_make_one_control(world):
+    """Each has read the item before the other changed it."""
+    for known in (world.work.met, None):
+        items = world.kind.Item.objects.filter(round=world.round, key_points__isnull=True)
+        first, second = items.earliest("position"), items.earliest("position")
+        know(world, first, known)
+        know(world, second, known)
+        assert world.round.n_controls == (known is not None)
+
+
+def test_a_round_with_a_new_control_can_still_be_completed(world):
+    """The slots of the item go, so that nothing waits for answers that nobody will give."""
+    sheet = world.take()
+    thing = {world.kind.subject: getattr(sheet, f"{world.kind.subject}_id")}
+    item = world.kind.Item.objects.get(round=world.round, **thing)
+    know(world, item, world.work.met)
+    world.do(0)
+    world.do(1)
+    assert not world.slots().exclude(state="done").exists()
+    assert world.kind.count_free(world.round) == 0
+    know(world, item, None)
+    assert world.slots(item=item).exists()
+    assert list(find_violations()) == []
+
+
+def test_an_answer_changed_after_a_new_start_counts_from_there(world):
+    """Wherever it was served: those before it stay out."""
+    now = timezone.now()
+    place = Place(rules_since=now)
+    times = (now + timedelta(1), now - timedelta(1), now + timedelta(2))
+    controls = [ControlAnswer(at, right, 1) for at, right in zip(times, (1, 0, 1), strict=True)]
+    assert record_of(place, controls).recent.answers == (1, 1)
+
+
 @pytest.mark.parametrize("decision", ["pause", "exclude"])
 def test_low_accuracy_acts_and_a_person_takes_it_back(controlled, decision):
     rule(controlled, controls=low(decision))
@@ -193,9 +231,6 @@ def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):
         world.do(person)
     assert agreed_answers(world.make_round(name="Other", opens=False)) == []
     close_round(round_=closed, actor=world.researcher)
-    if world.name == "audit":
-        # Its pairs were all drawn, so a new sample takes others.
-        pass
     world.round = world.make_round(name="Next")
     offers = agreed_answers(world.round)
     assert len(offers) == ITEMS
@@ -210,6 +245,16 @@ def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):
     assert seen == []
     assert [bool(sheet.known) for sheet in world.do(2)].count(True) == 1
     assert list(find_violations()) == []
+    # What was not drawn enters no sample.
+    if world.kind.is_sample:
+        drawn = world.kind.Item.objects.filter(
+            known__isnull=True, round__state__in=("open", "closed")
+        ).count()
+        assert audit_of(closed.analysis).pairs == drawn
+        with pytest.raises(RoundNotReady, match="bias"):
+            know(world, taken_item, None)
+    else:
+        know(world, taken_item, None)
 
 
 def test_pages_set_take_and_show(controlled, django_assert_max_num_queries):
@@ -238,6 +283,7 @@ def test_pages_set_take_and_show(controlled, django_assert_max_num_queries):
         figure = reverse("round_controls_figure", args=[*ids, "drift", format])
         assert client.get(figure).status_code == 200
     has_tolerance = controlled.kind.tolerance is not None
+    assert client.post(page, {"tolerance": "1"}).status_code == (302 if has_tolerance else 422)
     assert ("Tolerance" in text) == has_tolerance
     link = client.get(controlled.office()).text
     assert f'href="{page}"' in link

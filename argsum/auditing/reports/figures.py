@@ -265,7 +265,8 @@ class AuditReading:
         """Compute all figures."""
         behind, others = self.strata([BEHIND]), self.strata([PERHAPS, ELSEWHERE])
         first = [pair for pair in self.pairs if pair.band == BEHIND]
-        drawn = AuditPair.objects.filter(round__in=[round_.pk for round_ in self.rounds])
+        rounds = [round_.pk for round_ in self.rounds]
+        drawn = AuditPair.objects.filter(round__in=rounds, items__known__isnull=True)
         points = [self._point(point) for point in self._audited()]
         sizes = [row.comments for row in points] or [
             frame["comments"] for frame in self.frames.values()

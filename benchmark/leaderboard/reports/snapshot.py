@@ -388,10 +388,11 @@ def _draw(chances: pd.Series) -> dict[str, float]:
 
 
 def board_marker(rubric: RubricVersion) -> str:
-    """Return a digest of all inputs of the figures, with four queries that read indexes.
+    """Return a digest of all inputs of the figures, with five queries that read indexes.
 
     New sheets change the counts, changed minds leave an event, other states change the counts;
-    exclusions, what the canaries said of a run and what systems learned stand for themselves.
+    exclusions, control items, what the canaries said of a run and what systems learned stand for
+    themselves.
     """
     sheets = ScoreSheet.objects.filter(study=rubric.study_id, rubric=rubric)
     states = sheets.order_by("state", "rater").values_list("state", "rater").annotate(Count("pk"))
@@ -404,12 +405,16 @@ def board_marker(rubric: RubricVersion) -> str:
         _first(learned.order_by("-pk"), "pk"),
     )
     excluded = Place.objects.filter(round__scoringround__rubric=rubric, excluded_at__isnull=False)
+    controls = ScoringItem.objects.filter(
+        round__rubric=rubric, round__n_controls__gt=0, known__isnull=False
+    )
     runs = ScoringRun.objects.filter(rubric=rubric)
     parts = (
         (RECIPE_VERSION, rubric.sha256),
         [row for row in states if row[0] != ScoreSheet.State.OPEN],
         newest.get(),
         list(excluded.order_by("pk").values_list("round", "rater")),
+        list(controls.order_by("pk").values_list("pk", flat=True)),
         list(runs.order_by("pk").values_list("run", "trust", "run__state")),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()

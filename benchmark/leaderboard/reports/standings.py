@@ -358,7 +358,7 @@ def _why_gone(sheets: list[str]) -> dict[str, int]:
     for start in range(0, len(sheets), CHUNK):
         part = sheets[start : start + CHUNK]
         rows = ScoreSheet.objects.filter(public_id__in=part).values_list(
-            Exists(excluded), "run__scoring__trust", "state", "is_extra"
+            Exists(excluded), "run__scoring__trust", "state", "is_extra", "known"
         )
         reasons = [_reason(*row) for row in rows]
         reasons += ["deleted"] * (len(part) - len(reasons))
@@ -367,9 +367,13 @@ def _why_gone(sheets: list[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _reason(is_excluded: bool, trust: str | None, state: str, is_extra: bool) -> str:
+def _reason(
+    is_excluded: bool, trust: str | None, state: str, is_extra: bool, known: dict[str, Any] | None
+) -> str:
     if is_excluded:
         return "excluded"
     if trust == "untrusted":
         return "untrusted"
-    return "void" if state == ScoreSheet.State.VOID else "extra" if is_extra else "other"
+    if state == ScoreSheet.State.VOID:
+        return "void"
+    return "control" if known else "extra" if is_extra else "other"

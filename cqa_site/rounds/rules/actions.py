@@ -116,8 +116,10 @@ def is_recent(place: Place, at: Any) -> bool:
 
 def record_of(place: Place, controls: list[ControlAnswer]) -> ControlRecord:
     """Return a person's record, which begins anew where rules do."""
+    # What was changed later counts as recent, wherever it was served.
+    ordered = sorted(controls, key=lambda answer: is_recent(place, answer.at))
     start = sum(not is_recent(place, answer.at) for answer in controls)
-    return ControlRecord(tuple(answer.is_right for answer in controls), start)
+    return ControlRecord(tuple(answer.is_right for answer in ordered), start)
 
 
 def ask_again(round_: Any, place: Place, reason: str) -> bool:

@@ -74,12 +74,12 @@ def test_the_rows_are_the_same_bytes_and_come_back_as_they_were(
     assert "Judge" in content.decode()
 
 
-@pytest.mark.parametrize("change", ["state", "trust", "excluded", "new"])
+@pytest.mark.parametrize("change", ["state", "trust", "excluded", "control", "new"])
 def test_the_marker_sees_what_changes_the_figures(lab, change, django_assert_num_queries):
     study, rubric, sheets = lab.study, lab.rubric, lab.sheets
     scoring_round = ScoringRound.objects.create(study=study, name="R", rubric=rubric)
     place = Place.objects.create(round=scoring_round, rater=sheets[0].rater)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         before = board_marker(rubric)
     if change == "state":
         ScoreSheet.objects.filter(pk=sheets[0].pk).update(state="void")
@@ -89,6 +89,9 @@ def test_the_marker_sees_what_changes_the_figures(lab, change, django_assert_num
         ScoringRun.objects.create(run=run, rubric=rubric, rater=sheets[2].rater)
     elif change == "excluded":
         Place.objects.filter(pk=place.pk).update(excluded_at="2026-01-01T00:00Z")
+    elif change == "control":
+        ScoringRound.objects.filter(pk=scoring_round.pk).update(n_controls=1)
+        scoring_round.items.create(answer=sheets[0].answer, position=1, known={"C1": 1})
     else:
         make_sheets(study, [sheets[0].answer], [make_rater(study, "Cy")])
     assert board_marker(rubric) != before

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from benchmark.preferences.kind import PREFERRING
+from benchmark.preferences.kind import _known as judged_controls
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.preferences.reports import choices_of, results_of
 from benchmark.rubrics.actions import default_rubric
@@ -166,6 +167,17 @@ def test_a_judge_meets_controls_too(lab):
     page = sign_in(lab.researcher).get(address("run", lab.study, run.public_id))
     # "Alpha" comes first in the alphabet and is the better one of every control.
     assert "0 of 2" in page.text
+
+
+def test_a_judges_verdict_on_a_pair_that_people_rank_stays_in_the_ranking(lab):
+    """Another round may have taken the pair as a control item."""
+    made = lab.round(control_share=0.25, control_gap=10)
+    pairs = set(made.items.values_list("pair", flat=True))
+    assert len(judged_controls(lab.study, pairs)) == 2
+    other = lab.round(name="Other", leave_out_used=False)
+    pair = controls(made).first().pair
+    other.items.filter(position=1).update(pair=pair)
+    assert pair.pk not in judged_controls(lab.study, pairs)
 
 
 def test_the_page_of_a_control_is_that_of_any_pair(lab):

@@ -9,18 +9,25 @@ from benchmark.judges.actions.storage import store_ended
 from benchmark.judges.methods.judgements import Judgement
 from benchmark.judges.methods.judgements import JudgementState as Judged
 from benchmark.scoring.models import ScoringSlot
+from cqa_site.people.models import Rater
+from cqa_site.rounds.controls import set_control
 from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.lifecycle import find_violations, open_round
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import start_run
 from cqa_site.runs.kinds import EndedCall, ReplyReading
 from cqa_site.runs.models import Run
 from cqa_site.runs.planning import write_calls
-from tests.benchmark.made_race import ON_POSTGRES, assert_everything_gets_its_sheets
+from tests.benchmark.made_race import (
+    ON_POSTGRES,
+    assert_everything_gets_its_sheets,
+    work_until_done,
+)
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study
 from tests.people.at_once import at_once
+from tests.rounds.made_work import World
 
 from ..judges.test_scoring_judge import Lab
 
@@ -30,6 +37,27 @@ pytestmark = ON_POSTGRES
 @pytest.mark.parametrize("raters", [1, 3])
 def test_every_answer_gets_its_sheets(raters):
     assert_everything_gets_its_sheets("score", raters)
+
+
+def test_items_become_controls_and_ordinary_again_while_people_work():
+    """Nobody waits in a circle, and every sheet knows what its item knows."""
+    world = World("score", raters=3)
+    items = list(world.kind.Item.objects.filter(round=world.round))
+    people = [Rater.objects.create(study=world.study, name=f"R{n}") for n in range(4)]
+
+    def turn(known):
+        for item in items * 2:
+            set_control(round_=world.round, item=item, known=known, actor=world.researcher)
+
+    def act(who):
+        return work_until_done(world, who) if isinstance(who, Rater) else turn(who["known"])
+
+    told = at_once(act, [*people, {"known": world.work.missed}, {"known": None}])
+    assert told == [None] * len(told)
+    world.round.refresh_from_db()
+    controls = world.kind.Item.objects.filter(round=world.round, known__isnull=False)
+    assert world.round.n_controls == controls.count()
+    assert list(find_violations()) == []
 
 
 def test_a_round_that_two_open_at_once_is_opened_once():
