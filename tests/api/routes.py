@@ -299,7 +299,7 @@ counting_items=counting_of audit_items=audit_of preference_items=preferring_of
 run_sheets=scoring_run_of
 """
 LISTED_S_QUERIES6 = """
-prompts figures scorers=scoring_of analysis_rest=analysis_of point_changes=analysis_of
+prompts figures analysis_rest=analysis_of point_changes=analysis_of
 found_points=analysis_of cell_arguments=cell_of cell_comments=commented
 near_duplicates=commented counters=counting_of auditors=audit_of preferrers=preferring_of
 """
@@ -419,6 +419,7 @@ ROUTES = [
     Route("summary_metric_points", "get", 200, query="?metric=rouge_1:recall"),
     *lists(S, LISTED_S),
     *lists(S, LISTED_S_QUERIES6, queries=6),
+    *lists(S, "scorers=scoring_of", queries=7),
     *lists(S, "probes=scoring_run_of", queries=8),
     *lists(C, "items votes exclusions final_labels adjudications adoptions snapshots exports"),
     *lists(C, "trained_judges"),

@@ -120,11 +120,11 @@ TAKEN = """
     comparison comparisons condition conditions content controls_per_block coverage dataset
     deadline_seconds decision derived_from description double_share embedding endpoint endpoints
     examples expected_seconds extra extra_params fallen_accuracy files first format goal grid
-    guideline instructions is_active is_offered is_out is_retired is_unfiltered item key
+    guideline id instructions is_active is_offered is_out is_retired is_unfiltered item key
     key_point key_points kind known label label_round labels leads_to lease_minutes levels
     low_accuracy makes_answers match_scorer max_in_flight members min_control_accuracy mode
     model most name note notes object1 object2 on_fall onboarding only_tied order
-    orders_by_uncertainty overlap_raters overlap_share overridden_by pass_mark places points
+    orders_by_uncertainty overlap_raters overlap_share overridden_by pass_mark places points position
     preflight price_in price_out prompt quality quality_scorer questions rater raters reason
     reasons recipe redundancy references relevance repeat_share replicates requests_per_minute
     revision role rows rubric rule sample scenario scorer second seed sentences setting
