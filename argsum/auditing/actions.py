@@ -136,8 +136,8 @@ class AuditRoundKind(OneByOne):
         return {"answer": ChoiceField(label=lazy("Known answer"), choices=Answer.choices)}
 
     def alike(self, round_: AuditRound) -> Q:
-        """Select answers about the same analysis."""
-        return Q(round__analysis=round_.analysis_id)
+        """Select answers about the same analysis whose key point still says the same."""
+        return Q(round__analysis=round_.analysis_id, pair__text=F("pair__point__text"))
 
     def copied(self, round_: AuditRound, sheet: AuditSheet) -> AuditPair:
         """Return a copy of the pair for this round."""

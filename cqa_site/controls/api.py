@@ -118,7 +118,9 @@ class HiddenControlViews(StudyViews):
     @extend_schema(request=ToleranceInput, responses=ToleranceInput)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
         """Set the tolerance."""
-        form = ToleranceForm(self.read(ToleranceInput), round_=self.round)
+        body = self.read(ToleranceInput, partial=True)
+        before = {"tolerance": self.round.control_tolerance}
+        form = ToleranceForm(before | body, round_=self.round)
         require_valid(form)
         tolerance = form.cleaned_data["tolerance"]
         set_tolerance(round_=self.round, tolerance=tolerance, actor=request.user)

@@ -314,7 +314,7 @@ def _stands(place: Place, decision: str) -> bool:
     if decision == "exclude":
         return place.is_excluded
     if decision == "pause":
-        return place.is_stopped
+        return place.is_stopped or place.is_excluded
     return decision == "reinstate" and not (place.is_excluded or place.is_stopped)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Max, QuerySet
+from django.db.models import Count, Max, QuerySet
 from django.utils.translation import gettext as _
 
 from cqa_site.people.access import record
@@ -103,7 +103,7 @@ class AgreedAnswer:
     people: int
 
 
-def agreed_answers(round_: Any, most: int = OFFERED) -> list[AgreedAnswer]:
+def agreed_answers(round_: Any) -> list[AgreedAnswer]:
     """Return answers of closed rounds on which two people or more agree, newest rounds first.
 
     Answers agree if they differ from the first one by no more than a right answer may. Items with
@@ -125,7 +125,7 @@ def agreed_answers(round_: Any, most: int = OFFERED) -> list[AgreedAnswer]:
         like = tuple(_value(first, column) for column in kind.likeness)
         known = kind.answer_of(first)
         are_right = [kind.is_right(round_, other, known) for other in others]
-        if are_right and all(are_right) and like not in seen and len(agreed) < most:
+        if are_right and all(are_right) and like not in seen and len(agreed) < OFFERED:
             seen.add(like)
             agreed.append(AgreedAnswer(first, known, 1 + len(others)))
     return agreed
@@ -179,9 +179,9 @@ def _turn_sheets(kind: SheetKind, stored: Any, item: Any) -> None:
 
 
 def _note(stored: Any, item: Any, actor: User, before: dict[str, Any] | None) -> None:
-    change = (before is None) - (item.known is None)
     if stored.state != Round.State.DRAFT:
-        Round.objects.filter(pk=stored.pk).update(n_controls=F("n_controls") + change)
+        controls = type(item)._default_manager.filter(round=stored, known__isnull=False)
+        Round.objects.filter(pk=stored.pk).update(n_controls=controls.count())
     record(
         study=stored.study,
         actor=actor,

@@ -274,7 +274,7 @@ class Sheet(models.Model):
     is_example = models.BooleanField(default=False)
     # Submitted after its slot went to somebody else, or by somebody excluded: kept, not counted.
     is_extra = models.BooleanField(default=False)
-    # What is known of a control item: it tells how well the rater looks and enters no figure.
+    # The known answer, if the item is a control item. Such a sheet enters no figure.
     known = models.JSONField(null=True)
     # Place in the rater's own order of a round, from 1.
     place = models.PositiveIntegerField(default=0)

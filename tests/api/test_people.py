@@ -144,3 +144,12 @@ def test_a_token_makes_no_tokens(world):
         assert admin.post(f"/api/v1/{path}", {}, format="json").status_code == 404
     assert admin.post(reverse("token_new"), {"name": "x", "scope": "write"}).status_code == 302
     assert world.people.admin.api_tokens.filter(name="x").count() == 0
+
+
+def test_a_tolerance_stays_where_a_change_leaves_it_out(world, researcher):
+    url = f"{of_round(world, world.open_scoring)}controls/"
+    assert patch(researcher, url, 200, tolerance=2)["tolerance"] == 2
+    assert patch(researcher, url, 200)["tolerance"] == 2
+    assert patch(researcher, url, 200, tolerance=None)["tolerance"] is None
+    preferring = f"{of_round(world, world.open_preferring)}controls/"
+    assert "tolerance" in patch(researcher, preferring, 400, tolerance=1)["errors"]

@@ -253,6 +253,9 @@ def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):
         assert audit_of(closed.analysis).pairs == drawn
         with pytest.raises(RoundNotReady, match="bias"):
             know(world, taken_item, None)
+        # A key point with another text is another question.
+        world.round.analysis.points.update(text="Another point.")
+        assert agreed_answers(world.round) == []
     else:
         know(world, taken_item, None)
 

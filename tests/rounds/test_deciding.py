@@ -124,6 +124,10 @@ def test_a_rule_stops_somebody_until_a_person_decides(world):
     assert world.ask().reason == "stopped"
     decide(world, "reinstate")
     assert world.ask().sheet is not None
+    # Nor does a rule pause somebody excluded meanwhile, who would stay paused.
+    decide(world, "exclude")
+    assert decide(world, "pause", actor=None) is None
+    decide(world, "reinstate")
     decide(world, "pass")
     assert decide(world, "pause", actor=None) is None
     assert not Place.objects.get(pk=world.place().pk).is_stopped
