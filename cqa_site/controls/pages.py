@@ -68,7 +68,9 @@ def round_control(
 ) -> HttpResponse:
     """Set the known answer of one item, or make it an ordinary item again."""
     round_ = controlled_round(study, any_round_id)
-    item = get_object_or_404(_items(round_), position=position)
+    kind: Any = kind_of(round_)
+    items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
+    item = get_object_or_404(items.select_related(*kind.item_needed), position=position)
     form = KnownForm(request.POST or None, round_=round_, known=item.known)
     is_removal = "remove" in request.POST
     if request.method == "POST" and (is_removal or form.is_valid()):
@@ -83,7 +85,7 @@ def round_control(
         "form": form,
         "item": item,
         "number": tried.index(item.pk) + 1 if item.pk in tried else None,
-        "trial": f"{kind_of(round_).work_page}_trial",
+        "trial": f"{kind.work_page}_trial",
     }
     return render(request, "rounds/controls/control.html", context, status=_status(form))
 
@@ -117,12 +119,6 @@ def agreed_sheet(round_: Any, sheet_id: uuid.UUID) -> Any:
         if agreed.sheet.public_id == sheet_id:
             return agreed.sheet
     raise Http404
-
-
-def _items(round_: Any) -> Any:
-    kind: Any = kind_of(round_)
-    rows = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
-    return rows.select_related(*kind.item_needed)
 
 
 def _offers(round_: Any) -> list[dict[str, Any]]:

@@ -82,7 +82,7 @@ def control_report(round_: Any) -> ControlReport:
     every = [answer for own in answers.values() for answer in own]
     counts = Counter(answer.thing for answer in every)
     right = Counter(answer.thing for answer in every if answer.is_right)
-    items = kind.Item._default_manager.filter(round=round_.pk, known__isnull=False)
+    items: Any = kind.Item._default_manager.filter(round=round_.pk, known__isnull=False)
     items = items.select_related(*kind.item_needed).order_by("position")
     things = [(item, getattr(item, f"{kind.subject}_id")) for item in items]
     rows = [

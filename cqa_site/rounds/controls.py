@@ -160,11 +160,12 @@ def _locked(round_: Any) -> Any:
 
 def _turn_sheets(kind: SheetKind, stored: Any, item: Any) -> None:
     """Apply a change of the known answer to the sheets and slots of a running round."""
-    slots = kind.Slot._default_manager.filter(item=item.pk)
-    # Whoever enrols just now and has taken one is waited for.
-    list(slots.select_for_update().order_by("pk"))
     thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
     sheets = kind.Sheet._default_manager.filter(round=stored, is_example=False, **thing)
+    slots = kind.Slot._default_manager.filter(item=item.pk)
+    # A draft is saved without the enrolment. Whoever enrols just now may have taken a slot.
+    list(sheets.select_for_update(of=("self",)).order_by("pk"))
+    list(slots.select_for_update().order_by("pk"))
     sheets.update(known=item.known, slot=None)
     if item.known is not None:
         slots.delete()
