@@ -124,14 +124,14 @@ TAKEN = """
     key_point key_points kind known label label_round labels leads_to lease_minutes levels
     low_accuracy makes_answers match_scorer max_in_flight members min_control_accuracy mode
     model most name note notes object1 object2 on_fall onboarding only_tied order
-    orders_by_uncertainty overlap_raters overlap_share overridden_by pass_mark places points position
-    preflight price_in price_out prompt quality quality_scorer questions rater raters reason
-    reasons recipe redundancy references relevance repeat_share replicates requests_per_minute
-    revision role rows rubric rule sample scenario scorer second seed sentences setting
-    share_cap sheet shows_arguments shows_guideline shows_hints size skip_share snapshot source
-    split stance statements survey system system_run systems target task text texts theme
-    threshold title tokens_per_minute topic user uses_topic usual_accuracy values variant verb
-    votes_per_item webhook_url weight wording writer_model
+    orders_by_uncertainty overlap_raters overlap_share overridden_by pass_mark places points
+    position preflight price_in price_out prompt quality quality_scorer questions rater raters
+    reason reasons recipe redundancy references relevance repeat_share replicates
+    requests_per_minute revision role rows rubric rule sample scenario scorer second seed
+    sentences setting share_cap sheet shows_arguments shows_guideline shows_hints size
+    skip_share snapshot source split stance statements survey system system_run systems target task
+    text texts theme threshold title tokens_per_minute topic user uses_topic usual_accuracy
+    values variant verb votes_per_item webhook_url weight wording writer_model
 """
 
 
