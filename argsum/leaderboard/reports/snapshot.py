@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, Sum
 from django.utils.translation import gettext as _
 
 from argsum.counting.models import CountEvent, CountSheet
@@ -160,9 +160,8 @@ def marker(choice: BoardChoice) -> str:
     sets = choice.study.summary_sets.filter(cell__dataset=dataset)
     scores = MetricScore.objects.filter(summary_set__in=sets.order_by().values("pk"))
     sheets = CountSheet.objects.filter(summary_set__in=sets.order_by().values("pk"))
-    columns = ("state", "is_extra", "is_control")
-    controls = sheets.annotate(is_control=Q(known__isnull=False))
-    states = controls.order_by(*columns).values_list(*columns)
+    states = sheets.order_by("state", "is_extra").values_list("state", "is_extra")
+    ordinary = Sum("pk", filter=Q(known__isnull=True))
     matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset, is_match=True)
     excluded = Place.objects.filter(
         round__countinground__study=choice.study, excluded_at__isnull=False
@@ -171,7 +170,7 @@ def marker(choice: BoardChoice) -> str:
         (RECIPE_VERSION, choice.query),
         list(sets.order_by("state").values_list("state").annotate(Count("pk"), Max("pk"))),
         scores.aggregate(Count("pk"), Max("at")),
-        list(states.annotate(Count("pk"), Max("pk"), Max("submitted_at"))),
+        list(states.annotate(Count("pk"), Max("pk"), Max("submitted_at"), own=ordinary)),
         CountEvent.objects.filter(sheet__study=choice.study).aggregate(Max("pk")),
         (matches.count(), list(excluded.order_by("pk").values_list("pk", flat=True))),
     )

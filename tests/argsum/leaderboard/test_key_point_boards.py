@@ -76,6 +76,13 @@ def void_one():
     CountSheet.objects.filter(pk=CountSheet.objects.first().pk).update(state="void")
 
 
+def control(place):
+    """Make the sheet at a place the only control; the number of controls stays."""
+    keys = list(CountSheet.objects.order_by("pk").values_list("pk", flat=True))
+    CountSheet.objects.update(known=None)
+    CountSheet.objects.filter(pk=keys[place]).update(known={"covered": 1, "unique": 1})
+
+
 def test_the_marker_sees_what_moves_the_figures(lab, alone, django_assert_max_num_queries):
     each, run = lab.sets[0], lab.sets[0].system_run
     other = Rater.objects.create(study=lab.study, name="Cy")
@@ -95,6 +102,11 @@ def test_the_marker_sees_what_moves_the_figures(lab, alone, django_assert_max_nu
         with alone(name):
             change()
             assert marker(choice) != before
+    markers = {before}
+    for place in (0, 1):
+        control(place)
+        markers.add(marker(choice))
+    assert len(markers) == 3
     # Queries do not grow with sets.
     for place in range(5):
         make_set(each.cell, run=run, setting=f"threshold=0.0{place}")
