@@ -181,7 +181,7 @@ class Participant(Annotator):
 
 
 def work(server: LabelRoundServer, links: list[str], options: argparse.Namespace) -> dict:
-    """Let everybody take part, a few at a time; return who was of which kind and what they saw."""
+    """Let everybody take part, a few at a time; return each kind and the last page seen."""
     chance = random.Random(options.seed)
     names = list(KINDS)
     shares = [KINDS[name].share for name in names]

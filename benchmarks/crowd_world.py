@@ -128,7 +128,7 @@ def _onboarding(study: Any, boss: Any) -> Any:
 
 
 def facts() -> dict[str, Any]:
-    """What the database says after the work."""
+    """Counts of the stored answers, votes and outcomes."""
     from django.db.models import Count, F, OuterRef, Q, Subquery
 
     from annotation.labelling.models.rounds import Assignment, Item, LabelRound

@@ -18,7 +18,7 @@ from cqa_site.rounds.rules.records import ControlRecord
 if TYPE_CHECKING:
     from cqa_site.stats.drift import AccuracyChart, AccuracyFall
 
-# From so many answers on, a control item that most people miss may have a wrong known answer.
+# From this number of answers on, most people missing a control item may mean a wrong answer.
 LEAST_TO_DOUBT = 3
 
 

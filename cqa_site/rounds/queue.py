@@ -70,7 +70,7 @@ def repeats_of(firsts: int, share: float) -> int:
 def controls_due(
     firsts: int, met: int, ordinary: int, *, controls: int, items: int, seed: int, rater: int
 ) -> int:
-    """Count the control items that come to a rater until so many more ordinary items are done.
+    """Count the control items that a rater gets with the next ``ordinary`` other items.
 
     ``met`` of their ``firsts`` were control items. Of the ``items`` of a round, ``controls`` are
     control items: one comes in each stretch of items, at a random place of the rater's own.
@@ -130,7 +130,7 @@ def unseen_items(round_: Any, seen: Iterable[int]) -> QuerySet[Any]:
 
 
 def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int) -> list[int]:
-    """Return the control items that come to a rater until so many more ordinary items are done.
+    """Return the control items that a rater gets with the next ``ordinary`` other items.
 
     ``seen`` are the subjects of their first sheets. Items that they answered in another round are
     never served, because the known answer may be their own.
