@@ -163,7 +163,7 @@ def _turn_sheets(kind: SheetKind, stored: Any, item: Any) -> None:
     thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
     sheets = kind.Sheet._default_manager.filter(round=stored, is_example=False, **thing)
     slots = kind.Slot._default_manager.filter(item=item.pk)
-    # A draft is saved without the enrolment. Whoever enrols just now may have taken a slot.
+    # Saving a draft does not lock the enrolment. Somebody enrolling now may have taken a slot.
     list(sheets.select_for_update(of=("self",)).order_by("pk"))
     list(slots.select_for_update().order_by("pk"))
     sheets.update(known=item.known, slot=None)

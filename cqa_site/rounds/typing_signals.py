@@ -11,7 +11,7 @@ from typing import Any
 from django import forms
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
@@ -109,9 +109,12 @@ class TypingSummary:
     traps: int
 
     @property
+    def characters(self) -> int:
+        return self.typed + self.pasted + self.inserted
+
+    @property
     def pasted_share(self) -> float | None:
-        characters = self.typed + self.pasted + self.inserted
-        return self.pasted / characters if characters else None
+        return self.pasted / self.characters if self.characters else None
 
     @property
     def speed(self) -> float | None:
@@ -122,8 +125,7 @@ class TypingSummary:
     @property
     def signals(self) -> list[str]:
         """Signals that the counts trigger; a signal is not proof."""
-        characters = self.typed + self.pasted + self.inserted
-        is_enough = self.texts >= LEAST_TEXTS and characters >= LEAST_CHARACTERS
+        is_enough = self.texts >= LEAST_TEXTS and self.characters >= LEAST_CHARACTERS
         share, speed = self.pasted_share, self.speed
         rows = (
             (is_enough and share is not None and share >= MOSTLY_PASTED, lazy("mostly pasted")),
@@ -138,7 +140,7 @@ def typing_of(round_: Any) -> QuerySet[Any, Any]:
     texts = TypedText.objects.filter(round=round_.pk).values("rater")
     sums = {name: Sum(name) for name in SUMMED}
     traps = Count("pk", filter=Q(filled_trap=True))
-    return texts.annotate(texts=Count("pk"), traps=traps, last=Max("at"), **sums).order_by("rater")
+    return texts.annotate(texts=Count("pk"), traps=traps, **sums).order_by("rater")
 
 
 def summaries(rows: Iterable[dict[str, Any]]) -> list[TypingSummary]:

@@ -112,7 +112,7 @@ class MatchInput(Input):
 
 
 class ApplyInput(Input):
-    """What to do with rows that cannot be imported, and with those that differ."""
+    """Choices for rows that cannot be imported, and for rows that differ."""
 
     leave_out_rejected = serializers.BooleanField(default=False)
     update_changed = serializers.BooleanField(default=False)
