@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -256,13 +257,14 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
     )
     members = places.filter(rater__user__participant__isnull=True).order_by("round", "pk")
     rows = members.select_related("round__onboarding__onboarding", "rater__user")
-    return [
+    at_steps = (
         place
-        for place in rows[:most]
+        for place in rows.iterator()
         if not is_prepared(place.round, place)
         and (progress := step_progress(place.round, place)).is_over
         and progress.end != WITHDRAWN
-    ]
+    )
+    return list(islice(at_steps, most))
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:

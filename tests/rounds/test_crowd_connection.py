@@ -1,6 +1,6 @@
 """The connection of a crowd link to its platform: its form, its secrets, and the doctor."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.urls import reverse
@@ -8,9 +8,10 @@ from django.urls import reverse
 from cqa_site.judging.transport import egress
 from cqa_site.judging.transport.egress import FetchedReply
 from cqa_site.pay.stand_in import PlatformStandIn
+from cqa_site.people.models import Study
 from cqa_site.rounds.crowd.platform import connect_link
 from cqa_site.rounds.crowd.tokens import fetch_keys_and_date
-from cqa_site.rounds.models import ParticipantLink
+from cqa_site.rounds.models import ParticipantLink, Round
 from cqa_site.upkeep.doctor.examinations import work
 from cqa_site.upkeep.doctor.findings import CheckState
 from tests.cast import sign_in
@@ -45,6 +46,22 @@ def test_a_refused_connection_keeps_what_was_typed(page, crowd):
     here = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
     assert f'<form class="stack wide" method="post" action="{here}">' in reply.text
     assert 'href="?' not in reply.text
+
+
+def test_a_refused_connection_says_so_wherever_its_link_stands(page, crowd, monkeypatch):
+    ParticipantLink.objects.update(closed_at=crowd.link.created_at)
+    assert "Copy the ID from the platform" in page(platform_study="a b").text
+    monkeypatch.setattr("cqa_site.rounds.crowd.pages.SHOWN_LINKS", 0)
+    assert "Copy the ID from the platform" in page(platform_study="a b").text
+
+
+def test_a_link_into_a_closed_round_is_not_open(page, crowd):
+    Round.objects.update(state="closed")
+    text = page(platform_study="STUDY-1").text
+    assert "Open until" not in text
+    assert "Round closed" in text
+    # A round can be opened again; until then the connection serves its payments.
+    assert "Codes and connection" in text
 
 
 def test_saving_the_study_does_not_bring_deleted_secrets_back(crowd):
@@ -91,8 +108,16 @@ def test_the_doctor_fetches_the_keys_and_compares_clocks(crowd, settings, monkey
         finding = work.crowd_platform()
         assert finding.state == CheckState.WRONG
         assert "differ by 3" in finding.says
-    ParticipantLink.objects.update(entry="ids")
-    assert work.crowd_platform().state == CheckState.WELL
+    for model, fields in (
+        (ParticipantLink, {"entry": "ids"}),
+        (Round, {"state": "closed"}),
+        (Study, {"archived_at": datetime.now(UTC)}),
+    ):
+        model.objects.update(**fields)
+        assert work.crowd_platform().state == CheckState.WELL
+        ParticipantLink.objects.update(entry="signed")
+        (Round.objects.update(state="open"), Study.objects.update(archived_at=None))
+        assert work.crowd_platform().state == CheckState.WRONG
 
 
 HOUR = timedelta(hours=1)

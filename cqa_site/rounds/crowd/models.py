@@ -78,8 +78,14 @@ class ParticipantLink(models.Model):
         ordering = ["-created_at"]
 
     @property
-    def is_open(self) -> bool:
+    def is_valid(self) -> bool:
+        """Whether the link is neither closed nor expired."""
         return not self.closed_at and self.expires_at > timezone.now()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the link is valid, and its round not closed."""
+        return self.is_valid and self.round.state != self.round.State.CLOSED
 
     def pay_of(self, outcome: str) -> Decimal | None:
         """Return the pay for an outcome without bonuses; None where none is set."""

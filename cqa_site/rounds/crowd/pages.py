@@ -431,6 +431,8 @@ def links_page(
     most = kind_of(round_).most_items(round_)
     page = Paginator(actions.participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
     links = list(actions.links_of(round_)[:SHOWN_LINKS])
+    if connection and connection.link not in links:
+        links.append(connection.link)
     for link in links:
         is_refused = connection is not None and connection.link.pk == link.pk
         vars(link)["connection"] = connection if is_refused else PlatformConnectionForm(link=link)

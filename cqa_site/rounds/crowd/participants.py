@@ -195,7 +195,7 @@ def crowd_rounds(study: Study) -> QuerySet[Round]:
 
 def links_of(round_: Round) -> QuerySet[ParticipantLink]:
     """Return links into a round, newest first, each with the count of people who ``joined``."""
-    links = ParticipantLink.objects.filter(round=round_.pk).select_related("study")
+    links = ParticipantLink.objects.filter(round=round_.pk).select_related("study", "round")
     return links.annotate(joined=Count("participants")).order_by("-created_at", "-pk")
 
 
@@ -358,7 +358,7 @@ def _make_participant(link: ParticipantLink, ids: PlatformIds, browser: str) -> 
 
 def _require_room(link: ParticipantLink) -> None:
     link.refresh_from_db(fields=["closed_at", "expires_at", "max_participants"])
-    if not link.is_open:
+    if not link.is_valid:
         raise LinkClosed
     if link.participants.count() >= link.max_participants:
         raise LinkFull

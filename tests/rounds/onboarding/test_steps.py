@@ -350,6 +350,11 @@ def test_people_without_attempts_wait_for_a_decision(world, version):
     do(world, "consent", {"agrees": False}, person=1)
     do(world, "reading", {"q0": "0"})
     assert held_at_steps(world.study, 10) == []
+    do(world, "consent", person=2)
+    do(world, "screening", {"q0": "1"}, person=2)
+    # The first person, who has an attempt left, takes nobody's row.
+    assert held_at_steps(world.study, 1) == [place_of(world, 2)]
+    decide_rater(place=place_of(world, 2), actor=world.researcher, decision="exclude")
     do(world, "reading", {"q0": "0"})
     assert held_at_steps(world.study, 10) == [place_of(world)]
     decide_rater(place=place_of(world), actor=world.researcher, decision="exclude")

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from cqa_site.judging.chat import Failure
 from cqa_site.people.models import AuditEvent, User
 from cqa_site.rounds.crowd.tokens import CLOCK_SECONDS, KeysUnavailable, fetch_keys_and_date
-from cqa_site.rounds.models import ParticipantLink
+from cqa_site.rounds.models import ParticipantLink, Round
 from cqa_site.runs.jobs import UNEXPECTED, workers_alive
 from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
@@ -252,8 +252,9 @@ def _never_kept() -> Finding:
 @examination(Family.WEB, gettext_lazy("Crowd platform"), asks_database=True)
 def crowd_platform() -> Finding:
     """Fetch the keys that signed entries need, and compare clocks, if an open link needs both."""
-    open_links = ParticipantLink.objects.filter(closed_at=None, expires_at__gt=timezone.now())
-    if not open_links.exclude(entry=ParticipantLink.Entry.IDS).exists():
+    links = ParticipantLink.objects.exclude(entry=ParticipantLink.Entry.IDS)
+    links = links.exclude(round__state=Round.State.CLOSED).filter(study__archived_at=None)
+    if not links.filter(closed_at=None, expires_at__gt=timezone.now()).exists():
         return well(_("No open link takes signed entries."))
     try:
         keys, date = fetch_keys_and_date()
