@@ -12,7 +12,7 @@ from cqa_site.api.base import AnyRequest, FormInput, Request, public_id, require
 from cqa_site.results.api import StatisticSerializer
 from cqa_site.rounds.crowd.api import CrowdRoundViews
 from cqa_site.rounds.crowd.participants import links_of
-from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, set_pay
+from cqa_site.rounds.crowd.pay import PaySummary, earnings_of
 from cqa_site.rounds.models import ParticipantLink
 
 from .forms import PayTermsForm, terms_of
@@ -82,6 +82,6 @@ class LinkPayViews(CrowdRoundViews):
         form = PayTermsForm(
             terms_of(self.link) | self.read(PayTermsInput, partial=True), link=self.link
         )
+        form.store(request.user)
         require_valid(form)
-        set_pay(link=self.link, actor=request.user, values=form.values())
         return self.retrieve(request)

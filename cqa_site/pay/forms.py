@@ -5,10 +5,13 @@ from typing import Any
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.db import transaction
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as lazy
 
-from cqa_site.rounds.crowd.pay import PAID_OUTCOMES
+from cqa_site.people.actions import hold_people
+from cqa_site.people.models import User
+from cqa_site.rounds.crowd.pay import PAID_OUTCOMES, set_pay
 from cqa_site.rounds.models import ParticipantLink
 
 MOST, MOST_PER_ITEM = 10_000, 100
@@ -50,6 +53,15 @@ class PayTermsForm(forms.Form):
     def __init__(self, data: Any = None, *, link: ParticipantLink) -> None:
         super().__init__(data, initial=terms_of(link))
         self.link = link
+
+    @transaction.atomic
+    def store(self, actor: User) -> bool:
+        """Store valid terms; no payment is confirmed between the check and the change."""
+        hold_people(self.link.study)
+        self.link.refresh_from_db(fields=[*NAMES, "currency", "outcome_pay"])
+        if self.is_valid():
+            set_pay(link=self.link, actor=actor, values=self.values())
+        return self.is_valid()
 
     def clean_currency(self) -> str:
         """Keep the currency of confirmed payments."""

@@ -1,5 +1,8 @@
 """Background jobs: fetch a platform's list of submissions, and send payments."""
 
+from datetime import datetime
+
+from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -37,6 +40,12 @@ def start_job(kind: str, *, link: ParticipantLink, actor: User) -> Job:
 
 def last_job(kind: str, link: ParticipantLink) -> Job | None:
     return Job.objects.filter(key=f"{kind}:{link.public_id}").order_by("-pk").first()
+
+
+def last_fetch(link: ParticipantLink) -> datetime | None:
+    """Return the newest time at which the platform's list was asked for and came."""
+    done = Job.objects.filter(key=f"{FETCH_JOB}:{link.public_id}", state="done")
+    return done.aggregate(at=Max("created_at"))["at"]
 
 
 @handles(FETCH_JOB, sends=True)

@@ -1,7 +1,9 @@
 """Pages of a crowd link's pay, submissions and payments."""
 
 import uuid
+from collections import defaultdict
 from collections.abc import Callable
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -9,6 +11,7 @@ from django.contrib import messages
 from django.db.models import Count, Max
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
@@ -17,8 +20,10 @@ from cqa_site.files.actions.recognition import copied
 from cqa_site.people.access import StudyRequest
 from cqa_site.results.figures import figure_file
 from cqa_site.rounds.crowd.participants import link_page, round_head
-from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, set_pay
+from cqa_site.rounds.crowd.pay import PaySummary, earnings_of
 from cqa_site.rounds.crowd.payments import (
+    KINDS,
+    NotChecked,
     confirm_payments,
     due_payments,
     hand_out,
@@ -32,10 +37,11 @@ from cqa_site.tabular import UnreadableFile
 from cqa_site.web.pages import as_file
 
 from .forms import PayTermsForm, SubmissionsForm
-from .jobs import FETCH_JOB, SEND_JOB, last_job, start_job
+from .jobs import FETCH_JOB, SEND_JOB, last_fetch, last_job, start_job
 from .reading import read_export
 from .tables import pay_figures
 
+FILE_NAMES: dict[str, str] = {KINDS.BONUS: "bonuses", KINDS.OUTCOME: "outcome-pay"}
 # Rows of a table on the page, which is as many as one form may send.
 SHOWN = 500
 
@@ -44,8 +50,7 @@ SHOWN = 500
 def crowd_pay(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
     """Show what people earned through a link; a POST stores what the link pays."""
     form = PayTermsForm(request.POST or None, link=link)
-    if request.method == "POST" and form.is_valid():
-        set_pay(link=link, actor=request.user, values=form.values())
+    if request.method == "POST" and form.store(request.user):
         messages.success(request, _("Pay saved."))
         return redirect("crowd_pay", *_ids(link))
     summary = PaySummary(link, earnings_of(link.round, link=link))
@@ -76,7 +81,7 @@ def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpRespo
             return _back(link)
     status = 422 if form.errors or problems else 200
     due = due_payments(link)
-    rows, states = differences(link), payment_states(link)
+    rows, states = differences(link), payment_states(link, last_fetch(link))
     context = round_head(link.round) | {
         "link": link,
         "form": form,
@@ -90,7 +95,7 @@ def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpRespo
         "due_rows": due.payments[:SHOWN],
         "payments": link.payments.select_related("participant__user")[:SHOWN],
         "states": states,
-        "payment_count": sum(state.count for state in states),
+        "payment_count": sum(state["count"] for state in states),
         "fetching": last_job(FETCH_JOB, link),
         "sending": last_job(SEND_JOB, link),
     }
@@ -147,12 +152,17 @@ def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
 
 def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | None:
     """Return confirmed payments as the platform's bulk bonus takes them."""
-    rows = hand_out(link=link, actor=request.user)
+    batch, rows = hand_out(link=link, actor=request.user)
     if not rows:
         _warn_of_none(request)
         return None
-    text = "".join(f"{payee},{amount:.2f}\n" for payee, amount in rows)
-    return as_file(text, name="bonuses.csv", content_type="text/csv; charset=utf-8")
+    amounts: dict[str, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        amounts[row.payee] += row.amount
+    text = "".join(f"{payee},{amount:.2f}\n" for payee, amount in amounts.items())
+    contents = "-".join(FILE_NAMES[kind] for kind in sorted({row.kind for row in rows}))
+    name = f"{contents}-{slugify(link.round.name)[:60] or 'round'}-{batch}.csv"
+    return as_file(text, name=name, content_type="text/csv; charset=utf-8")
 
 
 def _withdraw(request: StudyRequest, link: ParticipantLink) -> None:
@@ -162,9 +172,23 @@ def _withdraw(request: StudyRequest, link: ParticipantLink) -> None:
 
 def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> None:
     """Store whether an order was paid, as a person saw on the platform."""
-    batch = request.POST.get("batch", "")
-    if not settle_payments(link=link, was_paid=was_paid, actor=request.user, batch=batch):
-        _warn_of_none(request)
+    try:
+        count = settle_payments(
+            link=link,
+            was_paid=was_paid,
+            actor=request.user,
+            seen_at=last_fetch(link),
+            has_looked="looked" in request.POST,
+            batch=request.POST.get("batch", ""),
+        )
+        if not count:
+            _warn_of_none(request)
+    except NotChecked:
+        text = _(
+            "Nothing changed: the payment may still be under way. Look at the order on the "
+            "platform and tick the box, or fetch the list first."
+        )
+        messages.error(request, text)
 
 
 def _warn_of_none(request: StudyRequest) -> None:

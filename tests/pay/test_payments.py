@@ -11,6 +11,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.crowd import payments
 from cqa_site.rounds.crowd.participants import PlatformIds, release_place, take_part
 from cqa_site.rounds.crowd.payments import (
+    NotChecked,
     PaymentsChanged,
     begin_batch,
     confirm_payments,
@@ -23,7 +24,7 @@ from cqa_site.rounds.crowd.payments import (
 from cqa_site.rounds.crowd.platform import apply_status
 from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
 from cqa_site.rounds.lifecycle import find_violations
-from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
+from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink, Round
 from tests.worlds import built_once
 
 from .crowd import Crowd
@@ -153,12 +154,15 @@ def test_a_place_given_to_another_browser_moves_no_money(crowd):
 def test_a_file_takes_each_payment_once(crowd, researcher):
     confirm(crowd)
     page = crowd.page("crowd_money", "export")
-    assert researcher.post(page).text == "PID-0,0.20\nPID-1,0.20\nPID-2,0.40\n"
+    sent = researcher.post(page)
+    assert sent.text == "PID-0,0.20\nPID-1,0.20\nPID-2,0.40\n"
+    batch = CrowdPayment.objects.first().batch
+    name = f"bonuses-outcome-pay-round-1-{batch}.csv"
+    assert sent["Content-Disposition"] == f'attachment; filename="{name}"'
     assert "Nothing changed:" in researcher.post(page, follow=True).text
     assert states() == ["exported"] * 3
     with pytest.raises(PaymentsChanged):
         begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
-    batch = CrowdPayment.objects.first().batch
     researcher.post(crowd.page("crowd_money", "paid"), {"batch": "file-other"})
     assert states() == ["exported"] * 3
     researcher.post(crowd.page("crowd_money", "paid"), {"batch": batch})
@@ -191,10 +195,42 @@ def test_what_is_being_sent_is_neither_exported_nor_settled(crowd, monkeypatch):
     about = {"link": crowd.link, "actor": crowd.researcher}
     confirm(crowd)
     begin_batch(crowd.link, CrowdPayment.objects.all(), "order")
-    assert (hand_out(**about), take_back(**about)) == ([], 0)
-    assert settle_payments(was_paid=True, **about) == 0
+    assert (hand_out(**about)[1], take_back(**about)) == ([], 0)
+    assert settle_payments(was_paid=True, has_looked=True, **about) == 0
     monkeypatch.setattr(payments, "SENT_SECONDS", -1)
-    assert settle_payments(was_paid=True, **about) == 3
+    with pytest.raises(NotChecked):
+        settle_payments(was_paid=True, **about)
+    assert settle_payments(was_paid=True, has_looked=True, **about) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "file"),
+    [
+        ('Runde/2: „Ä"', "bonus", "bonuses-runde2-a-"),
+        ("\r\nX-Header: 1", "outcome", "outcome-pay-x-header-1-"),
+        ("Раунд", "bonus", "bonuses-round-"),
+    ],
+)
+def test_a_file_is_named_after_what_it_holds_and_its_round(crowd, researcher, name, kind, file):
+    Round.objects.update(name=name)
+    confirm(crowd, {row.key for row in due(crowd).payments if row.kind == kind})
+    sent = researcher.post(crowd.page("crowd_money", "export"))["Content-Disposition"]
+    assert sent.startswith(f'attachment; filename="{file}file-')
+
+
+def test_the_currency_cannot_change_while_payments_are_confirmed(crowd, researcher, monkeypatch):
+    """Another request confirms just before this one holds the study's people."""
+    monkeypatch.setattr("cqa_site.pay.forms.hold_people", lambda study: confirm(crowd))
+    refused = researcher.post(crowd.page("crowd_pay"), {"reward": "1", "currency": "USD"})
+    assert refused.status_code == 422
+    assert "Payments are confirmed in GBP" in refused.text
+    assert ParticipantLink.objects.get().currency == "GBP"
+
+
+def test_a_submission_that_ended_on_the_platform_meanwhile_is_not_confirmed(crowd):
+    keys = {row.key for row in due(crowd).payments}
+    apply_status(crowd.people[0], "RETURNED", timezone.now())
+    assert confirm(crowd, keys) == 2
 
 
 def test_an_unknown_act_is_not_found(crowd, researcher):

@@ -167,10 +167,38 @@ def test_an_unknown_outcome_is_never_sent_again_by_itself(platform, crowd, press
     assert "Check the platform, then mark the payments as paid or not paid." in page
     press("send")
     assert (states(), platform.paid) == (["unknown"] * 3, [])
-    batch = CrowdPayment.objects.first().batch
-    researcher.post(crowd.page("crowd_money", "unpaid"), {"batch": batch})
+    unpaid, order = (
+        crowd.page("crowd_money", "unpaid"),
+        {"batch": CrowdPayment.objects.first().batch},
+    )
+    # It may be under way: somebody has to look, or the list to be fetched.
+    refused = researcher.post(unpaid, order, follow=True).text
+    assert "Nothing changed: the payment may still be under way." in refused
+    assert "I looked at this order on the platform" in refused
+    assert states() == ["unknown"] * 3
+    researcher.post(unpaid, order | {"looked": "on"})
+    event = AuditEvent.objects.get(verb="crowd_payments_unpaid")
+    assert (event.actor, event.details["stated"]) == (crowd.researcher, True)
+    assert event.details["orders"] == [order["batch"]]
     press("send")
     assert (states(), len(platform.paid)) == (["paid"] * 3, 3)
+
+
+def test_a_list_that_was_fetched_after_the_sending_lets_the_outcome_be_entered(
+    platform, crowd, press, researcher
+):
+    confirm(crowd)
+    press("fetch")
+    platform.before_paying = break_off
+    press("send")
+    paid, order = crowd.page("crowd_money", "paid"), {"batch": CrowdPayment.objects.first().batch}
+    researcher.post(paid, order)
+    assert states() == ["unknown"] * 3, "the list is older"
+    press("fetch")
+    assert 'name="looked"' not in researcher.get(crowd.page("crowd_submissions")).text
+    researcher.post(paid, order)
+    assert states() == ["paid"] * 3
+    assert not AuditEvent.objects.get(verb="crowd_payments_paid").details["stated"]
 
 
 def test_what_a_dead_worker_was_sending_is_unknown(platform, crowd, press):

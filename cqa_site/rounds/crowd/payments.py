@@ -1,15 +1,14 @@
 """Bonuses and pay for outcomes: due, confirmed by a researcher, and paid."""
 
 import uuid
-from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import ngettext
 
@@ -34,8 +33,16 @@ STATES, KINDS = CrowdPayment.State, CrowdPayment.Kind
 SENT_SECONDS = 600
 
 
+# The site asked for the payment, and does not know the answer.
+UNCLEAR = (STATES.SENDING, STATES.UNKNOWN)
+
+
 class PaymentsChanged(Exception):
     """Some payments are no longer in the required state; nothing was changed."""
+
+
+class NotChecked(Exception):
+    """Nobody has looked at the platform since payments were sent; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +58,10 @@ class DuePayment:
 
     @property
     def key(self) -> str:
-        """Name of the payment with its amount, so that only the displayed amount is confirmed."""
+        """All that the page shows of the payment and can change, so that nothing else is paid."""
         person = self.participant
-        return f"{person.user.public_id}:{self.kind}:{self.amount} {person.link.currency}"
+        amount = f"{self.amount} {person.link.currency}"
+        return f"{person.user.public_id}:{self.kind}:{amount}:{self.reason}:{self.ended_there}"
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,7 @@ def _payments_of(earning: Earning) -> Iterator[DuePayment]:
 def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: User) -> int:
     """Confirm the due payments with these keys, each at most once; return how many."""
     hold_people(link.study)
+    link.refresh_from_db(fields=["currency"])
     chosen: dict[tuple[str, str], CrowdPayment] = {}
     for payment in due_payments(link).payments:
         person = payment.participant
@@ -128,19 +137,16 @@ def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: Use
     return len(chosen)
 
 
-def hand_out(*, link: ParticipantLink, actor: User) -> list[tuple[str, Decimal]]:
-    """Put all confirmed payments into one file; return each payee's amount.
+@transaction.atomic
+def hand_out(*, link: ParticipantLink, actor: User) -> tuple[str, list[CrowdPayment]]:
+    """Put all confirmed payments into the order of one file; return its name and the payments.
 
     They are not sent in another way until a person marks them as not paid.
     """
-    with transaction.atomic():
-        rows = list(_locked(link, state=STATES.CONFIRMED))
-        _move(link, rows, STATES.EXPORTED, batch=f"file-{uuid.uuid4().hex[:8]}")
-        _record(link, "crowd_payments_exported", actor, rows)
-    amounts: dict[str, Decimal] = defaultdict(Decimal)
-    for row in rows:
-        amounts[row.payee] += row.amount
-    return list(amounts.items())
+    rows, batch = list(_locked(link, state=STATES.CONFIRMED)), f"file-{uuid.uuid4().hex[:8]}"
+    _move(link, rows, STATES.EXPORTED, batch=batch)
+    _record(link, "crowd_payments_exported", actor, rows)
+    return batch, rows
 
 
 @transaction.atomic
@@ -164,7 +170,8 @@ def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None)
 
 def doubt_unended(link: ParticipantLink) -> None:
     """Mark payments as unknown if the worker that was sending them has ended."""
-    link.payments.filter(state=STATES.SENDING).update(state=STATES.UNKNOWN)
+    sending = link.payments.filter(state=STATES.SENDING)
+    sending.update(state=STATES.UNKNOWN, changed_at=timezone.now())
 
 
 def open_payments(link: ParticipantLink) -> QuerySet[CrowdPayment]:
@@ -173,42 +180,55 @@ def open_payments(link: ParticipantLink) -> QuerySet[CrowdPayment]:
     return link.payments.filter(handed | Q(state=STATES.SENDING, changed_at__lt=long_ago))
 
 
-@dataclass(frozen=True)
-class PaymentState:
-    """Payments of one order in one state; ``is_open`` where a person can enter the outcome."""
+def payment_states(link: ParticipantLink, seen_at: datetime | None) -> list[dict[str, Any]]:
+    """Return number and total of payments by state and order.
 
-    state: str
-    title: str
-    batch: str
-    count: int
-    total: Decimal
-    is_open: bool
-
-
-def payment_states(link: ParticipantLink) -> list[PaymentState]:
+    ``is_open`` where a person can enter the outcome; ``is_seen`` where the list of the platform
+    from ``seen_at`` is newer.
+    """
     rows = link.payments.order_by().values("state", "batch")
-    still_open = set(open_payments(link).values_list("batch", flat=True))
+    rows = rows.annotate(count=Count("pk"), total=Sum("amount"), at=Max("changed_at"))
+    still_open = set(open_payments(link).values_list("state", "batch"))
     return [
-        PaymentState(
-            state=row["state"],
-            title=str(STATES(row["state"]).label),
-            batch=row["batch"],
-            count=row["count"],
-            total=row["total"].quantize(CENT),
-            is_open=row["batch"] in still_open and row["state"] != STATES.PAID,
-        )
-        for row in rows.annotate(count=Count("pk"), total=Sum("amount")).order_by("state", "batch")
+        row
+        | {
+            "title": STATES(row["state"]).label,
+            "total": row["total"].quantize(CENT),
+            "is_open": (row["state"], row["batch"]) in still_open,
+            "is_seen": _is_seen(row["state"], row["at"], seen_at),
+        }
+        for row in rows.order_by("state", "batch")
     ]
 
 
 @transaction.atomic
-def settle_payments(*, link: ParticipantLink, was_paid: bool, actor: User, **where: Any) -> int:
-    """Store whether payments were paid, as a person reported; unpaid ones can be resent."""
+def settle_payments(
+    *,
+    link: ParticipantLink,
+    was_paid: bool,
+    actor: User,
+    seen_at: datetime | None = None,
+    has_looked: bool = False,
+    **where: Any,
+) -> int:
+    """Store whether payments were paid, as a person reported; unpaid ones can be resent.
+
+    Raises NotChecked where the site does not know what became of them, unless the person states
+    that they looked, or the list of the platform was fetched later, at ``seen_at``.
+    """
     # The state is asked of the locked rows: a worker may store the outcome meanwhile.
     rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))
+    is_seen = all(_is_seen(row.state, row.changed_at, seen_at) for row in rows)
+    if not (is_seen or has_looked):
+        raise NotChecked
     _move(link, rows, STATES.PAID if was_paid else STATES.CONFIRMED)
-    _record(link, f"crowd_payments_{'paid' if was_paid else 'unpaid'}", actor, rows)
+    about = {"orders": sorted({row.batch for row in rows}), "stated": not is_seen}
+    _record(link, f"crowd_payments_{'paid' if was_paid else 'unpaid'}", actor, rows, **about)
     return len(rows)
+
+
+def _is_seen(state: str, changed_at: datetime, seen_at: datetime | None) -> bool:
+    return state not in UNCLEAR or bool(seen_at and seen_at > changed_at)
 
 
 @transaction.atomic
@@ -238,9 +258,13 @@ def _move(link: ParticipantLink, rows: Collection[CrowdPayment], state: str, **m
 
 
 def _record(
-    link: ParticipantLink, verb: str, actor: User | None, payments: Collection[CrowdPayment]
+    link: ParticipantLink,
+    verb: str,
+    actor: User | None,
+    payments: Collection[CrowdPayment],
+    **about: Any,
 ) -> None:
     if payments:
         total = sum((payment.amount for payment in payments), Decimal())
-        about = {"total": str(total), "currency": link.currency}
+        about |= {"total": str(total), "currency": link.currency}
         record_link(link, verb, actor, payments=len(payments), **about)
