@@ -23,7 +23,8 @@ class Amount(forms.DecimalField):
 
     def __init__(self, most: int = MOST, **options: Any) -> None:
         limits: dict[str, Any] = {"min_value": Decimal(), "max_value": most, "decimal_places": 2}
-        super().__init__(required=False, **limits, **options)
+        words = {"invalid": lazy("Enter an amount with a point, such as 1.50.")}
+        super().__init__(required=False, error_messages=words, **limits, **options)
 
 
 class PayTermsForm(forms.Form):

@@ -428,9 +428,8 @@ ROUTES = [
     *lists(C, "judges", queries=20),
     *lists(ANY, "crowd_links participants round_rule_people round_typing", queries=6),
     *lists(CONTROLLED, CONTROL_LISTS, queries=10),
-    *lists(
-        STEPS, "onboarding_versions onboarding_steps onboarding_people qualifications", queries=6
-    ),
+    *lists(STEPS, "onboarding_versions onboarding_steps qualifications", queries=6),
+    *lists(STEPS, "onboarding_people", queries=7),
     *lists(RUN, "replies judge_labels"),
     *lists(RUN, "calls", queries=6),
     *lists(ROUND, "editing_tasks revisions round_comments", queries=6),

@@ -168,6 +168,8 @@ def test_tables_leave_out_the_ids_of_the_platform_and_pages_cut_long_ones(
     assert "Completed,2,12.0,12.0,1.5,0.0,7.5" in people
 
 
+# A decimal comma is refused, because it could separate thousands: 1.50 is never 150.
+COMMAS = [{"reward": amount} for amount in ("1,50", "1.000,50", "1 000", "1,000")]
 TERMS = {"reward": "2", "currency": "EUR", "hourly_floor": "", "item_bonus": "0.05"}
 
 
@@ -179,8 +181,16 @@ def test_terms_are_stored_with_the_old_ones_in_the_log(crowd, researcher):
     assert link.outcome_pay == {"screened_out": "0.5"}
     event = AuditEvent.objects.get(verb="participant_link_pay_set")
     assert event.details["before"]["reward"] == "1.50"
-    for bad in ({"reward": "-1"}, {"reward": "1.005"}, {"currency": "eur"}, {"reward": "nan"}):
-        assert researcher.post(page, TERMS | bad).status_code == 422
+    for bad in (
+        {"reward": "-1"},
+        {"reward": "1.005"},
+        {"currency": "eur"},
+        {"reward": "nan"},
+        *COMMAS,
+    ):
+        refused = researcher.post(page, TERMS | bad)
+        assert refused.status_code == 422
+        assert "with a point" in refused.text or bad not in COMMAS
     link.refresh_from_db()
     assert link.reward == 2
 

@@ -155,6 +155,37 @@ BAD = {
 }
 
 
+REAL = (
+    "Submission id,Participant id,Status,Started at,Time taken,Completion code,Age,Country\n"
+    '5f1a,5e0b,APPROVED,2026-05-04T10:00:00.000000Z,"612,5",CODE-COMPLETED,30,Österreich\n'
+    '5f1b,5e0c,AWAITING REVIEW,,,NOCODE,DATA_EXPIRED,"Côte d\'Ivoire"\n'
+)
+POINTS = REAL.replace('"612,5"', "612.5")
+FORMS = {
+    "UTF-8": REAL.encode(),
+    "UTF-8 with a mark": REAL.encode("utf-8-sig"),
+    "UTF-16": REAL.encode("utf-16"),
+    "a spreadsheet's": POINTS.replace(",", ";").encode("utf-8-sig"),
+    "tabs": POINTS.replace(",", "\t").encode(),
+    "lines of Windows": REAL.replace("\n", "\r\n").encode(),
+    "spaces": REAL.replace("5f1a,5e0b", " 5f1a ,5e0b ").encode(),
+    "Windows-1252": REAL.encode("cp1252"),
+    "Windows-1250": REAL.replace("ô", "ó").encode("cp1250"),
+}
+
+
+def test_exports_as_platforms_and_spreadsheets_write_them(crowd, researcher, subtests):
+    for name, content in FORMS.items():
+        with subtests.test(name):
+            PlatformSubmission.objects.all().delete()
+            assert "2 submissions read" in upload(researcher, crowd, content).text
+            rows = PlatformSubmission.objects.values_list("submission", "status", "code")
+            assert list(rows) == [
+                ("5f1a", "APPROVED", "CODE-COMPLETED"),
+                ("5f1b", "AWAITING-REVIEW", "NOCODE"),
+            ]
+
+
 def test_a_bad_export_stores_nothing_and_says_where(crowd, researcher, subtests):
     for text, message in BAD.items():
         with subtests.test(str(text)[-40:]):

@@ -26,7 +26,7 @@ from ..typing_signals import summaries, typing_of, typing_round
 from .actions import grant_qualification, save_version, withdraw_qualification
 from .forms import GrantForm, OnboardingForm, WithdrawForm, fields_of
 from .planning import onboarding_in, onboardings_of
-from .reports import OnboardingPerson, StepCount, people_of, step_counts
+from .reports import OnboardingPerson, StepCount, people_of, raters_of, step_counts
 from .steps import state_of
 
 
@@ -204,7 +204,9 @@ class OnboardingPeopleViews(OnboardingPartViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List people in the order of their arrival."""
-        return self.listed(people_of(self.onboarding))
+        page = self.paginate_queryset(raters_of(self.onboarding))
+        people = people_of(self.onboarding, page or [])
+        return self.get_paginated_response(self.get_serializer(people, many=True).data)
 
 
 class QualificationViews(OnboardingPartViews):

@@ -24,7 +24,7 @@ from .actions import grant_qualification, save_version, withdraw_qualification
 from .forms import STARTS, GrantForm, OnboardingForm, WithdrawForm, fields_of
 from .pages import quiz_feedback
 from .questions import QuestionsForm
-from .reports import changed_fields, people_of, step_counts, survey_rows
+from .reports import changed_fields, people_of, raters_of, step_counts, survey_rows
 from .steps import FAILED, PASSED, READING, SCREENING, SURVEY, StepProgress
 
 PER_PAGE = 50
@@ -104,6 +104,7 @@ def _page(
     numbered = {candidate.number: candidate for candidate in versions}
     version = _named_version(request, versions)
     before = numbered.get(version.number - 1)
+    page = Paginator(raters_of(row), PER_PAGE).get_page(request.GET.get("page"))
     for candidate in versions:
         rounds = [(round_, kind_of(round_).audit.round) for round_ in candidate.rounds.all()]
         vars(candidate)["used_in"] = rounds
@@ -116,7 +117,8 @@ def _page(
         "changes": changed_fields(before, version) if before else [],
         "labels": {name: field.label for name, field in OnboardingForm.base_fields.items()},
         "counts": step_counts(version),
-        "page": Paginator(people_of(row), PER_PAGE).get_page(request.GET.get("page")),
+        "page": page,
+        "people": people_of(row, page.object_list),
         "form": form or GrantForm(study=study),
         "has_survey": any(candidate.step(SURVEY) for candidate in versions),
     }

@@ -2,9 +2,11 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
 
 from cqa_site.people.models import Rater
 
@@ -12,6 +14,9 @@ from ..models import Onboarding, OnboardingVersion, Qualification, StepResult, S
 from .forms import fields_of
 from .questions import spoken
 from .steps import ANSWERED, PASSED, SURVEY, state_of
+
+# Answers to the survey that one query reads.
+PIECE = 1_000
 
 
 @dataclass(frozen=True)
@@ -50,17 +55,25 @@ def step_counts(version: OnboardingVersion) -> list[StepCount]:
     return [StepCount(kind, people[kind], good[kind], people[kind] - good[kind]) for kind in kinds]
 
 
-def people_of(onboarding: Onboarding) -> list[OnboardingPerson]:
+def raters_of(onboarding: Onboarding) -> QuerySet[Rater]:
     """Return everybody who did a step or holds a qualification, in order of arrival."""
-    people: dict[int, OnboardingPerson] = {}
-    results = StepResult.objects.filter(version__onboarding=onboarding).exclude(outcome=ANSWERED)
-    for result in results.select_related("rater__user", "version").order_by("pk"):
-        person = people.setdefault(result.rater_id, OnboardingPerson(result.rater))
-        person.steps[result.step] = result
-    held = Qualification.objects.filter(version__onboarding=onboarding)
-    for row in held.select_related("rater__user", "version", "granted_by").order_by("pk"):
-        person = people.setdefault(row.rater_id, OnboardingPerson(row.rater))
-        person.qualification = row
+    own = {"rater": OuterRef("pk"), "version__onboarding": onboarding}
+    results = StepResult.objects.filter(**own).exclude(outcome=ANSWERED)
+    did_something = Exists(results) | Exists(Qualification.objects.filter(**own))
+    raters = Rater.objects.filter(did_something, study=onboarding.study_id)
+    return raters.select_related("user").order_by("pk")
+
+
+def people_of(onboarding: Onboarding, raters: Iterable[Rater]) -> list[OnboardingPerson]:
+    """Return steps and qualifications of some of `raters_of`; two queries."""
+    people = {rater.pk: OnboardingPerson(rater) for rater in raters}
+    own = {"version__onboarding": onboarding, "rater__in": list(people)}
+    results = StepResult.objects.filter(**own).exclude(outcome=ANSWERED)
+    for result in results.select_related("version").order_by("pk"):
+        people[result.rater_id].steps[result.step] = result
+    held = Qualification.objects.filter(**own).select_related("version", "granted_by")
+    for row in held.order_by("pk"):
+        people[row.rater_id].qualification = row
     return list(people.values())
 
 
@@ -85,19 +98,21 @@ def _lines(old: Any, new: Any) -> list[tuple[str, str]]:
 
 
 def survey_rows(onboarding: Onboarding) -> Iterator[list[Any]]:
-    """Yield the header, then a row for each person's answers, without any judgement."""
-    responses = SurveyResponse.objects.filter(version__onboarding=onboarding).order_by("pk")
-    rows = list(responses.select_related("round", "rater", "version"))
-    asked_questions: dict[str, None] = {}
-    for row in rows:
-        step = row.version.step(SURVEY) or {"questions": []}
-        asked_questions |= dict.fromkeys(question["text"] for question in step["questions"])
-    yield ["person", "round", "version", "at", *asked_questions]
-    for row in rows:
-        step = row.version.step(SURVEY) or {"questions": []}
-        answers = {
-            question["text"]: spoken(question, row.answers.get(f"q{number}"))
-            for number, question in enumerate(step["questions"])
-        }
-        about = [row.rater.pseudonym, row.round.name, row.version.number, row.at.isoformat()]
-        yield [*about, *(answers.get(text, "") for text in asked_questions)]
+    """Yield the header, then a row for each person's answers, in short queries."""
+    versions = onboarding.versions.filter(responses__isnull=False).order_by("number").distinct()
+    surveys = {row.pk: row.step(SURVEY) for row in versions}
+    asked = {version: survey["questions"] for version, survey in surveys.items() if survey}
+    texts = dict.fromkeys(question["text"] for row in asked.values() for question in row)
+    yield ["person", "round", "version", "at", *texts]
+    responses = SurveyResponse.objects.filter(version__in=list(asked)).order_by("pk")
+    responses = responses.select_related("round", "rater", "version")
+    last = 0
+    while piece := list(responses.filter(pk__gt=last)[:PIECE]):
+        last = piece[-1].pk
+        for row in piece:
+            answers = {
+                question["text"]: spoken(question, row.answers.get(f"q{number}"))
+                for number, question in enumerate(asked[row.version_id])
+            }
+            about = [row.rater.pseudonym, row.round.name, row.version.number, row.at.isoformat()]
+            yield [*about, *(answers.get(text, "") for text in texts)]

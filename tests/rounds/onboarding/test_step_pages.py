@@ -4,6 +4,8 @@ import re
 import uuid
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.labelling.actions.exercises import USUAL
@@ -19,7 +21,9 @@ from cqa_site.rounds.models import (
 )
 from cqa_site.rounds.onboarding.actions import grant_qualification, withdraw_qualification
 from cqa_site.rounds.onboarding.questions import choice_value
+from cqa_site.rounds.onboarding.reports import people_of, survey_rows
 from tests.annotation.voting import make_raters, opened
+from tests.api.conftest import client_of
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.people.crowd import CODES, come_in, create_link
 from tests.rounds.made_work import KINDS, World
@@ -280,7 +284,9 @@ def test_the_survey_comes_before_the_code_and_stands_beside_no_label(world):
     assert b"41" in b"".join(file.streaming_content)
 
 
-def test_the_page_of_an_onboarding_shows_fifty_people_at_a_time_and_what_changed(world):
+def test_the_page_of_an_onboarding_shows_fifty_people_at_a_time_and_what_changed(
+    world, monkeypatch
+):
     first = make_version(world.study, world.researcher)
     changed = {"onboarding": first.onboarding, "text": "Another guideline."}
     newest = make_version(world.study, world.researcher, **changed)
@@ -292,6 +298,33 @@ def test_the_page_of_an_onboarding_shows_fifty_people_at_a_time_and_what_changed
     assert [page.count(">Valid</span>") for page in shown] == [50, 1]
     assert "1–50 of 51" in shown[0]
     assert "<h3>Guideline</h3>" in shown[0]
+    people = f"/api/v1/studies/{ids[0]}/onboardings/{ids[1]}/people/?page_size=2"
+    read = []
+    monkeypatch.setattr(
+        "cqa_site.rounds.onboarding.api.people_of",
+        lambda row, raters: read.append(len(raters)) or people_of(row, raters),
+    )
+    reply = client_of(world.researcher).get(people).json()
+    assert (len(reply["results"]), reply["count"], read) == (2, 51, [2])
+
+
+def test_the_file_of_a_survey_is_read_in_pieces_with_the_questions_of_all_versions(
+    world, monkeypatch
+):
+    monkeypatch.setattr("cqa_site.rounds.onboarding.reports.PIECE", 2)
+    first = make_version(world.study, world.researcher)
+    newer = {"onboarding": first.onboarding, "survey": "What else?\n\nAnd now?"}
+    versions = [first, make_version(world.study, world.researcher, **newer)]
+    for number, rater in enumerate(make_raters(world.study, 5)):
+        about = {"round_id": world.round.pk, "rater": rater, "version": versions[number % 2]}
+        SurveyResponse.objects.create(**about, answers={"q0": number, "q1": f"text {number}"})
+    with CaptureQueriesContext(connection) as queries:
+        rows = list(survey_rows(first.onboarding))
+    assert len(queries) == 5
+    assert rows[0][4:] == ["How old are you?", "What else?", "And now?"]
+    assert [row[2] for row in rows[1:]] == [1, 2, 1, 2, 1]
+    assert rows[2][5:] == ["1", "text 1"]
+    assert rows[5][4:] == ["4", "text 4", ""]
 
 
 # -- training with sentences whose label is known --------------------------------------------
