@@ -131,7 +131,7 @@ def count_everything(folder: Path) -> None:
     """Every route asked for, found and not found, by as many processes."""
     from django.urls import get_resolver
 
-    from cqa_site.upkeep.watching.counting import count_request
+    from cqa_site.upkeep.watching.requests import count_request
 
     for route in [name for name in get_resolver().reverse_dict if isinstance(name, str)]:
         for status in (200, 404):

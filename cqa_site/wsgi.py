@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from cqa_site.upkeep.watching.counting import share
+from cqa_site.upkeep.watching.requests import share
 
 # Loading makes next to no garbage, and requests little.
 gc.set_threshold(50_000, 20, 100)

@@ -22,7 +22,7 @@ from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
-from cqa_site.upkeep.watching import counting, figures, views
+from cqa_site.upkeep.watching import figures, requests, views
 from cqa_site.upkeep.watching.figures import Scrape, time_limit
 from tests.cast import make_study, sign_in
 from tests.runs.judging import Lab, answer_by_text, good
@@ -140,12 +140,12 @@ sys.stdout.buffer.write(generate_latest(counting.counted()))
 @pytest.mark.long
 def test_processes_of_one_server_are_added_up_and_earlier_servers_forgotten(tmp_path):
     """One that ended keeps its part; a server before this one has none."""
-    (tmp_path / counting.process_name(2**22 + 1, "web")).mkdir()
+    (tmp_path / requests.process_name(2**22 + 1, "web")).mkdir()
     done = subprocess.run(
         [sys.executable, "-c", TWO_PROCESSES, str(tmp_path)],
         capture_output=True,
         check=True,
-        env={k: v for k, v in os.environ.items() if k != counting.SHARED},
+        env={k: v for k, v in os.environ.items() if k != requests.SHARED},
         timeout=60,
     )
     found = samples(done.stdout)
@@ -155,8 +155,8 @@ def test_processes_of_one_server_are_added_up_and_earlier_servers_forgotten(tmp_
 
 
 def test_processes_that_start_together_forget_the_same_servers(tmp_path, monkeypatch):
-    monkeypatch.setenv(counting.SHARED, "")
-    monkeypatch.delenv(counting.SHARED)
+    monkeypatch.setenv(requests.SHARED, "")
+    monkeypatch.delenv(requests.SHARED)
     earlier = tmp_path / "elsewhere-1-1-web"
     earlier.mkdir()
 
@@ -164,10 +164,10 @@ def test_processes_that_start_together_forget_the_same_servers(tmp_path, monkeyp
         earlier.rmdir()
         return set()
 
-    monkeypatch.setattr(counting, "gone", a_neighbour_is_first)
-    counting.share(tmp_path)
+    monkeypatch.setattr(requests, "gone", a_neighbour_is_first)
+    requests.share(tmp_path)
     (own,) = tmp_path.iterdir()
-    assert os.environ[counting.SHARED] == str(own)
+    assert os.environ[requests.SHARED] == str(own)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
-from .counting import counted
+from .requests import counted
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
