@@ -18,7 +18,7 @@ from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
 from cqa_site.people.models import Study
 from cqa_site.results.boards import would_show
-from cqa_site.results.tables import Column, TextColumn, table_of
+from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.estimate import to_json

@@ -17,7 +17,7 @@ from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater, Study
-from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
+from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
 from cqa_site.web.tables import TableData
 

@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from cqa_site.people.models import Rater
-from cqa_site.results.figures import Figure, Files
-from cqa_site.results.tables import Column, table_of
+from cqa_site.results.figures import Column, Figure, Files, table_of
 from cqa_site.rounds.rules.records import ControlRecord
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import MOST, lines, of_all

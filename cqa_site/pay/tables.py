@@ -7,8 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.results.boards import PageTable, joined
-from cqa_site.results.figures import Figure, Files
-from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
+from cqa_site.results.figures import Column, EstimateColumn, Figure, FigureTable, Files, TextColumn
 from cqa_site.rounds.crowd.pay import START, WORK, PaySummary
 from cqa_site.rounds.onboarding.steps import (
     CONSENT,

@@ -9,8 +9,7 @@ from django.urls import path
 
 from cqa_site.home import pages as home
 from cqa_site.results.boards import joined
-from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.results.tables import Column, table_of
+from cqa_site.results.figures import Column, Figure, Files, figure_file, table_of
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.tables import TableData
 from tests.flat import flat

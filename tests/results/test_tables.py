@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from cqa_site.results import tables
-from cqa_site.results.tables import Column, table_of, value_of
+from cqa_site.results import figures
+from cqa_site.results.figures import Column, table_of, value_of
 from cqa_site.stats.estimate import Bounded, BoundedMean
 
 
@@ -19,8 +19,8 @@ def test_a_path_leads_through_attributes_keys_and_places_and_ends_at_none():
 def test_an_estimate_fills_three_columns_and_a_missing_one_leaves_them_empty():
     columns = (
         Column("System", "0"),
-        tables.EstimateColumn("Mean", "1"),
-        tables.TextColumn("Scenario", "2"),
+        figures.EstimateColumn("Mean", "1"),
+        figures.TextColumn("Scenario", "2"),
     )
     rows = [("A", BoundedMean(mean=2.0, low=1.0, high=3.0), 4), ("B", None, None)]
     table = table_of(columns, rows, name="means")
@@ -37,7 +37,7 @@ def test_a_figure_says_what_it_is_about_and_how_it_was_made():
     def by_name(figures, names):
         return [Column(names[0], "value")]
 
-    figure = tables.FigureTable("Agreement", "One line.\n\nAnother.", by_name, "estimates")
+    figure = figures.FigureTable("Agreement", "One line.\n\nAnother.", by_name, "estimates")
     figures = {"estimates": [Bounded(value=1.0)]}
     table = figure.table(figures, ["Alpha"], where="Round 1.", name="alpha", about=", all")
     assert (table.caption, table.note) == ("Agreement, all. Round 1.", "One line. Another.")

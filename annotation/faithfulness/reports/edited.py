@@ -23,7 +23,7 @@ from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
 from annotation.faithfulness.reports.tables import MEASURES, text_of_group
 from cqa_site.people.models import Study
 from cqa_site.results.boards import Conclusion, listed, short, would_show
-from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of, value_of
+from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
 from cqa_site.web.tables import TableData, estimate_text, text_of

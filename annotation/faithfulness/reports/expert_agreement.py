@@ -26,7 +26,7 @@ from annotation.editing.reports import (
 )
 from annotation.faithfulness.models import EditedText
 from cqa_site.people.models import Study, User
-from cqa_site.results.tables import Column, table_of
+from cqa_site.results.figures import Column, table_of
 from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData

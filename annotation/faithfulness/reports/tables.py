@@ -18,7 +18,7 @@ from annotation.editing.models import Revision
 from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
-from cqa_site.results.tables import Column, EstimateColumn, TextColumn, bounds_of, table_of
+from cqa_site.results.figures import Column, EstimateColumn, TextColumn, bounds_of, table_of
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.web.charts.dot_rows import intervals

@@ -22,7 +22,7 @@ from annotation.faithfulness.methods.faithfulness import AnswerFigures, with_lab
 from annotation.faithfulness.methods.segments import Match, SegmentMatches, match_segments
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
-from cqa_site.results.tables import Column, TextColumn, table_of
+from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData
 

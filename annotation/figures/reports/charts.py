@@ -10,7 +10,7 @@ from annotation.consensus.reports import by_label
 from annotation.figures.reports.snapshots import MedianOfPairs
 from annotation.labelling.models.rounds import Guideline
 from cqa_site.results.boards import Conclusion, level_of, why_less
-from cqa_site.results.tables import bounds_of
+from cqa_site.results.figures import bounds_of
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate
 from cqa_site.stats.intervals import LEAST_RATED, MOST_OF_ONE, too_few
 from cqa_site.stats.verdicts import RULES

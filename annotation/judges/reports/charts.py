@@ -12,7 +12,7 @@ from annotation.figures.reports.charts import MARKS
 from annotation.judges.reports.results import BestJudge, JudgeFigures, TrainedFigures
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.boards import Conclusion, level_of, short, why_less, would_show
-from cqa_site.results.tables import bounds_of
+from cqa_site.results.figures import bounds_of
 from cqa_site.stats.means import units_that_tell
 from cqa_site.stats.verdicts import direction_of
 from cqa_site.web.charts import points as point_charts

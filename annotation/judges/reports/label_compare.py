@@ -16,7 +16,7 @@ from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import RelevanceRun, TrainedJudge
 from annotation.labelling.models.rounds import Assignment, LabelRound, VoteEvent, label_rounds_of
 from cqa_site.people.models import Rater, Study
-from cqa_site.results.tables import Column, EstimateColumn, table_of
+from cqa_site.results.figures import Column, EstimateColumn, table_of
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData

@@ -11,7 +11,7 @@ from annotation.corpus.models import Argument
 from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import JudgeLabel
 from annotation.labelling.models.rounds import LabelRound
-from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
+from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
 from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
-from cqa_site.results.tables import Column, table_of
+from cqa_site.results.figures import Column, table_of
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import lines
 from cqa_site.web.tables import TableData, one_line

@@ -16,8 +16,7 @@ from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.datasets.models import Comment
 from cqa_site.results.boards import Conclusion, listed, short
-from cqa_site.results.figures import Figure, Files
-from cqa_site.results.tables import Column, EstimateColumn, table_of
+from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, table_of
 from cqa_site.stats.estimate import Bounded
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, interval_text, one_line, text_of

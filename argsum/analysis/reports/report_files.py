@@ -17,8 +17,7 @@ from django.utils.translation import ngettext
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument
 from cqa_site.results.boards import PageTable, WithInterval
-from cqa_site.results.figures import Figure, Files
-from cqa_site.results.tables import Column, TextColumn, table_of
+from cqa_site.results.figures import Column, Figure, Files, TextColumn, table_of
 from cqa_site.web.charts import vega as drawing
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, text_of

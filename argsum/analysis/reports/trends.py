@@ -17,8 +17,7 @@ from django.utils.translation import ngettext
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.datasets.models import Comment
 from cqa_site.results.boards import Conclusion, PageTable, WithInterval
-from cqa_site.results.figures import Figure, Files
-from cqa_site.results.tables import Column, EstimateColumn, table_of
+from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, table_of
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, one_line
 

@@ -26,7 +26,7 @@ from argsum.analysis.methods.audit import (
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.corrections import CorrectedShare
 from argsum.auditing.models import AuditPair, AuditRound, AuditSheet
-from cqa_site.results.tables import Column, EstimateColumn, TextColumn, table_of
+from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
 from cqa_site.stats.estimate import Bounded, Estimate
 from cqa_site.web.tables import TableData, one_line

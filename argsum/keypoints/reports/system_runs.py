@@ -24,7 +24,7 @@ from argsum.scorers.methods.figures import (
 from argsum.systems.methods.inputs import Grid, combinations
 from argsum.systems.registry import UnknownSystem, find_system, systems
 from cqa_site.people.models import Study
-from cqa_site.results.tables import Column, TextColumn, table_of
+from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData

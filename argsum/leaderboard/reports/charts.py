@@ -21,7 +21,7 @@ from argsum.leaderboard.reports.people_agreement import PeopleAgreement
 from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods import Correlations
 from cqa_site.results.boards import Conclusion, after_holm, level_of, listed, why_less, would_show
-from cqa_site.results.tables import Column, EstimateColumn, bounds_of, table_of
+from cqa_site.results.figures import Column, EstimateColumn, bounds_of, table_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import NO_SPREAD
 from cqa_site.stats.verdicts import RULES, reliability_of

@@ -19,7 +19,7 @@ from argsum.leaderboard.methods import FIGURES, SetFigures, SystemRow, Terms, bo
 from argsum.leaderboard.models import KeyPointSnapshot
 from argsum.metrics.methods import RaterPair
 from argsum.metrics.models import MetricScore
-from cqa_site.results.tables import Column, table_of
+from cqa_site.results.figures import Column, table_of
 from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import Estimate, from_json, to_json
 from cqa_site.web.tables import TableData, interval_text

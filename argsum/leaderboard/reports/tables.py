@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.leaderboard.methods import FIGURES, INDICES, SystemRow
 from cqa_site.reproduction.tables import CellText, PaperTable, TableLayout, TableLine
-from cqa_site.results.tables import Column, table_of, value_of
+from cqa_site.results.figures import Column, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import LEAST_CLUSTERS
 from cqa_site.stats.verdicts import RULES

@@ -20,7 +20,7 @@ from benchmark.agreement.methods.figures import (
     WinningRate,
 )
 from benchmark.scoring.methods import SIZES
-from cqa_site.results.tables import Column, EstimateColumn, FigureTable, TextColumn
+from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.web.tables import interval_text, text_of
 
 from .snapshot import TOTAL, AgreementSelection

@@ -17,7 +17,7 @@ from benchmark.agreement.methods.figures import (
     is_closest,
 )
 from cqa_site.results.boards import Conclusion, level_of, listed, short, why_less
-from cqa_site.results.tables import bounds_of
+from cqa_site.results.figures import bounds_of
 from cqa_site.stats.estimate import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import LEVEL, RULES, corrected_level, more_needed
 from cqa_site.web.charts.dot_rows import intervals, ranked_dots

@@ -17,7 +17,7 @@ from benchmark.leaderboard.methods.figures import (
     ScoreBoard,
     ScoreCell,
 )
-from cqa_site.results.tables import Column, EstimateColumn, TextColumn, Value, table_of
+from cqa_site.results.figures import Column, EstimateColumn, TextColumn, Value, table_of
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.vega import Spec
