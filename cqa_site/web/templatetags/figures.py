@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from cqa_site.web.tables import interval_text, text_of
+from cqa_site.web.pages import interval_text, text_of
 
 register = template.Library()
 register.filter("interval", interval_text)
