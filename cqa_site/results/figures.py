@@ -1,4 +1,4 @@
-"""Figures of a page with their recipe, rows and files, and tables whose columns are declared once."""
+"""Figures of a page with recipe, rows and files, and tables whose columns are declared once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -38,7 +38,7 @@ def test_a_figure_says_what_it_is_about_and_how_it_was_made():
         return [Column(names[0], "value")]
 
     figure = figures.FigureTable("Agreement", "One line.\n\nAnother.", by_name, "estimates")
-    figures = {"estimates": [Bounded(value=1.0)]}
-    table = figure.table(figures, ["Alpha"], where="Round 1.", name="alpha", about=", all")
+    content = {"estimates": [Bounded(value=1.0)]}
+    table = figure.table(content, ["Alpha"], where="Round 1.", name="alpha", about=", all")
     assert (table.caption, table.note) == ("Agreement, all. Round 1.", "One line. Another.")
     assert (table.columns, table.rows, table.name) == (["Alpha"], [[1.0]], "alpha")
