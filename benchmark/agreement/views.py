@@ -71,7 +71,7 @@ from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.stats.estimate import from_json
 from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import chosen
-from cqa_site.web.templatetags.figures import percent
+from cqa_site.web.templatetags.pages import percent
 
 
 def verdict_context(figures: Agreement, choice: AgreementSelection) -> dict[str, Any]:

@@ -149,7 +149,7 @@ class ColumnsForm(forms.Form):
 
     # Fields that stand under "How to take it".
     beside: tuple[str, ...] = ("rater_kind",)
-    # Folded; see `cqa_site.web.templatetags.advanced`.
+    # Folded; see `cqa_site.web.templatetags.pages`.
     advanced: tuple[str, ...] = ("undo_spreadsheet_marks",)
     rater_kind = forms.ChoiceField(
         label=_("Type of raters"), choices=Rater.Kind.choices, initial=Rater.Kind.PERSON

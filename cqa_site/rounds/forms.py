@@ -192,7 +192,7 @@ class RoundPlanForm(forms.Form):
     planned: ClassVar[Callable[..., Any]]
     # Legend and rows of fields that stand beside each other; what is not named comes at the end.
     groups: ClassVar[Groups] = ()
-    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.advanced`.
+    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.pages`.
     advanced: tuple[str, ...] = (
         "seed", "lease_minutes", "repeat_share", "skip_share", "instructions", "onboarding",
         "shows_guideline",

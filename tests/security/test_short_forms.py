@@ -5,7 +5,7 @@ from django.urls import reverse
 from lxml import html
 
 from annotation.labelling.forms import LabelRoundForm
-from cqa_site.web.templatetags.advanced import advanced
+from cqa_site.web.templatetags.pages import advanced
 from tests.cast import sign_in
 from tests.flat import flat
 

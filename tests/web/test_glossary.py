@@ -20,7 +20,7 @@ NOTE = re.compile(r'<span class="term-note" id="([\w-]+)" popover>(.*?)</span>')
 
 def render(source: str, **context: object) -> str:
     request = RequestFactory().get("/")
-    return Template("{% load glossary %}" + source).render(
+    return Template("{% load pages %}" + source).render(
         Context({"request": request, **context})
     )
 

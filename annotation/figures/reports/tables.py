@@ -12,7 +12,7 @@ from annotation.figures.models import Snapshot
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.stats.estimate import Estimate, from_json
 from cqa_site.web.pages import TableData
-from cqa_site.web.templatetags.figures import pseudonym
+from cqa_site.web.templatetags.pages import pseudonym
 
 from .snapshots import MedianOfPairs, RoundFigures
 

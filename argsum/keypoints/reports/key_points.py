@@ -16,7 +16,7 @@ from cqa_site.results.boards import Conclusion
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.pages import TableData
-from cqa_site.web.templatetags.figures import percent
+from cqa_site.web.templatetags.pages import percent
 
 # Arguments that a page shows of each key point, and those that a page of one key point shows.
 FIRST = 3

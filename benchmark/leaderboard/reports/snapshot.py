@@ -21,7 +21,7 @@ from benchmark.scoring.reports.sheets import counted_sheets, sheet_table, with_c
 from cqa_site.people.models import Study
 from cqa_site.results.models import pack, plain
 from cqa_site.rounds.models import Place
-from cqa_site.web.templatetags.figures import pseudonym
+from cqa_site.web.templatetags.pages import pseudonym
 
 if TYPE_CHECKING:
     import pandas as pd

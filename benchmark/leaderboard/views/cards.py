@@ -48,7 +48,7 @@ from cqa_site.results.figures import Figure
 from cqa_site.runs.templatetags.ledger import money
 from cqa_site.web.charts.points import chart_of
 from cqa_site.web.pages import text_of
-from cqa_site.web.templatetags.figures import percent
+from cqa_site.web.templatetags.pages import percent
 
 from .context import BoardView
 

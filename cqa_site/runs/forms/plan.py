@@ -37,7 +37,7 @@ class RunPlanForm(forms.Form):
     prompt_kinds: tuple[str, ...] = ()
     # The field of a kind's own whose value "sample" asks for a size.
     chosen_by = "choice"
-    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.advanced`.
+    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.pages`.
     advanced: tuple[str, ...] = (
         "temperature", "max_tokens", "seed", "sends_seed", "extra", "reuse", "ceiling", "mode",
         "name", "webhook_url", "webhook_secret",
