@@ -8,13 +8,11 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from cqa_site.upkeep.watching.requests import share
-
 # Loading makes next to no garbage, and requests little.
 gc.set_threshold(50_000, 20, 100)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
-share(settings.DATA_DIR / "metrics")
 application = get_wsgi_application()
+import_module("cqa_site.upkeep.watching.requests").share(settings.DATA_DIR / "metrics")
 # A request that waits for a row that somebody holds keeps a thread from all others; after this
 # long it is 503. Jobs and migrations wait as long as it takes.
 if connections[DEFAULT_DB_ALIAS].vendor == "postgresql":

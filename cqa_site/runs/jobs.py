@@ -25,7 +25,6 @@ from cqa_site.web.database import chore
 from cqa_site.web.logging import around
 from cqa_site.web.outages import WorkerWatch, is_away
 
-from . import queueing
 from .models import Job, WorkerBeat
 from .processes import code_at_start, gone, this_worker
 
@@ -135,7 +134,7 @@ def handles(
     """
     if sends:
         SENDING.add(kind)
-    WEIGHTS[kind] = queueing.LONG if is_long else queueing.QUICK
+    WEIGHTS[kind] = Job.LONG if is_long else Job.QUICK
 
     def register(function: Callable[["JobContext"], None]) -> Callable[["JobContext"], None]:
         def handle(work: "JobContext") -> None:
@@ -164,7 +163,7 @@ def enqueue(
     Without a study it is work of the whole site.
     """
     active = Job.objects.filter(key=f"{kind}:{key}", state__in=["ready", "leased"])
-    weight = WEIGHTS.get(kind, queueing.QUICK)
+    weight = WEIGHTS.get(kind, Job.QUICK)
     for _attempt in range(ENQUEUE_TRIES):
         try:
             with transaction.atomic():
@@ -175,7 +174,7 @@ def enqueue(
                     payload=payload,
                     created_by=actor,
                     weight=weight,
-                    position=queueing.position_of(actor, weight),
+                    position=Job.position_of(actor, weight),
                 )
         except IntegrityError:
             # The active one may end between the two statements; then there is room for a new one.
@@ -381,7 +380,7 @@ def _put_back(job: Job, note: str) -> None:
         state="ready",
         lease_until=None,
         run_after=Now() + PACKAGES_PAUSE,
-        position=queueing.position_of(job.created_by, job.weight),
+        position=Job.position_of(job.created_by, job.weight),
         note=note[: Job.NOTE_LENGTH],
     )
 

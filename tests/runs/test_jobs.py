@@ -12,7 +12,6 @@ from django.utils import timezone
 from cqa_site.people.models import User
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
-from cqa_site.runs.queueing import LONG
 from tests.cast import make_study
 
 pytestmark = pytest.mark.django_db
@@ -161,9 +160,9 @@ def test_how_jobs_end_changes_no_turn(ask, state):
 
 
 def test_long_jobs_have_their_turn_while_quick_ones_keep_coming(ask):
-    ask(f"A2 b{3 * LONG}")
-    keys = claimed(3 * LONG)
-    assert [keys.index("a1"), keys.index("a2")] == [LONG - 1, 2 * LONG]
+    ask(f"A2 b{3 * Job.LONG}")
+    keys = claimed(3 * Job.LONG)
+    assert [keys.index("a1"), keys.index("a2")] == [Job.LONG - 1, 2 * Job.LONG]
 
 
 def test_a_job_that_waits_for_packages_keeps_nobody_waiting(ask):

@@ -20,9 +20,7 @@ NOTE = re.compile(r'<span class="term-note" id="([\w-]+)" popover>(.*?)</span>')
 
 def render(source: str, **context: object) -> str:
     request = RequestFactory().get("/")
-    return Template("{% load pages %}" + source).render(
-        Context({"request": request, **context})
-    )
+    return Template("{% load pages %}" + source).render(Context({"request": request, **context}))
 
 
 def test_the_glossary_is_read_row_by_row():

@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
+from cqa_site.people.models import User
 from cqa_site.web.logging import request_id
 
 # Parameters that are left out where a probe found them refused.
@@ -232,6 +233,8 @@ class Job(models.Model):
 
     ACTIVE = (State.READY, State.LEASED)
     NOTE_LENGTH = 200
+    # Weights of a quick job and of a long one.
+    QUICK, LONG = 1, 20
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     # None for work that the whole site asks for, as a backup is.
@@ -241,7 +244,7 @@ class Job(models.Model):
     key = models.CharField(max_length=120)
     state = models.CharField(max_length=6, choices=State, default=State.READY)
     run_after = models.DateTimeField(db_default=Now())
-    # Jobs are claimed in the order of their positions; see `cqa_site.runs.queueing`.
+    # Jobs are claimed in the order of their positions; see `position_of`.
     position = models.BigIntegerField(db_default=0)
     weight = models.PositiveSmallIntegerField(db_default=1)
     fence = models.BigIntegerField(default=0)
@@ -297,6 +300,23 @@ class Job(models.Model):
     def is_active(self) -> bool:
         """Whether the job is waiting or running."""
         return self.state in self.ACTIVE
+
+    @classmethod
+    def position_of(cls, actor: User | None, weight: int) -> int:
+        """Return the position of a new job; ``None`` stands for the site itself.
+
+        Fair queueing with weights. A new job waits behind the jobs of the same person, not behind
+        everybody's: so 5,000 jobs of one person and one of another take turns. A long job counts
+        as many quick ones: quick jobs asked for meanwhile go first, but no endless row of them. A
+        person's quick jobs are counted separately from the long ones.
+        """
+        # Somebody new begins where the newest claimed job began, not where the first job ever did.
+        claimed = cls.objects.filter(fence__gt=0).exclude(state=cls.State.READY)
+        begun = claimed.annotate(begun=models.F("position") - models.F("weight"))
+        own = cls.objects.filter(created_by=actor, weight=weight).order_by("-position")
+        clock = begun.order_by("-begun").values_list("begun", flat=True).first() or 0
+        last = own.values_list("position", flat=True).first() or 0
+        return max(clock, last) + weight
 
 
 class WorkerBeat(models.Model):
