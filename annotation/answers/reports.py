@@ -13,9 +13,8 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from annotation.answers.methods.answer_text import count_words, find_citations
-from annotation.answers.methods.conditions import NEWEST
 from annotation.answers.methods.rendering import Piece, split_citations
-from annotation.answers.models import Answer, Condition, LearnedComparison, System
+from annotation.answers.models import NEWEST, Answer, Condition, LearnedComparison, System
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.methods.sentences import SentencePart, split_sentence

@@ -9,8 +9,15 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.answers.methods.conditions import FILTERS, LABELS, WORDING, deviations
-from annotation.answers.models import Answer, Condition, System
+from annotation.answers.models import (
+    FILTERS,
+    LABELS,
+    WORDING,
+    Answer,
+    Condition,
+    System,
+    deviations,
+)
 from annotation.answers.reports import ALL, under
 from annotation.editing.methods import EditAssignment, TooFewAnswers, split_answers
 from annotation.editing.models import (

@@ -12,8 +12,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.methods.answer_text import find_malformed
-from annotation.answers.methods.conditions import NEWEST
-from annotation.answers.models import Answer
+from annotation.answers.models import NEWEST, Answer
 from annotation.answers.reports import labelled_rounds, numbered_labels, numbered_texts
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import ArgumentList

@@ -9,15 +9,16 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.actions import choices_before, numbered_texts, system_of
 from annotation.answers.methods.answer_text import count_words
-from annotation.answers.methods.conditions import (
+from annotation.answers.models import (
     LABELS,
+    Answer,
+    Condition,
     decoding_of,
     deviations,
     filters_of,
     identity,
     wording_of,
 )
-from annotation.answers.models import Answer, Condition
 from annotation.corpus.models import Question, text_key
 from annotation.generation.models import GenerationRun
 from annotation.labelling.models.rounds import label_rounds_of

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max, QuerySet
 
-from annotation.answers.methods.conditions import FILTERS, LABELS
+from annotation.answers.models import FILTERS, LABELS
 from annotation.corpus.methods.sentences import seeded_places
 from annotation.generation.models import GenerationLaunch, GenerationRun
 from cqa_site.judging.chat import digest

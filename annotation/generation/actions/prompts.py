@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.actions import argument_list, relevance_of, whose_labels
-from annotation.answers.methods.conditions import MOST_ARGUMENTS as ARGUMENTS
+from annotation.answers.models import MOST_ARGUMENTS as ARGUMENTS
 from annotation.answers.models import Answer
 from annotation.answers.reports import learned_questions
 from annotation.corpus.methods.sentences import seeded_places
