@@ -20,8 +20,8 @@ from annotation.answers.actions import (
     change_system,
     mark_learned,
 )
-from annotation.answers.models import Answer, Condition, System
-from annotation.answers.reports import count_learned_pairs, numbered_arguments
+from annotation.answers.models import Answer, Condition, System, count_learned_pairs
+from annotation.answers.reports import numbered_arguments
 from annotation.corpus.models import Question
 from cqa_site.api.base import Input, NothingInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on

@@ -8,8 +8,8 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.answers.models import NEWEST, Answer, Condition, System
-from annotation.answers.reports import ALL, labelled_rounds, labels_name, used_conditions
+from annotation.answers.models import ALL, NEWEST, Answer, Condition, System, used_conditions
+from annotation.answers.reports import labelled_rounds, labels_name
 from annotation.corpus.models import Comparison, Question
 from cqa_site.people.models import Study
 from cqa_site.web.pages import offer

@@ -5,16 +5,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.answers.methods.answer_text import count_words, find_citations
 from annotation.answers.methods.rendering import Piece, split_citations
-from annotation.answers.models import NEWEST, Answer, Condition, LearnedComparison, System
+from annotation.answers.models import NEWEST, Answer, System
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.methods.sentences import SentencePart, split_sentence
@@ -335,73 +334,7 @@ def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
 # Conditions of a study, and rows narrowed to those of some of them.
 
 
-# What somebody may choose instead of naming conditions; without a choice it is the plain ones.
-ALL = "all"
-Rows = TypeVar("Rows", bound=Model)
-
-
-def used_conditions(study: Study) -> QuerySet[Condition]:
-    """Return the conditions with answers in the study, each with ``answer_count``."""
-    counted = study.conditions.annotate(answer_count=Count("answers"))
-    return counted.filter(answer_count__gt=0).order_by(*Condition._meta.ordering or ())
-
-
-def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QuerySet[Rows]:
-    """Filter rows by chosen conditions: public ids, `ALL`, or nothing for the plain ones.
-
-    ``path`` leads from a row to its answer.
-    """
-    wanted = list(chosen)
-    if ALL in wanted:
-        return rows
-    if wanted:
-        return rows.filter(**{f"{path}condition__public_id__in": wanted})
-    return rows.filter(**{f"{path}condition__is_plain": True})
-
-
-def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
-    """Leave out answers by experts who submitted a newer text that is also an answer."""
-    newer = Answer.objects.filter(
-        revision__sheet=OuterRef("revision__sheet"),
-        revision__number__gt=OuterRef("revision__number"),
-    )
-    return answers.filter(~Exists(newer))
-
-
-def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
-    """Return the names of the chosen conditions in order; empty for `ALL` and for plain ones."""
-    wanted = [key for key in chosen if key != ALL]
-    return [condition.name for condition in study.conditions.filter(public_id__in=wanted)]
-
-
 # Training data as conditions: runs, scores and boards leave those questions out.
-
-
-def is_learned(answer: str = "") -> Exists:
-    """Return a condition on answers, or on rows that reach one by ``answer`` (as ``answer__``)."""
-    system, model = OuterRef(f"{answer}system"), OuterRef(f"{answer}system__model")
-    same = Q(system=system) | (Q(system__model=model) & ~Q(system__model=""))
-    rows = LearnedComparison.objects.filter(
-        same,
-        comparison=OuterRef(f"{answer}question__comparison"),
-        system__study=OuterRef(f"{answer}study"),
-    )
-    return Exists(rows)
-
-
-def learned_questions(study: Study, model: str) -> QuerySet[Question]:
-    """Return the study's questions that a model, given by its requested name, was trained on."""
-    if not model:
-        return study.questions.none()
-    rows = LearnedComparison.objects.filter(system__study=study, system__model=model)
-    return study.questions.filter(comparison__in=rows.values("comparison"))
-
-
-def count_learned_pairs() -> Coalesce:
-    """Return an annotation for systems: the number of object pairs each was trained on."""
-    rows = LearnedComparison.objects.filter(system=OuterRef("pk")).order_by()
-    counted = rows.values("system").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted), 0)
 
 
 def find_violations() -> Iterator[str]:

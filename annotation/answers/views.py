@@ -27,14 +27,13 @@ from annotation.answers.forms import (
     QuestionForm,
     SystemForm,
 )
-from annotation.answers.models import Answer, System
+from annotation.answers.models import Answer, System, used_conditions
 from annotation.answers.reports import (
     count_unasked,
     counts_by_condition,
     in_order,
     side_by_side,
     systems_with_counts,
-    used_conditions,
     visible_answers,
 )
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from annotation.answers.methods.answer_text import find_citations
-from annotation.answers.models import Answer
-from annotation.answers.reports import ALL, names_of, numbered_texts, under
+from annotation.answers.models import ALL, Answer, names_of, under
+from annotation.answers.reports import numbered_texts
 from annotation.corpus.models import Question
 from annotation.generation.actions.prompts import PROMPTS, WITH_ARGUMENTS, parts_of, write_request
 from benchmark.distillation.methods import TRAIN, VALIDATION, Rules, TrainingPairs, chat_record

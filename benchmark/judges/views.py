@@ -11,8 +11,7 @@ from django.urls import path
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.models import Answer
-from annotation.answers.reports import names_of, used_conditions
+from annotation.answers.models import Answer, names_of, used_conditions
 from benchmark.judges.actions.kind import KIND, ScoringKind
 from benchmark.judges.actions.targets import count_held_out, count_learned, count_other_conditions
 from benchmark.judges.forms import ScoringRunForm

@@ -15,8 +15,7 @@ from django.db import transaction
 from django.db.models import Avg, Count, F, QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.answers.models import Answer, System
-from annotation.answers.reports import names_of, under, without_superseded
+from annotation.answers.models import Answer, System, names_of, under, without_superseded
 from benchmark.preferences.kind import PreferenceContent
 from benchmark.preferences.methods.pairs import FIRST, SECOND, Candidate
 from benchmark.preferences.models import Pair, PreferenceItem, PreferenceRound

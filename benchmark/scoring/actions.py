@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.answers.models import Answer, System
-from annotation.answers.reports import ALL, names_of, under, without_superseded
+from annotation.answers.models import ALL, Answer, System, names_of, under, without_superseded
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.methods import draw_answers, draw_overlap
 from benchmark.scoring.models import (

@@ -13,7 +13,7 @@ from annotation.answers.forms import (
     SystemsField,
     condition_choices,
 )
-from annotation.answers.reports import ALL
+from annotation.answers.models import ALL
 from annotation.editing.models import plain_lines
 from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric

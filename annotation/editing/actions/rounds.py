@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.answers.models import (
+    ALL,
     FILTERS,
     LABELS,
     WORDING,
@@ -17,8 +18,8 @@ from annotation.answers.models import (
     Condition,
     System,
     deviations,
+    under,
 )
-from annotation.answers.reports import ALL, under
 from annotation.editing.methods import EditAssignment, TooFewAnswers, split_answers
 from annotation.editing.models import (
     EditingItem,

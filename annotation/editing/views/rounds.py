@@ -16,8 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.answers.forms import MIXED, PLAIN_ONLY
-from annotation.answers.models import Answer
-from annotation.answers.reports import ALL, names_of
+from annotation.answers.models import ALL, Answer, names_of
 from annotation.editing.actions.rounds import (
     CHUNK,
     EditingPlan,

@@ -9,8 +9,7 @@ from django.db.models.fields.json import KT
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.actions import numbered_texts
-from annotation.answers.models import Answer
-from annotation.answers.reports import ALL, under
+from annotation.answers.models import ALL, Answer, under
 from annotation.corpus.methods.sentences import seeded_places
 from annotation.editing.models import Revision
 from annotation.editing.reports import newest_revisions

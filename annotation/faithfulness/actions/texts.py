@@ -11,8 +11,7 @@ from django.db.models import QuerySet
 
 from annotation.answers.actions import numbered_labels, numbered_texts
 from annotation.answers.methods.checklist import check_answer
-from annotation.answers.models import Answer, System
-from annotation.answers.reports import under
+from annotation.answers.models import Answer, System, under
 from annotation.editing.models import Revision
 from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.methods.faithfulness import MODES

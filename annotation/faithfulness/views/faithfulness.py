@@ -19,8 +19,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.answers.forms import label_choices
-from annotation.answers.models import Answer
-from annotation.answers.reports import ALL, names_of, used_conditions
+from annotation.answers.models import ALL, Answer, names_of, used_conditions
 from annotation.faithfulness.actions import figures as actions
 from annotation.faithfulness.actions.coherence import (
     KIND,

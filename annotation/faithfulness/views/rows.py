@@ -9,8 +9,8 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.answers.forms import label_choices
-from annotation.answers.models import Answer
-from annotation.answers.reports import labels_name, used_conditions
+from annotation.answers.models import Answer, used_conditions
+from annotation.answers.reports import labels_name
 from annotation.editing.models import Revision
 from annotation.faithfulness.reports.faithfulness import (
     COHERENCE,

@@ -10,8 +10,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 
-from annotation.answers.models import Answer
-from annotation.answers.reports import ALL, is_learned, under, without_superseded
+from annotation.answers.models import ALL, Answer, is_learned, under, without_superseded
 from annotation.corpus.methods.sentences import seeded_places
 from benchmark.judges.methods.canaries import canary_count, places_of_canaries
 from benchmark.judges.reports import CANARY, PLAIN, SWAP, ScoringCallKey

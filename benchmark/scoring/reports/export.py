@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.answers.reports import ALL, under
+from annotation.answers.models import ALL, under
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoreSheet

@@ -13,8 +13,7 @@ from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subque
 from django.db.models.functions import Coalesce, Length
 from django.shortcuts import get_object_or_404
 
-from annotation.answers.models import Answer, Condition, System
-from annotation.answers.reports import is_learned
+from annotation.answers.models import Answer, Condition, System, is_learned
 from annotation.corpus.models import Question
 from benchmark.rubrics.methods.rubric import Rubric, rubric_sha256
 from benchmark.rubrics.models import RubricVersion

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.answers.reports import used_conditions
+from annotation.answers.models import used_conditions
 from annotation.consensus.models import FinalLabel
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.models import FaithfulnessFigures
