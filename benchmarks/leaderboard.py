@@ -137,7 +137,7 @@ def made(rows, sha256, marker, recipe, board, agreement):
 
 def fill(points: pd.DataFrame):
     """A study with an answer and a judge's sheet for every row."""
-    from benchmark.rubrics.actions import default_rubric
+    from benchmark.rubrics.models import default_rubric
     from tests.cast import make_member, make_study
 
     study = make_study("Benchmark")

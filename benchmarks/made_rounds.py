@@ -58,7 +58,7 @@ def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> An
 
 def score(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round over answers, each for several people."""
-    from benchmark.rubrics.actions import default_rubric
+    from benchmark.rubrics.models import default_rubric
     from benchmark.scoring.actions import ScoringPlan, plan_round
 
     _answers(study, wanted["items"])

@@ -25,7 +25,7 @@ from argsum.leaderboard.reports.board import board_choice
 from argsum.prose.actions.runs import CHECK
 from argsum.prose.models import ProseSummary
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.actions import ScoreContent
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.exports import ExportOptions

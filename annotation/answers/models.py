@@ -1,4 +1,4 @@
-"""Conditions of answers, answers, and what they cite.
+"""Conditions of answers, answers, what they cite, and the training data of systems.
 
 Two answers of one system under different conditions are answers to different tasks: figures that
 mix them describe neither. The seed is not part of a condition: it only affects the draw.

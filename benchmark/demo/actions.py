@@ -14,9 +14,8 @@ from annotation.answers.models import Answer, System
 from annotation.corpus.models import Comparison, Question, text_key
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import request_board
-from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import Criterion
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.actions import ScoringPlan, plan_round, set_example
 from benchmark.scoring.methods import length_points, sentence_places
 from benchmark.scoring.models import ScoreSheet

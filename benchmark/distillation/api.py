@@ -10,7 +10,7 @@ from annotation.answers.models import Answer
 from benchmark.distillation.forms import PairsForm
 from benchmark.distillation.methods import BASES
 from benchmark.distillation.reports import choose, datasheet, records
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.api.base import Request, StudyViews, require_valid
 from cqa_site.web.rest.queries import refuse_unknown
 

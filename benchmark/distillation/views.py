@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from benchmark.distillation.forms import PairsForm
 from benchmark.distillation.reports import choose, datasheet, jsonl, records
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 

@@ -22,7 +22,7 @@ from benchmark.judges.reports import (
     sheets_of,
     swap_effect,
 )
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRound, ScoringRun
 from cqa_site.api.base import AnyRequest, DataSerializer, ReadSerializer, Request, public_id
 from cqa_site.people.models import Study, User

@@ -28,8 +28,7 @@ from benchmark.judges.actions.targets import (
     target_of,
 )
 from benchmark.judges.methods.canaries import FEWEST, MOST_ASKED
-from benchmark.rubrics.actions import default_rubric
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User
 from cqa_site.runs.forms.plan import RunPlanForm, differing

@@ -9,9 +9,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from benchmark.rubrics.actions import save_rubric
 from benchmark.rubrics.methods.rubric import RubricError, rubric_from_dict
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, save_rubric
 from benchmark.rubrics.reports import versions_with_counts
 from cqa_site.api.base import Input, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.web.rest.queries import invalid_on

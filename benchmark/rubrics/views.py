@@ -12,7 +12,6 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from benchmark.rubrics.actions import save_rubric
 from benchmark.rubrics.forms import (
     HINT_NAMES,
     MOST_GROUPS,
@@ -26,7 +25,7 @@ from benchmark.rubrics.forms import (
 )
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric, rubric_text
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, save_rubric
 from benchmark.rubrics.reports import use_of, versions_with_counts
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study

@@ -15,9 +15,8 @@ from annotation.answers.forms import (
 )
 from annotation.answers.models import ALL
 from annotation.editing.models import plain_lines
-from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.actions import (
     MOST_ANSWERS,
     SCORING,

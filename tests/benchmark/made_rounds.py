@@ -1,7 +1,7 @@
 """Scoring rounds for tests, with people who score in them."""
 
 from annotation.answers.models import Answer
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring import actions as scoring_rounds
 from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User

@@ -7,8 +7,7 @@ from annotation.answers.models import Answer, System
 from annotation.corpus.models import Argument, Comparison, Question, text_key
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.rubrics.actions import default_rubric
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.models import json_sha256

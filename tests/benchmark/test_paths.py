@@ -9,7 +9,7 @@ from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.methods.options import PEOPLE
 from benchmark.leaderboard.reports.part_tables import pair_of
 from benchmark.navigation import steps
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.files.formats import FORMATS
 from cqa_site.results import snapshots
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots
 from cqa_site.runs.models import Call, Run, WorkerBeat

@@ -5,7 +5,7 @@ from annotation.labelling.models.rounds import Assignment, VoteEvent
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.people.models import Rater
 from tests.argsum.made_cells import make_count, make_dataset, make_system_run
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets

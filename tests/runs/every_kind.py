@@ -22,7 +22,7 @@ from argsum.writing.actions.prompts import PROMPTS as WRITING_PROMPTS
 from argsum.writing.actions.runs import target_of as clusters_of
 from benchmark.preferences.kind import PROMPTS as PREFERENCE_PROMPTS
 from benchmark.preferences.kind import target_of as pairs_of
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.endpoints import first_prompts

@@ -16,8 +16,7 @@ from django.utils.translation import ngettext
 from annotation.imports.actions.entries import RaterKey
 from annotation.imports.actions.reconciliation import StudyReconciliation
 from benchmark.leaderboard.actions import request_board
-from benchmark.rubrics.actions import default_rubric
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.actions import SCORING
 from benchmark.scoring.models import ScoreEvent, ScoreSheet
 from cqa_site.people.models import Rater, Study

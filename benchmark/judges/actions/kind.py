@@ -21,9 +21,8 @@ from benchmark.judges.methods.judgements import (
     read_judgement,
 )
 from benchmark.judges.reports import CANARY, PLAIN, SWAP, ScoringCallKey
-from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.rubric import Rubric
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.models import ScoringRun
 from cqa_site.judging.prompts import (
     PromptLayout,

@@ -14,7 +14,7 @@ from benchmark.agreement.reports.snapshot import TOTAL, AgreementSelection, snap
 from benchmark.agreement.reports.summary import agreement_finding
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.results import snapshots
 from cqa_site.stats.estimate import from_json
@@ -43,7 +43,7 @@ def scored_study():
 def built(build_once):
     """By four criteria: a report of agreement has 8 columns instead of 19."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchmark.rubrics.actions.COMPQA", BRIEF)
+        patch.setattr("benchmark.rubrics.models.COMPQA", BRIEF)
         yield build_once(scored_study)
 
 

@@ -12,8 +12,8 @@ from django.urls import reverse
 from annotation.answers.models import Answer
 from annotation.corpus.models import text_key
 from benchmark.imports.methods.columns import guess_columns
-from benchmark.rubrics.actions import default_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent, Rater

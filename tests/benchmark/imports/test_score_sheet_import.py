@@ -6,8 +6,8 @@ from annotation.answers.models import Answer, System
 from annotation.corpus.models import Question
 from annotation.generation.actions.answer_runs import condition
 from benchmark.imports.methods.columns import guess_columns, read_field
-from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.models import default_rubric, save_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater

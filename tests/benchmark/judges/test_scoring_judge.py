@@ -14,8 +14,8 @@ from benchmark.judges.actions.targets import (
     target_of,
 )
 from benchmark.judges.reports import ScoringCallKey
-from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.models import default_rubric, save_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRun
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.people.models import Role

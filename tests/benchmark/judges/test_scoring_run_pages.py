@@ -13,7 +13,7 @@ from benchmark.judges.actions.kind import PROMPTS
 from benchmark.judges.actions.targets import chosen_answers, count_other_conditions, target_of
 from benchmark.judges.forms import ScoringRunForm
 from benchmark.judges.methods.judgements import JudgementState
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.integrity import find_violations

@@ -9,7 +9,7 @@ from tests.benchmark.made_sheets import BRIEF
 def brief_rubric():
     """Studies score by four criteria: a board has 8 columns instead of 19."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("benchmark.rubrics.actions.COMPQA", BRIEF)
+        patch.setattr("benchmark.rubrics.models.COMPQA", BRIEF)
         yield
 
 

@@ -14,7 +14,7 @@ from annotation.answers.models import Answer
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots

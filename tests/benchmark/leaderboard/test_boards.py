@@ -17,7 +17,7 @@ from benchmark.leaderboard.reports.snapshot import (
     pack_rows,
     read_rows,
 )
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet, ScoringRound, ScoringRun
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots

@@ -15,7 +15,7 @@ from benchmark.distillation.reports import choose, datasheet, records
 from benchmark.leaderboard.actions import BOARDS, SLICE_JOB
 from benchmark.leaderboard.models import BoardSlice
 from benchmark.leaderboard.reports.snapshot import read_rows
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.results import snapshots
 from cqa_site.runs import jobs
 from cqa_site.stats.estimate import to_json

@@ -8,7 +8,7 @@ from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.methods.figures import ScoreBoard
 from benchmark.leaderboard.reports.standings import chosen_judge
 from benchmark.leaderboard.reports.summary import board_finding, ground_of
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.results import snapshots
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
 from tests.cast import make_study

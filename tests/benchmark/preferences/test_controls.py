@@ -8,7 +8,7 @@ from benchmark.preferences.kind import PREFERRING
 from benchmark.preferences.kind import _known as judged_controls
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.preferences.reports import choices_of, results_of
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds import lifecycle
 from cqa_site.rounds.access import decide_rater

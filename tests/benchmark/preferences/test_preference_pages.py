@@ -11,7 +11,7 @@ from benchmark.preferences import reports
 from benchmark.preferences.finding import finding
 from benchmark.preferences.kind import turned
 from benchmark.preferences.methods.ranking import rank_by_preference
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from cqa_site.rounds.access import decide_rater
 from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.benchmark.preferences.made_preferences import (

@@ -16,7 +16,7 @@ from annotation.generation.actions.answer_runs import condition
 from benchmark.judges.actions.targets import chosen_answers, count_learned, target_of
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.reports.snapshot import board_marker
-from benchmark.rubrics.actions import default_rubric
+from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.export import export_rows, export_types
 from benchmark.scoring.reports.sheets import count_learned_sheets, counted_sheets

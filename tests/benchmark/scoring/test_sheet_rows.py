@@ -5,10 +5,9 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from benchmark.leaderboard.reports.snapshot import board_table
-from benchmark.rubrics.actions import default_rubric, save_rubric
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import RESERVED
-from benchmark.rubrics.models import RubricVersion
+from benchmark.rubrics.models import RubricVersion, default_rubric, save_rubric
 from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sheets
