@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from argsum.analysis.models import Analysis, FoundPoint, PointChange
+from argsum.analysis.reports.analyses import theme_names
 from argsum.analysis.reports.mentions import theme_counts
-from argsum.analysis.reports.themes import theme_names
 from cqa_site.people.models import User
 
 from .edits import MOST_POINTS, Edit, EditConflict, EditRefused, alive, editing, store

@@ -80,12 +80,6 @@ def theme_figures(analysis: Analysis) -> list[dict[str, Any]]:
     return sorted(themes, key=lambda row: (not row["name"], -row["comments"], row["name"]))
 
 
-def theme_names(analysis: Analysis) -> list[str]:
-    """Return the names of all themes of key points that are not gone, in order; one query."""
-    rows = analysis.points.filter(state__in=FoundPoint.ALIVE).exclude(theme="").order_by("theme")
-    return list(rows.values_list("theme", flat=True).distinct())
-
-
 def themes_of(
     analysis: Analysis,
     narrow: StatementSearch,

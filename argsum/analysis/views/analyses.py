@@ -53,6 +53,7 @@ from argsum.analysis.reports.analyses import (
     changes_of,
     foreign_language,
     listed,
+    theme_names,
     writing_of,
 )
 from argsum.analysis.reports.encoders import encoder_of
@@ -65,7 +66,7 @@ from argsum.analysis.reports.points import (
 )
 from argsum.analysis.reports.readers import blinding_rounds
 from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
-from argsum.analysis.reports.themes import theme_names, themes_of
+from argsum.analysis.reports.themes import themes_of
 from argsum.datasets.models import Cell
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

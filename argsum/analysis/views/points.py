@@ -36,6 +36,7 @@ from argsum.analysis.models import Analysis, FoundPoint, PointChange
 from argsum.analysis.reports.analyses import (
     StatementSearch,
     changes_of,
+    theme_names,
     writer_in_words,
 )
 from argsum.analysis.reports.history import name_changes
@@ -48,7 +49,6 @@ from argsum.analysis.reports.points import (
     statement_page,
     statement_rows,
 )
-from argsum.analysis.reports.themes import theme_names
 from argsum.analysis.reports.voices import both_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import StudyRequest

@@ -10,10 +10,10 @@ from argsum.analysis.actions.edits import (
 )
 from argsum.analysis.actions.themes import merge_themes, move_to_theme, rename_theme
 from argsum.analysis.models import Analysis, FoundPoint, Placement
-from argsum.analysis.reports.analyses import StatementSearch
+from argsum.analysis.reports.analyses import StatementSearch, theme_names
 from argsum.analysis.reports.mentions import narrowed_counts, theme_counts
 from argsum.analysis.reports.report import ReportRequest, report_of
-from argsum.analysis.reports.themes import said_by_few, theme_names
+from argsum.analysis.reports.themes import said_by_few
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
 
