@@ -17,7 +17,7 @@ from argsum.counting.methods.released_counts import (
     same_references,
 )
 from argsum.counting.models import CountSheet
-from argsum.datasets.imports.cells import CellReconciliation
+from argsum.datasets.imports.argument_files import CellReconciliation
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary

@@ -26,8 +26,7 @@ from argsum.datasets.reports.comments import not_english
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
 
-from .argument_files import dataset_name
-from .cells import CellReconciliation
+from .argument_files import CellReconciliation, dataset_name
 from .comment_files import (
     ARE_NEW,
     ARE_SAME,

@@ -21,8 +21,14 @@ from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, R
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ImportForm
 
-from .argument_files import BOOK, PUBLISHED_RECIPE, CellEntry, dataset_name, funnel_words
-from .cells import CellReconciliation
+from .argument_files import (
+    BOOK,
+    PUBLISHED_RECIPE,
+    CellEntry,
+    CellReconciliation,
+    dataset_name,
+    funnel_words,
+)
 
 
 @dataclass

@@ -46,11 +46,11 @@ from .argument_files import (
     DATASET,
     TOPIC,
     dataset_name,
+    existing_dataset,
     read_argkp,
     read_list,
     read_pairs,
 )
-from .cells import existing_dataset
 from .comment_files import COMMENTS, OWN, read_comments
 from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
 from .datasets import (

@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from argsum.datasets.imports.cells import existing_dataset
+from argsum.datasets.imports.argument_files import existing_dataset
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, as_stance
 from argsum.datasets.methods.statements import plain
 from argsum.datasets.models import Cell, CellArgument, Dataset

@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from argsum.counting.methods.released_counts import LEFT_OUT
-from argsum.datasets.imports.cells import existing_dataset
+from argsum.datasets.imports.argument_files import existing_dataset
 from argsum.datasets.models import Dataset
 from argsum.imports.methods.released_scores import (
     CLUSTERINGS,
