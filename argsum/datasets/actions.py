@@ -42,7 +42,7 @@ from argsum.datasets.reports.comments import ATTRIBUTES, COMMENTS, GROUP, is_of_
 from argsum.datasets.reports.datasets import analyses, imported_sets
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.runs.ledger.gates import insert_like
+from cqa_site.web.database import insert_like
 
 PIECE = 2_000
 

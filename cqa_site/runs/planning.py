@@ -18,10 +18,11 @@ from cqa_site.judging.endpoints import CostEstimate, estimate, estimate_messages
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
 from cqa_site.runs.models import PromptVersion
+from cqa_site.web.database import insert_like
 
 from . import jobs as bell
 from .kinds import CallRequest
-from .ledger.gates import insert_like, prices_of
+from .ledger.gates import prices_of
 from .ledger.lease import key_of, planned_key, questions_for, request_of
 from .models import Call, Run
 

@@ -18,10 +18,11 @@ from cqa_site.judging.rate_limits import MAX_LOSSES
 from cqa_site.runs import processes
 from cqa_site.runs.kinds import CallRequest, EndedCall, ReplyReading, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
+from cqa_site.web.database import write_each
 from cqa_site.web.logging import security
 
 from . import gates as money
-from .gates import OpenGate, write_each
+from .gates import OpenGate
 
 # From this many losses on, a call is asked apart from the others.
 SUSPECT = 2

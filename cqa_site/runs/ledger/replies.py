@@ -20,9 +20,10 @@ from cqa_site.judging.rate_limits import (
 )
 from cqa_site.runs.kinds import EndedCall, ReplyReading, RunKind, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
+from cqa_site.web.database import write_each
 
 from . import gates as money
-from .gates import OpenGate, write_each
+from .gates import OpenGate
 from .lease import OutgoingRequest, doubled_limit
 
 OUTCOMES = {
