@@ -86,8 +86,9 @@ def number_of(text: str) -> int:
 
 def _exercises(label_round: Any, taken: int) -> None:
     """Sentences outside the round on which people train and qualify."""
-    from annotation.corpus.models import Argument, text_key
+    from annotation.corpus.models import Argument
     from annotation.labelling.actions.exercises import TRAINING
+    from cqa_site.tabular.cells import text_key
 
     pair = label_round.study.comparisons.first()
     texts = {

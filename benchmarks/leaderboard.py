@@ -149,8 +149,9 @@ def fill(points: pd.DataFrame):
 
 def fill_answers(study, points: pd.DataFrame) -> list:
     from annotation.answers.models import Answer, System
-    from annotation.corpus.models import Comparison, Question, text_key
+    from annotation.corpus.models import Comparison, Question
     from annotation.generation.actions.answer_runs import condition
+    from cqa_site.tabular.cells import text_key
 
     comparison = Comparison.objects.create(study=study, object1="tea", object2="coffee")
     questions = Question.objects.bulk_create(

@@ -126,7 +126,8 @@ def _pairs(study: Any, wanted: int) -> list[Any]:
 
 def _arguments(study: Any, wanted: int) -> list[Any]:
     """About fifteen sentences of each pair."""
-    from annotation.corpus.models import Argument, text_key
+    from annotation.corpus.models import Argument
+    from cqa_site.tabular.cells import text_key
 
     pairs = _pairs(study, max(1, wanted // 15))
 
@@ -142,8 +143,9 @@ def _answers(study: Any, wanted: int) -> None:
     """Answers of eight systems to each question, with a list of three arguments."""
     from annotation.answers.actions import argument_list
     from annotation.answers.models import Answer, System
-    from annotation.corpus.models import Question, text_key
+    from annotation.corpus.models import Question
     from annotation.generation.actions.answer_runs import condition
+    from cqa_site.tabular.cells import text_key
 
     asked = -(-wanted // SYSTEMS)
     written = condition(study, scenario=4)
@@ -176,9 +178,9 @@ def _answers(study: Any, wanted: int) -> None:
 
 def _summary_sets(study: Any, wanted: int) -> None:
     """Twelve cells, and so many sets of each that there are enough."""
-    from annotation.corpus.models import text_key
     from argsum.datasets.models import Cell, Dataset, ReferenceKeyPoint
     from argsum.keypoints.models import SummarySet, SystemSummary
+    from cqa_site.tabular.cells import text_key
 
     dataset = Dataset.objects.create(study=study, name="Benchmark")
     cells = Cell.objects.bulk_create(

@@ -7,10 +7,11 @@ from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.test import Client
 
-from annotation.corpus.models import Argument, Comparison, text_key
+from annotation.corpus.models import Argument, Comparison
 from annotation.labelling.models.rounds import Guideline, Item, LabelRound
 from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.people.sign_in.second_step import NOTED_KEY
+from cqa_site.tabular.cells import text_key
 
 LEVELS = [
     {"value": 0, "name": "Not relevant", "meaning": "Nothing to compare with.", "example": ""},

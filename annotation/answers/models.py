@@ -14,9 +14,10 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.corpus.models import ArgumentList, Question, text_key
+from annotation.corpus.models import ArgumentList, Question
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Study
+from cqa_site.tabular.cells import text_key
 
 Part = dict[str, Any]
 

@@ -1,16 +1,12 @@
 """Comparisons, their arguments and questions, and the vectors of sentences."""
 
-import hashlib
 import uuid
 
 from django.db import models
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-
-def text_key(text: str) -> str:
-    """Return the SHA-256 of a text exactly as given; white space and case matter."""
-    return hashlib.sha256(text.encode()).hexdigest()
+from cqa_site.tabular.cells import text_key
 
 
 class Comparison(models.Model):

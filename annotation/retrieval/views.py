@@ -16,7 +16,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST
 
 from annotation.corpus.methods.sentences import split_sentence
-from annotation.corpus.models import Argument, Comparison, text_key
+from annotation.corpus.models import Argument, Comparison
 from annotation.retrieval.actions import arguments as retrieval_actions
 from annotation.retrieval.actions import corpora as actions
 from annotation.retrieval.actions.arguments import MOST_HITS, AddedArguments, search, sentences_of
@@ -32,6 +32,7 @@ from annotation.retrieval.forms import (
 from annotation.retrieval.models import CamRequest, Corpus
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
+from cqa_site.tabular.cells import text_key
 from cqa_site.web.limits import TooLarge, is_too_large
 
 PER_PAGE = 50

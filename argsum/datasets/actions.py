@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Count, Max, ProtectedError, Q
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models import text_key
 from argsum.datasets.methods.argument_cells import group_name
 from argsum.datasets.methods.preprocessing import (
     COMMENT_STEPS,
@@ -42,6 +41,7 @@ from argsum.datasets.reports.comments import ATTRIBUTES, COMMENTS, GROUP, is_of_
 from argsum.datasets.reports.datasets import analyses, imported_sets
 from cqa_site.people.access import record
 from cqa_site.people.models import User
+from cqa_site.tabular.cells import text_key
 from cqa_site.web.database import insert_like
 
 PIECE = 2_000

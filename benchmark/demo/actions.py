@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.answers.models import Answer, System
-from annotation.corpus.models import Comparison, Question, text_key
+from annotation.corpus.models import Comparison, Question
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import request_board
 from benchmark.rubrics.methods.rubric import Criterion
@@ -22,6 +22,7 @@ from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.rounds.lifecycle import open_round
+from cqa_site.tabular.cells import text_key
 
 SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")
 # Aspect, sentence on the first object, sentence on the second.

@@ -1,5 +1,6 @@
 """Cells as text, numbers, truth values or dates, and strict JSON."""
 
+import hashlib
 import json
 import math
 import re
@@ -401,3 +402,8 @@ def _read_moment(text: str, form: str) -> datetime:
     if not form:
         return datetime.fromisoformat(text)
     return datetime.strptime(text, form)
+
+
+def text_key(text: str) -> str:
+    """Return the SHA-256 of a text exactly as given; white space and case matter."""
+    return hashlib.sha256(text.encode()).hexdigest()

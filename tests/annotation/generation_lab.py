@@ -1,11 +1,12 @@
 """A study with questions, arguments and labels, and a scripted endpoint that writes answers."""
 
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models import Argument, Comparison, Question, text_key
+from annotation.corpus.models import Argument, Comparison, Question
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, Run
+from cqa_site.tabular.cells import text_key
 from tests.annotation.made_generations import plan_of, scenario
 from tests.cast import make_guideline, make_member, make_study
 from tests.runs.made_runs import make_endpoint

@@ -3,7 +3,6 @@
 from datetime import date
 from types import SimpleNamespace
 
-from annotation.corpus.models import text_key
 from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
@@ -21,6 +20,7 @@ from argsum.metrics.models import MetricScore
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.models import Place
+from cqa_site.tabular.cells import text_key
 from tests.argsum.analysis.made_comments import comment_on_all, write_analysis
 
 TOPIC = "Every town should keep a public night bus"

@@ -4,13 +4,14 @@ import random
 
 from annotation.answers.actions import argument_list
 from annotation.answers.models import Answer, System
-from annotation.corpus.models import Argument, Comparison, Question, text_key
+from annotation.corpus.models import Argument, Comparison, Question
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.models import json_sha256
+from cqa_site.tabular.cells import text_key
 
 TEXT = "A kayak is faster than a canoe [1]. A canoe carries more. Final Choice: kayak (answer {})."
 

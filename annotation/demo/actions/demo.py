@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.answers.actions import argument_list
 from annotation.answers.models import Answer, System
 from annotation.consensus.actions.consensus import recompute_final_labels
-from annotation.corpus.models import Argument, Comparison, Question, text_key
+from annotation.corpus.models import Argument, Comparison, Question
 from annotation.editing.actions.rounds import EditingPlan, plan_round
 from annotation.editing.models import EditingRound
 from annotation.figures.actions import LABEL_ROUNDS
@@ -35,6 +35,7 @@ from cqa_site.rounds.onboarding.actions import grant_qualification, save_version
 from cqa_site.rounds.onboarding.forms import STARTS, OnboardingForm
 from cqa_site.rounds.queue import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
+from cqa_site.tabular.cells import text_key
 
 SEED = 7
 TEXTS: dict[str, Any] = json.loads(Path(__file__).with_name("texts.json").read_text("utf-8"))

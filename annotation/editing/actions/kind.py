@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.answers.actions import numbered_texts
-from annotation.corpus.models import text_key
 from annotation.editing.actions.rounds import make_expert_answers
 from annotation.editing.models import (
     EarlierDraft,
@@ -28,6 +27,7 @@ from cqa_site.rounds.drafts import DraftSubmission, is_same_page, save_draft
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import Desk
 from cqa_site.rounds.progress import SUBMITTED, count_of
+from cqa_site.tabular.cells import text_key
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.corpus.models import text_key
 from annotation.editing.models import EditingRound
 from annotation.faithfulness.actions.figures import latest_job
 from annotation.faithfulness.actions.texts import embedding_of, stale_pairs
@@ -45,6 +44,7 @@ from annotation.faithfulness.reports.tables import MODES
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.tabular.cells import text_key
 from cqa_site.web.pages import text_of
 
 PER_PAGE = 30

@@ -19,7 +19,7 @@ from annotation.answers.models import (
     identity,
     wording_of,
 )
-from annotation.corpus.models import Question, text_key
+from annotation.corpus.models import Question
 from annotation.generation.models import GenerationRun
 from annotation.labelling.models.rounds import label_rounds_of
 from cqa_site.judging.reply_parsing import PARSER_VERSION, ReplyNotUsable, parse_prose
@@ -27,6 +27,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs import kinds
 from cqa_site.runs.kinds import EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.tabular.cells import text_key
 
 from .prompts import (
     SCENARIOS,

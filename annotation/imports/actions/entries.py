@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.answers.models import Answer, System
-from annotation.corpus.models import text_key
 from annotation.imports.methods.question_list import read_question_list
 from annotation.imports.methods.releases import (
     HUMAN,
@@ -33,6 +32,7 @@ from cqa_site.files.actions.imports import (
     rejected,
 )
 from cqa_site.tabular import Problem
+from cqa_site.tabular.cells import text_key
 
 Unit = tuple[str, str, str]
 ItemKey = tuple[str, str]

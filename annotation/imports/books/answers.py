@@ -10,9 +10,10 @@ from django.utils.translation import ngettext
 
 from annotation.answers.actions import list_key
 from annotation.answers.models import Answer, LearnedComparison, System
-from annotation.corpus.models import ArgumentList, ListedArgument, Question, text_key
+from annotation.corpus.models import ArgumentList, ListedArgument, Question
 from annotation.generation.actions.answer_runs import condition
 from cqa_site.people.models import Study
+from cqa_site.tabular.cells import text_key
 
 from ..actions.entries import AnswerEntry, QuestionEntry
 from .arguments import ArgumentBook, ComparisonBook, EntryReconciliation, Pair

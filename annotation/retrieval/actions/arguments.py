@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connections, router, transaction
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models import Argument, Comparison, text_key
+from annotation.corpus.models import Argument, Comparison
 from annotation.retrieval.methods.cam import NotACamReply, best, read_reply, request_of
 from annotation.retrieval.methods.corpus import Query, fts5_expression, tsquery_expression
 from annotation.retrieval.models import (
@@ -21,6 +21,7 @@ from cqa_site.judging.chat import Failure
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
+from cqa_site.tabular.cells import text_key
 
 # Sentences of corpora that name both objects, found by the database's full-text index.
 #

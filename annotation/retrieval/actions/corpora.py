@@ -12,7 +12,6 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models import text_key
 from annotation.retrieval.methods.corpus import (
     CorpusFile,
     CorpusLine,
@@ -25,6 +24,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.tabular import UnreadableFile, preview, printable_name
+from cqa_site.tabular.cells import text_key
 from cqa_site.web.limits import path_of, write_upload
 
 State = Corpus.State

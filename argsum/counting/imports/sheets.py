@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models import text_key
 from annotation.imports.books.votes import RaterBook
 from argsum.counting.methods.released_counts import (
     CountedSet,
@@ -23,6 +22,7 @@ from argsum.datasets.models import Cell, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
 from cqa_site.files.actions.imports import ImportEntry, named_by
 from cqa_site.people.models import Rater, Study
+from cqa_site.tabular.cells import text_key
 
 # One judgement as a file states it, and what it goes into.
 

@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.corpus.models import text_key
 from argsum.datasets.actions import in_use, prepare_dataset, stored_half, usual_steps
 from argsum.datasets.forms import DatasetForm
 from argsum.datasets.methods.argument_cells import RawArgument, RawCell
@@ -20,6 +19,7 @@ from argsum.datasets.methods.preprocessing import HALF, ONE_ROW, PUBLISHED, Half
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ImportForm
+from cqa_site.tabular.cells import text_key
 
 from .argument_files import (
     BOOK,

@@ -11,13 +11,13 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models import text_key
 from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet
 from argsum.datasets.actions import prepare_dataset
 from argsum.datasets.methods.preprocessing import PAPER_STEPS
 from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from cqa_site.people.models import Rater, Role, Study, User
+from cqa_site.tabular.cells import text_key
 
 # What two invented systems make of the demo's arguments: written directly, nothing is computed.
 #

@@ -10,7 +10,6 @@ from django.db.models import Max
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.corpus.models import text_key
 from argsum.analysis.actions.analyses import count_analysis, count_points
 from argsum.analysis.actions.edits import move_statements, set_state
 from argsum.analysis.actions.themes import move_to_theme
@@ -21,6 +20,7 @@ from argsum.datasets.models import Cell, Dataset
 from argsum.datasets.reports.comments import COMMENTS
 from argsum.scorers.actions.scorers import default_scorers
 from cqa_site.people.models import Role, Study, User
+from cqa_site.tabular.cells import text_key
 
 TOPIC = "What do you think of the new pool?"
 # Whatever speaks of it belongs behind one key point; and a key point that nobody needs.

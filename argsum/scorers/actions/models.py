@@ -388,7 +388,7 @@ class QualityColumn:
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
         """Return the value of the newest argument with each text, on the topic if one is given."""
-        from annotation.corpus.models import text_key
+        from cqa_site.tabular.cells import text_key
 
         keys = [text_key(text) for text in arguments]
         rows = CellArgument.objects.filter(

@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.answers.models import Answer
-from annotation.corpus.models import text_key
 from annotation.imports.actions.entries import AnswerEntry, kind_of
 from annotation.imports.books.answers import Place
 from annotation.imports.methods.releases import RaterNames
@@ -22,6 +21,7 @@ from cqa_site.files.actions.files import OTHER, SAME, decided
 from cqa_site.files.actions.imports import Flag, ImportSource, Line, Near, Note, rejected
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
+from cqa_site.tabular.cells import text_key
 
 from .entries import BOOK, SheetEntry, chosen_rubric
 

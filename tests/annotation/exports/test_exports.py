@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.corpus.methods.column_guess import guess_mapping
-from annotation.corpus.models import Argument, text_key
+from annotation.corpus.models import Argument
 from annotation.exports import actions as exports
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.tables import VOTE_TYPES
@@ -28,6 +28,7 @@ from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots
 from cqa_site.runs import jobs
+from cqa_site.tabular.cells import text_key
 from tests.annotation.imports.import_files import take
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.lengths import mostly

@@ -7,7 +7,6 @@ import uuid
 import numpy as np
 
 from annotation.consensus.models import FinalLabel
-from annotation.corpus.models import text_key
 from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.actions import figures
@@ -20,6 +19,7 @@ from cqa_site.runs import jobs
 from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.models import Endpoint, Job, Run
+from cqa_site.tabular.cells import text_key
 from tests.annotation.made_answers import make_answer, make_list, make_question
 from tests.cast import make_label_round
 from tests.runs.made_runs import carry_run

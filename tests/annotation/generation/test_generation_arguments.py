@@ -6,7 +6,7 @@ import json
 import pytest
 
 from annotation.consensus.models import FinalLabel, PreferredLabels
-from annotation.corpus.models import Argument, ArgumentList, Comparison, text_key
+from annotation.corpus.models import Argument, ArgumentList, Comparison
 from annotation.generation.actions.prompts import (
     PROMPTS,
     REASONS,
@@ -20,6 +20,7 @@ from annotation.generation.actions.prompts import (
 from annotation.generation.reports import LEFT_OUT
 from annotation.labelling.models.rounds import LabelRound, label_rounds_of
 from cqa_site.runs.actions.endpoints import first_prompts
+from cqa_site.tabular.cells import text_key
 from tests import cast
 from tests.annotation.made_answers import make_question
 

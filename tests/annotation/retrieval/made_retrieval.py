@@ -1,9 +1,10 @@
 """Corpora and answers of a CAM service, written directly."""
 
-from annotation.corpus.models import Comparison, text_key
+from annotation.corpus.models import Comparison
 from annotation.retrieval.methods.corpus import is_comparative
 from annotation.retrieval.models import CamRequest, Corpus, CorpusSentence
 from cqa_site.people.models import Study, User
+from cqa_site.tabular.cells import text_key
 
 SENTENCES = (
     "Tea is cheaper than coffee.",

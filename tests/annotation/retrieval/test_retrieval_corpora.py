@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.corpus.models import Argument, text_key
+from annotation.corpus.models import Argument
 from annotation.retrieval.actions import corpora as actions
 from annotation.retrieval.models import ArgumentOrigin, Corpus, CorpusSentence
 from cqa_site.files.actions import exports
@@ -17,6 +17,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.jobs import JobRefused
 from cqa_site.runs.models import Job
+from cqa_site.tabular.cells import text_key
 from tests import cast
 from tests.annotation.retrieval.made_retrieval import SENTENCES, make_corpus
 

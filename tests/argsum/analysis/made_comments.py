@@ -7,7 +7,6 @@ from datetime import date, timedelta
 
 import pytest
 
-from annotation.corpus.models import text_key
 from argsum.analysis.actions.analyses import count_analysis, count_points, start_analysis
 from argsum.analysis.methods import key_points
 from argsum.analysis.methods.key_points import NONE, ClusteringResult
@@ -15,6 +14,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs
+from cqa_site.tabular.cells import text_key
 
 TOPIC = "The town library"
 # Word that every statement of a theme ends with → what else they say.

@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.answers.models import Answer
-from annotation.corpus.models import text_key
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import default_rubric
@@ -18,6 +17,7 @@ from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.tabular import preview
+from cqa_site.tabular.cells import text_key
 from tests import cast
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.api.conftest import client_of
