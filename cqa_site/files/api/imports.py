@@ -41,7 +41,7 @@ from cqa_site.files.api.bodies import (
     ProblemFilter,
 )
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
-from cqa_site.web.limits import TooLarge
+from cqa_site.web.database import TooLarge
 from cqa_site.web.rest.queries import conflict_on
 
 BUSY = NotInThisState
