@@ -23,7 +23,7 @@ class AnnotationConfig(AppConfig):
         from annotation.study.paths import JUDGE, RELEVANCE
         from cqa_site.results import snapshots as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import database, navigation
+        from cqa_site.web import navigation, storage
 
         navigation.add_entries(study_entries)
         navigation.add_finders(*FINDERS)
@@ -39,4 +39,4 @@ class AnnotationConfig(AppConfig):
         LABELS.agreed = agreed_labels
         EDITING.after_closing = (figures.after_closing,)
         results.register(LABEL_ROUNDS)
-        database.register(find_violations)
+        storage.register(find_violations)

@@ -10,7 +10,7 @@ from annotation.retrieval.actions import corpora as retrieval_corpora
 from cqa_site.files.actions.exports import FOLDERS, register
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
-from cqa_site.web.database import chore
+from cqa_site.web.storage import chore
 
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)

@@ -14,7 +14,7 @@ from argsum.scorers.actions import scorers as scorer_trying
 from argsum.scorers.actions import training as scorer_training
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
-from cqa_site.web.database import chore
+from cqa_site.web.storage import chore
 
 handles(key_point_boards.JOB)(key_point_boards.make_board)
 handles(system_runs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(system_jobs.make_sets)

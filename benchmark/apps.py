@@ -17,7 +17,7 @@ class BenchmarkConfig(AppConfig):
         from benchmark.scoring.reports.sheets import find_violations
         from cqa_site.results import snapshots as results
         from cqa_site.rounds.kind import register
-        from cqa_site.web import database, navigation
+        from cqa_site.web import navigation, storage
 
         navigation.add_entries(score_entries)
         navigation.add_finders(RUBRICS)
@@ -31,4 +31,4 @@ class BenchmarkConfig(AppConfig):
         add_part("benchmark.demo.actions.add_round")
         add_part("benchmark.demo.actions.add_scores")
         add_part("benchmark.preferences.actions.add_demo_round")
-        database.register(find_violations)
+        storage.register(find_violations)

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.files.actions.files import APPLY_JOB, CHECK_JOB
 from cqa_site.files.actions.import_jobs import BATCH_JOB, run_apply, run_batch, run_check
 from cqa_site.runs.jobs import handles
-from cqa_site.web.database import chore
 from cqa_site.web.navigation import MenuEntry
+from cqa_site.web.storage import chore
 
 from .actions import exports as retention
 from .models import ImportFile

@@ -7,6 +7,6 @@ class ResultsConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.results.snapshots import find_violations
-        from cqa_site.web import database
+        from cqa_site.web import storage
 
-        database.register(find_violations)
+        storage.register(find_violations)

@@ -11,9 +11,9 @@ class RunsConfig(AppConfig):
         from cqa_site.runs.kinds import RUNS, run_entries
         from cqa_site.runs.models import Endpoint, Run
         from cqa_site.sealing import HELD
-        from cqa_site.web import database, navigation
+        from cqa_site.web import navigation, storage
 
         HELD.extend([(Endpoint, "key_ciphertext"), (Run, "webhook_ciphertext")])
         navigation.add_entries(run_entries)
         navigation.add_finders(RUNS)
-        database.register(find_violations)
+        storage.register(find_violations)

@@ -18,7 +18,7 @@ from cqa_site.judging.endpoints import CostEstimate, estimate, estimate_messages
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
 from cqa_site.runs.models import PromptVersion
-from cqa_site.web.database import insert_like
+from cqa_site.web.storage import insert_like
 
 from . import jobs as bell
 from .kinds import CallRequest

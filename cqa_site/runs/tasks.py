@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from cqa_site.web.database import keep_house
+from cqa_site.web.storage import keep_house
 
 from . import jobs
 from .carrying import clients, worker

@@ -24,7 +24,7 @@ from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
-from cqa_site.web.database import CHORES, keep_house
+from cqa_site.web.storage import CHORES, keep_house
 from tests.cast import make_label_round, sign_in
 
 pytestmark = pytest.mark.django_db

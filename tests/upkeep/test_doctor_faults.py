@@ -33,7 +33,7 @@ from cqa_site.runs.ledger.gates import seal
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
 from cqa_site.upkeep.doctor.findings import CheckState
-from cqa_site.web.database import CHORES, keep_house, kept_at
+from cqa_site.web.storage import CHORES, keep_house, kept_at
 from tests.cast import make_study
 from tests.runs.judging import Lab
 

@@ -41,8 +41,8 @@ from cqa_site.files.api.bodies import (
     ProblemFilter,
 )
 from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
-from cqa_site.web.database import TooLarge
 from cqa_site.web.rest.queries import conflict_on
+from cqa_site.web.storage import TooLarge
 
 BUSY = NotInThisState
 

@@ -22,7 +22,7 @@ from cqa_site.rounds.models import ParticipantLink, Round
 from cqa_site.runs.jobs import UNEXPECTED, workers_alive
 from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
-from cqa_site.web.database import kept_at
+from cqa_site.web.storage import kept_at
 
 from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, well, wrong

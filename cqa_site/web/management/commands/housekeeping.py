@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from cqa_site.web.database import keep_house
+from cqa_site.web.storage import keep_house
 
 
 class Command(BaseCommand):

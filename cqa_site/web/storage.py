@@ -1,4 +1,4 @@
-"""Prepared queries, database invariants and housekeeping chores."""
+"""What the site stores: uploads on disk; prepared queries, writes of many rows, invariants, chores."""
 
 import hashlib
 import json
