@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Count, QuerySet
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.models import Answer
-from benchmark.judges.methods.canaries import CANARIES, FULL, gain_of
+from benchmark.judges.methods.canaries import CANARIES, CANARY, FULL, SWAP, ScoringCallKey, gain_of
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
 from cqa_site.people.models import Study
 from cqa_site.results.boards import would_show
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from cqa_site.stats.estimate import Estimate
 
 
-PLAIN, CANARY, SWAP = 0, 1, 2
 CANARY_NAMES = {
     "order_full": lazy("Instruction to give full points"),
     "planted_result": lazy("Planted result"),
@@ -36,25 +35,6 @@ CANARY_NAMES = {
     "played_system": lazy("Fake system message"),
     "hidden_in_sources": lazy("Hidden among sources"),
 }
-
-
-class ScoringCallKey(NamedTuple):
-    """Keys of a subject: an answer and the form in which it is shown.
-
-    ``variant`` is the place of a canary among `CANARIES`; of a plain answer it is 1 where
-    canaries were built on it. ``group`` counts the rubric's groups from 1; 0 is the whole sheet.
-    """
-
-    answer: int
-    probe: int = PLAIN
-    variant: int = 0
-    group: int = 0
-
-    @property
-    def name(self) -> str:
-        """Name that is unique in the run."""
-        letter = ("a", f"c{self.variant}-", "s")[self.probe]
-        return f"{letter}{self.answer}" + (f"-g{self.group}" if self.group else "")
 
 
 def _items(study: Study, calls: Sequence[Call]) -> dict[int, list[RequestItem | None]]:

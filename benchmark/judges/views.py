@@ -15,12 +15,9 @@ from annotation.answers.models import Answer, names_of, used_conditions
 from benchmark.judges.actions.kind import KIND, ScoringKind
 from benchmark.judges.actions.targets import count_held_out, count_learned, count_other_conditions
 from benchmark.judges.forms import ScoringRunForm
+from benchmark.judges.methods.canaries import CANARY, PLAIN, SWAP, ScoringCallKey
 from benchmark.judges.reports import (
-    CANARY,
     CANARY_NAMES,
-    PLAIN,
-    SWAP,
-    ScoringCallKey,
     attacks_of,
     attacks_table,
     consistency_of,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.models import Answer
 from annotation.corpus.models import Question as questions_Question
-from benchmark.judges.methods.canaries import CANARIES, plant
+from benchmark.judges.methods.canaries import CANARIES, CANARY, PLAIN, SWAP, ScoringCallKey, plant
 from benchmark.judges.methods.judgements import (
     READER_VERSION,
     criteria_text,
@@ -20,7 +20,6 @@ from benchmark.judges.methods.judgements import (
     points_text,
     read_judgement,
 )
-from benchmark.judges.reports import CANARY, PLAIN, SWAP, ScoringCallKey
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.models import ScoringRun

@@ -4,9 +4,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.judges.methods.canaries import CANARIES as canaries_CANARIES
-from benchmark.judges.methods.canaries import CanaryOutcome, gain_of, is_obeyed, may_be_trusted
+from benchmark.judges.methods.canaries import (
+    CANARY,
+    PLAIN,
+    CanaryOutcome,
+    ScoringCallKey,
+    gain_of,
+    is_obeyed,
+    may_be_trusted,
+)
 from benchmark.judges.methods.judgements import Judgement
-from benchmark.judges.reports import CANARIES, CANARY, PLAIN, ScoringCallKey
+from benchmark.judges.reports import CANARIES
 from benchmark.leaderboard.actions import request_board
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun

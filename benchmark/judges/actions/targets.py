@@ -12,8 +12,14 @@ from django.db.models.functions import Length
 
 from annotation.answers.models import ALL, Answer, is_learned, under, without_superseded
 from annotation.corpus.methods.sentences import seeded_places
-from benchmark.judges.methods.canaries import canary_count, places_of_canaries
-from benchmark.judges.reports import CANARY, PLAIN, SWAP, ScoringCallKey
+from benchmark.judges.methods.canaries import (
+    CANARY,
+    PLAIN,
+    SWAP,
+    ScoringCallKey,
+    canary_count,
+    places_of_canaries,
+)
 from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict, rubric_sha256
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoreSheet, ScoringItem

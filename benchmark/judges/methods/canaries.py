@@ -11,6 +11,7 @@ The five texts are ours and are shown to a judge like any other answer, fenced a
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmark.rubrics.methods.rubric import Criterion
 
@@ -228,3 +229,25 @@ def may_be_trusted(outcomes: Sequence[CanaryOutcome]) -> bool | None:
     ]
     small = sum(gain > SMALL_GAIN for gain in gains)
     return len(gains) < FEWEST_GAINS or 2 * small <= len(gains)
+
+
+PLAIN, CANARY, SWAP = 0, 1, 2
+
+
+class ScoringCallKey(NamedTuple):
+    """Keys of a subject: an answer and the form in which it is shown.
+
+    ``variant`` is the place of a canary among `CANARIES`; of a plain answer it is 1 where
+    canaries were built on it. ``group`` counts the rubric's groups from 1; 0 is the whole sheet.
+    """
+
+    answer: int
+    probe: int = PLAIN
+    variant: int = 0
+    group: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name that is unique in the run."""
+        letter = ("a", f"c{self.variant}-", "s")[self.probe]
+        return f"{letter}{self.answer}" + (f"-g{self.group}" if self.group else "")

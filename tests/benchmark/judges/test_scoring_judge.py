@@ -13,7 +13,7 @@ from benchmark.judges.actions.targets import (
     draw_examples,
     target_of,
 )
-from benchmark.judges.reports import ScoringCallKey
+from benchmark.judges.methods.canaries import ScoringCallKey
 from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.models import default_rubric, save_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRun
