@@ -312,10 +312,11 @@ class LearnedComparison(models.Model):
         return f"{self.system}: {self.comparison}"
 
 
+# Conditions of a study, and rows narrowed to those of some of them.
+
+
 # What somebody may choose instead of naming conditions; without a choice it is the plain ones.
 ALL = "all"
-
-
 Rows = TypeVar("Rows", bound=Model)
 
 
@@ -351,6 +352,9 @@ def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
     """Return the names of the chosen conditions in order; empty for `ALL` and for plain ones."""
     wanted = [key for key in chosen if key != ALL]
     return [condition.name for condition in study.conditions.filter(public_id__in=wanted)]
+
+
+# Training data as conditions: runs, scores and boards leave those questions out.
 
 
 def is_learned(answer: str = "") -> Exists:

@@ -331,12 +331,6 @@ def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
     return counts
 
 
-# Conditions of a study, and rows narrowed to those of some of them.
-
-
-# Training data as conditions: runs, scores and boards leave those questions out.
-
-
 def find_violations() -> Iterator[str]:
     """Yield every answer whose scenario or study differs from its condition's."""
     unlike = Answer.objects.exclude(

@@ -1,4 +1,4 @@
-"""Limits on input: uploads, JSON bodies, and the rate of API requests."""
+"""Limits on API requests: the size and form of JSON bodies, and the rate."""
 
 from collections.abc import Mapping
 from typing import IO, Any

@@ -1,4 +1,4 @@
-"""What the site stores: uploads on disk; prepared queries, writes of many rows, invariants, chores."""
+"""Storage: uploads on disk; prepared queries, writes of many rows, invariants and chores."""
 
 import hashlib
 import json
@@ -183,6 +183,9 @@ def clear_sessions() -> int:
     return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
 
 
+# Writing many rows, each with values of its own, without building each statement anew.
+
+
 AT_ONCE = 500
 
 
@@ -248,6 +251,9 @@ def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequen
             cursor.executemany(sql, block)
 
 
+# Uploads on disk.
+
+
 class TooLarge(Exception):
     """The upload is above the size limit."""
 
@@ -291,8 +297,6 @@ def _write(target: Path, chunks: Iterable[bytes]) -> StoredUpload:
 
 
 FORM_SLACK = 1024 * 1024
-
-
 MOST_DRAINED = 4 * 64 * 1024 * 1024
 
 

@@ -218,6 +218,3 @@ def open_key(endpoint: Endpoint) -> str:
     if endpoint.is_withdrawn:
         raise KeyUnreadable(WITHDRAWN)
     return unseal(endpoint.source.key_ciphertext) if endpoint.has_key else ""
-
-
-# Writing many rows, each with values of its own, without building each statement anew.
