@@ -19,7 +19,7 @@ from cqa_site.runs.models import Run
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
 
-from .models import RubricVersion
+from .rubrics.models import RubricVersion
 
 RUBRICS = Finder(
     lazy("Rubric"), lambda study: RubricVersion.objects.filter(study=study), ("name",), "rubric"
