@@ -21,9 +21,9 @@ from django.views.decorators.http import require_POST, require_safe
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 
-from .access import WORKERS, opened_round, own_rater
+from .access import WORKERS, opened_round, own_rater, participant_of
 from .kind import kind_of
-from .models import Place, Round, TypedText
+from .models import Participant, Place, Round, TypedText
 from .onboarding.steps import CONSENT, is_prepared
 
 PER_PAGE = 50
@@ -32,6 +32,8 @@ MOST_ROWS = 20_000
 SUMMED = ("typed", "pasted", "inserted", "pastes", "typing_ms")
 # Of continued texts; what the database can store.
 LARGEST_SUM = 2_000_000_000
+# Outcomes of people who left an item unfinished; another tab may still send its counts.
+STOPPED = (Participant.Outcome.STOPPED, Participant.Outcome.SKIPS)
 # What stands out. Fewer texts or characters say nothing.
 LEAST_TEXTS, LEAST_CHARACTERS = 3, 100
 MOSTLY_PASTED, FASTEST_TYPING = 0.5, 15.0
@@ -85,6 +87,16 @@ def store_typing(
     if rows.count() >= MOST_ROWS:
         return None
     return TypedText.objects.create(round_id=round_.pk, rater=rater, **counts)
+
+
+def forget_typing(round_: Any, place: Place, *, is_all: bool) -> None:
+    """Delete the counts of the item that a person leaves unfinished, or all of theirs."""
+    texts = TypedText.objects.filter(round=round_.pk, rater=place.rater_id)
+    if not is_all:
+        last = kind_of(round_).last_answers(round_, 1, rater=place.rater_id)
+        since = [answer.at for answer in last.get(place.rater_id, ())]
+        texts = texts.filter(at__gt=since[0]) if since else texts
+    texts.delete()
 
 
 @dataclass(frozen=True)
@@ -197,7 +209,9 @@ def typing_record(request: StudyRequest, study: Study, any_round_id: uuid.UUID) 
         return HttpResponse(status=422)
     counts = dict(form.cleaned_data)
     continues = counts.pop("continues")
-    store_typing(round_, own_rater(request), counts, continues=continues)
+    participant = participant_of(request)
+    if participant is None or participant.outcome not in STOPPED:
+        store_typing(round_, own_rater(request), counts, continues=continues)
     return HttpResponse(status=204)
 
 

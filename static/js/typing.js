@@ -75,3 +75,5 @@ function sendAll() {
 }
 document.addEventListener("visibilitychange", () => { if (document.hidden) sendAll(); });
 addEventListener("pagehide", sendAll);
+// Before the answer: counts that come later than the last answer are of an unfinished item.
+addEventListener("submit", sendAll, true);

@@ -17,12 +17,13 @@ from cqa_site.people.access import memberships_of
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import User, hash_secret
 from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round, TypedText
+from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
 from cqa_site.rounds.progress import skipped_by, skips_paid
 from cqa_site.web.pages import Middleware
 
 from ..onboarding.actions import end_of
 from ..onboarding.steps import step_progress
+from ..typing_signals import forget_typing
 from .participants import (
     browser_secret,
     crowd_kinds,
@@ -137,11 +138,11 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
         return
     if place:
         kind_of(participant.link.round).stop(place, withdraws=withdraws)
+        forget_typing(participant.link.round, place, is_all=withdraws)
     if place and withdraws:
         # What is still on its way from another tab is kept and counts no more than the rest.
         place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
         place.save(update_fields=["excluded_at", "exclusion_reason"])
-        TypedText.objects.filter(round=place.round_id, rater=place.rater_id).delete()
     SKIPS = ends.SKIPS if standing.is_over_skips else ends.STOPPED
     outcome = ends.WITHDRAWN if withdraws else SKIPS
     end_participation(participant=participant, outcome=outcome, answers=standing.answered)

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from cqa_site.api.base import (
@@ -44,9 +45,10 @@ class OnboardingVersionInput(FormInput):
 
 
 class GrantInput(FormInput):
-    """A member who may work without the steps, and why."""
+    """A member who may work without the steps, why, and of which version."""
 
     form = GrantForm
+    version = serializers.UUIDField(required=False, help_text="Without one, the newest.")
 
 
 class WithdrawalInput(FormInput):
@@ -223,11 +225,18 @@ class QualificationViews(OnboardingPartViews):
     @extend_schema(request=GrantInput, responses={201: QualificationSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Let a member work without the steps; 409 for somebody who is already qualified."""
-        form = GrantForm(self.read(GrantInput), study=self.study)
+        body = self.read(GrantInput)
+        form = GrantForm(body, study=self.study)
         require_valid(form)
+        version = self.newest
+        if "version" in body:
+            rows = self.onboarding.versions.select_related("onboarding__study")
+            version = rows.filter(public_id=body["version"]).first()
+        if version is None:
+            raise ValidationError({"version": ["This onboarding has no such version."]})
         membership = self.study.memberships.get(user=form.cleaned_data["person"])
         row = grant_qualification(
-            version=self.newest,
+            version=version,
             rater=rater_for(membership=membership),
             actor=request.user,
             reason=form.cleaned_data["reason"],

@@ -44,14 +44,15 @@ class OnboardingPerson:
 
 
 def step_counts(version: OnboardingVersion) -> list[StepCount]:
-    """Count people by step; those who passed in the end count as passed."""
+    """Count people by step; those who passed in the end, or answered the survey, passed."""
     rows = StepResult.objects.filter(version=version).exclude(outcome=ANSWERED).order_by("pk")
     passed: dict[tuple[str, int], bool] = {}
     for step, rater, outcome in rows.values_list("step", "rater", "outcome"):
         passed[step, rater] = passed.get((step, rater), False) or outcome == PASSED
     people = Counter(step for step, _rater in passed)
     good = Counter(step for (step, _rater), is_good in passed.items() if is_good)
-    kinds = [step["kind"] for step in version.steps if step["kind"] != SURVEY]
+    kinds = [step["kind"] for step in version.steps]
+    people[SURVEY] = good[SURVEY] = version.responses.count() if SURVEY in kinds else 0
     return [StepCount(kind, people[kind], good[kind], people[kind] - good[kind]) for kind in kinds]
 
 

@@ -21,7 +21,7 @@ from cqa_site.rounds.models import (
 )
 from cqa_site.rounds.onboarding.actions import grant_qualification, withdraw_qualification
 from cqa_site.rounds.onboarding.questions import choice_value
-from cqa_site.rounds.onboarding.reports import people_of, survey_rows
+from cqa_site.rounds.onboarding.reports import people_of, step_counts, survey_rows
 from tests.annotation.voting import make_raters, opened
 from tests.api.conftest import client_of
 from tests.cast import make_label_round, make_member, make_study, sign_in
@@ -282,6 +282,8 @@ def test_the_survey_comes_before_the_code_and_stands_beside_no_label(world):
     ids = [world.study.public_id, world.round.onboarding.onboarding.public_id]
     file = sign_in(world.researcher).get(reverse("onboarding_survey", args=ids))
     assert b"41" in b"".join(file.streaming_content)
+    counts = {count.step: count.people for count in step_counts(world.round.onboarding)}
+    assert counts == {"consent": 1, "screening": 1, "reading": 1, "survey": 1}
 
 
 def test_the_page_of_an_onboarding_shows_fifty_people_at_a_time_and_what_changed(

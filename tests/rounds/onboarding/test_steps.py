@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
+from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as some
+from rest_framework.test import APIClient
 
 from annotation.labelling.actions.serving import next_work
 from annotation.labelling.forms import LabelRoundForm
@@ -342,6 +344,22 @@ def test_a_withdrawal_counts_for_every_version(world, version):
     about = {"rater": world.raters[0], "actor": world.researcher, "reason": "Is back"}
     assert grant_qualification(version=newer, **about)
     assert step_progress(other, place).end == ""
+
+
+def test_a_program_qualifies_people_for_the_version_it_names(world, version):
+    newer = make_version(world.study, world.researcher, onboarding=version.onboarding, text="New")
+    ids = [world.study.public_id, version.onboarding.public_id]
+    address = reverse("api_qualifications", args=ids)
+    client = APIClient()
+    client.force_authenticate(world.researcher)
+
+    def post(person, **body):
+        about = {"person": world.people[person].public_id, "reason": "Known"}
+        return client.post(address, about | body, format="json")
+
+    assert post(0, version=newer.onboarding.public_id).status_code == 400
+    for person, body, granted in ((0, {"version": version.public_id}, version), (1, {}, newer)):
+        assert post(person, **body).data["version"] == str(granted.public_id)
 
 
 def test_people_without_attempts_wait_for_a_decision(world, version):

@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from cqa_site.rounds.crowd.participation import stop_participation
 from cqa_site.rounds.models import Participant, Place, TypedText
@@ -66,12 +67,32 @@ def test_counts_are_stored_where_the_consent_says_so(world):
     assert not typing_address({"user": world.people[0]}, world.round)
 
 
-def test_nothing_is_kept_of_somebody_who_withdraws(world):
+def participant_in(world):
     prepare(world, typing="on")
     link, _secret = create_link(world.round, world.researcher)
-    person = Participant.objects.create(
-        study=world.study, link=link, user=world.people[0], participant_id="P1"
-    )
+    about = {"user": world.people[0], "participant_id": "P1"}
+    return Participant.objects.create(study=world.study, link=link, **about)
+
+
+def test_counts_of_an_unfinished_item_vanish_when_somebody_stops(world):
+    person = participant_in(world)
+    own = [
+        TypedText.objects.create(round_id=world.round.pk, rater=world.raters[0], **COUNTS)
+        for _text in range(2)
+    ]
+    world.do(at_most=1)
+    TypedText.objects.filter(pk=own[1].pk).update(at=timezone.now())
+    world.take()
+    stop_participation(participant=person, withdraws=False)
+    assert list(TypedText.objects.all()) == own[:1]
+    type(world.people[0]).objects.filter(pk=world.people[0].pk).update(email=None)
+    world.people[0].refresh_from_db()
+    assert record(world, sign_in(world.people[0])).status_code == 204
+    assert TypedText.objects.count() == 1
+
+
+def test_nothing_is_kept_of_somebody_who_withdraws(world):
+    person = participant_in(world)
     for rater in world.raters[:2]:
         TypedText.objects.create(round_id=world.round.pk, rater=rater, **COUNTS)
     stop_participation(participant=person, withdraws=True)
