@@ -17,12 +17,6 @@ urlpatterns = [
         "round_id",
         ("scoring_round", "scoring_items", "scorers", "scorer_decide"),
     ),
-    address(
-        S + "scoring-rounds/<uuid:round_id>/examples/",
-        "scoring_examples",
-        scoring.ScoringExampleViews,
-        post="set_example",
-    ),
     *round_addresses(
         preferences.ROUNDS,
         S + "preference-rounds/",

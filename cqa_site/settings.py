@@ -421,7 +421,6 @@ ENUM_NAMES = {
     "PointVerb": "argsum.analysis.models.PointChange.Verb",
     "PreferenceVerdict": "benchmark.preferences.models.PreferenceSheet.Verdict",
     "RaterKind": "cqa_site.people.models.Rater.Kind",
-    "RoundExclusion": "cqa_site.rounds.access.EXCLUSIONS",
     "RoundState": "cqa_site.rounds.models.Round.State",
     "RuleAction": "cqa_site.rounds.rules.actions.RuleAction",
     "RunMode": "cqa_site.runs.models.Run.Mode",

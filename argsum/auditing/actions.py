@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Max, Q
 from django.forms import ChoiceField, Field
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -30,6 +30,7 @@ from argsum.analysis.methods.audit import (
 from argsum.analysis.models import Analysis
 from argsum.auditing.blindness import exclude_editors
 from argsum.auditing.models import (
+    DRAWN,
     AuditItem,
     AuditPair,
     AuditRound,
@@ -135,13 +136,13 @@ class AuditRoundKind(OneByOne):
         """Return the field of the answer."""
         return {"answer": ChoiceField(label=lazy("Known answer"), choices=Answer.choices)}
 
-    def alike(self, round_: AuditRound) -> Q:
-        """Select answers about the same analysis whose key point still says the same."""
+    def fits(self, round_: AuditRound) -> Q:
+        """Select pairs of the same analysis whose key point still says the same."""
         return Q(round__analysis=round_.analysis_id, pair__text=F("pair__point__text"))
 
-    def copied(self, round_: AuditRound, sheet: AuditSheet) -> AuditPair:
+    def copied(self, round_: AuditRound, row: AuditItem | AuditSheet) -> AuditPair:
         """Return a copy of the pair for this round."""
-        pair = sheet.pair
+        pair = row.pair
         pair.pk, pair.round, pair._state.adding = None, round_, True
         pair.save()
         return pair
@@ -267,8 +268,9 @@ def plan_round(
     planned.frame = sample.frame.stored(plan.analysis, sample.own)
     planned.recipe = {"size": plan.size, "target": plan.target, "own": len(sample.own)}
     planned.save()
-    planned.items.all().delete()
-    planned.pairs.all().delete()
+    examples = planned.items.filter(key_points__isnull=False, pair__point__analysis=held)
+    planned.items.exclude(pk__in=list(examples.values_list("pk", flat=True))).delete()
+    planned.pairs.filter(items=None).delete()
     _draw(planned, sample)
     return planned
 
@@ -336,7 +338,8 @@ def _waiting(analysis: Analysis, but: AuditRound | None) -> Counter[tuple[int, s
         round__analysis=analysis,
         round__frame__state=state_of(analysis),
         round__state=AuditRound.State.OPEN,
-    ).exclude(Q(sheets__state=AuditSheet.State.SUBMITTED) | Q(items__known__isnull=False))
+    )
+    rows = rows.filter(DRAWN).exclude(sheets__state=AuditSheet.State.SUBMITTED)
     if but is not None and but.pk:
         rows = rows.exclude(round=but)
     return Counter(rows.values_list("point", "band"))
@@ -356,7 +359,9 @@ def _draw(planned: AuditRound, sample: AuditSample) -> None:
         keys = _drawn_keys(frame, points, stratum.band, n, before, generator)
         drawn += [(point, at, stratum.band, chance) for point, at in keys]
     order = generator.permutation(len(drawn))
-    drawn = [drawn[at] for at in order]
+    examples = planned.pairs.values_list("point", "comment", "argument")
+    trained = {(point, place.get(comment or argument)) for point, comment, argument in examples}
+    drawn = [drawn[at] for at in order if drawn[at][:2] not in trained]
     marked = _marked(frame, [(point, at) for point, at, _band, _chance in drawn])
     pairs = AuditPair.objects.bulk_create(
         [
@@ -372,11 +377,12 @@ def _draw(planned: AuditRound, sample: AuditSample) -> None:
         ],
         batch_size=CHUNK,
     )
+    last = planned.items.aggregate(last=Max("position"))["last"] or 0
     AuditItem.objects.bulk_create(
         [
             AuditItem(round=planned, pair=pair, position=position, probability=chance)
             for position, (pair, (*_key, chance)) in enumerate(
-                zip(pairs, drawn, strict=True), start=1
+                zip(pairs, drawn, strict=True), start=last + 1
             )
         ],
         batch_size=CHUNK,

@@ -16,9 +16,9 @@ from argsum.auditing.reports.figures import audit_of
 from cqa_site.api.base import FormInput, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.results.api import FigureSerializer, StatisticSerializer
 from cqa_site.rounds.api import (
-    ExclusionInput,
     ItemSerializer,
     PersonSerializer,
+    QualificationInput,
     RoundApi,
     RoundSerializer,
     round_views,
@@ -108,7 +108,7 @@ class AuditSheetSerializer(ReadSerializer):
 ROUNDS = round_views(
     RoundApi(
         plan=AuditRoundInput,
-        decision=ExclusionInput,
+        decision=QualificationInput,
         shown=AuditRoundSerializer,
         item=AuditItemSerializer,
         person=AuditorSerializer,

@@ -59,6 +59,10 @@ class AuditPair(models.Model):
         return self.text[:80]
 
 
+# Pairs that were drawn at random, whether or not somebody answered.
+DRAWN = Q(items__known__isnull=True, items__key_points__isnull=True)
+
+
 class AuditItem(Item):
     """One pair of a round, with the probability with which it was drawn from its stratum."""
 

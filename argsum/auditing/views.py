@@ -23,7 +23,6 @@ from argsum.auditing.reports.figures import AuditFigures, audit_of, points_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.rounds.access import EXCLUSIONS
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, to_round, trial_urls
@@ -101,6 +100,10 @@ def _excerpt(item: AuditItem) -> str:
     return str(pair.comment.text if pair.comment else pair.argument)[:200]
 
 
+def _probability(item: AuditItem) -> str | None:
+    return None if item.probability is None else f"{item.probability:.3g}"
+
+
 ROUNDS = RoundPages(
     form=AuditRoundForm,
     is_ready=lambda study: study.analyses.filter(state=Analysis.State.DONE).exists(),
@@ -113,10 +116,9 @@ ROUNDS = RoundPages(
         ListColumn(lazy("Key point"), lambda item: item.pair.text, css="question"),
         ListColumn(lazy("Comment"), _excerpt),
         ListColumn(lazy("Placed"), lambda item: item.pair.get_band_display()),
-        ListColumn(lazy("Probability"), lambda item: f"{item.probability:.3g}", css="number"),
+        ListColumn(lazy("Probability"), _probability, css="number"),
     ),
     drawn=_drawn,
-    decisions=EXCLUSIONS,
 )
 
 

@@ -12,9 +12,9 @@ from argsum.counting.reports import SHOWN, CountSheetQuery, shown_sheets
 from cqa_site.api.base import FormInput, ReadSerializer, StudyViews, public_id
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.api import (
-    ExclusionInput,
     ItemSerializer,
     PersonSerializer,
+    QualificationInput,
     RoundApi,
     RoundSerializer,
     round_views,
@@ -130,7 +130,7 @@ class CountSheetSerializer(ReadSerializer):
 ROUNDS = round_views(
     RoundApi(
         plan=CountingRoundInput,
-        decision=ExclusionInput,
+        decision=QualificationInput,
         shown=CountingRoundSerializer,
         item=CountingItemSerializer,
         person=CounterSerializer,

@@ -34,7 +34,6 @@ from argsum.metrics.models import CountingRun, CountReply, MetricScore
 from cqa_site.files.actions.exports import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Rater, Study
-from cqa_site.rounds.access import EXCLUSIONS
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, trial_urls
 from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
@@ -254,7 +253,6 @@ ROUND_PAGES = RoundPages(
     form=CountingRoundForm,
     is_ready=lambda study: study.summary_sets.exists(),
     needs=lazy("Run a system or import people's counts first. A round defines what is judged."),
-    decisions=EXCLUSIONS,
     columns=(ListColumn(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
         ListColumn(

@@ -16,12 +16,13 @@ from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import request_board
 from benchmark.rubrics.methods.rubric import Criterion
 from benchmark.rubrics.models import RubricVersion, default_rubric
-from benchmark.scoring.actions import ScoringPlan, plan_round, set_example
+from benchmark.scoring.actions import ScoringPlan, plan_round
 from benchmark.scoring.methods import length_points, sentence_places
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.onboarding.examples import set_example
 from cqa_site.tabular.cells import text_key
 
 SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")
@@ -232,5 +233,6 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
             criterion.key: criterion.maximum for criterion in rubric.rubric.criteria
         }
         key |= LESS
-        set_example(round_=scoring_round, answer=practice, points=key, notes=WHY)
+        about = {"thing": practice, "known": key, "notes": WHY}
+        set_example(round_=scoring_round, actor=actor, **about)
     open_round(round_=scoring_round, actor=actor)

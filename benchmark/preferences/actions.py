@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Avg, Count, F, QuerySet
+from django.db.models import Avg, Count, F, Max, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.answers.models import Answer, System, names_of, under, without_superseded
@@ -24,6 +24,7 @@ from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Role, Study, User
 from cqa_site.rounds.drafts import DraftSubmission, submit_sheet
+from cqa_site.rounds.examples import examples_of
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import locked_round, open_round
 from cqa_site.rounds.queue import CHUNK, next_sheet
@@ -258,6 +259,8 @@ def plan_round(
     planned = planned or PreferenceRound(study=study, created_by=actor)
     candidates = _candidates(study, plan)
     past_pairs = _asked(study, planned) if plan.leave_out_used else set()
+    examples = examples_of(planned).values_list("pair__first", "pair__second")
+    past_pairs |= {frozenset(pair) for pair in examples}
     try:
         drawn = plan_pairs(
             candidates,
@@ -284,7 +287,7 @@ def plan_round(
         setattr(planned, name, getattr(plan, name))
     planned.recipe = plan.recipe(study, len(candidates), drawn)
     planned.save()
-    planned.items.all().delete()
+    planned.items.filter(key_points__isnull=True).delete()
     PreferenceItem.objects.bulk_create(_items(planned, ordinary, controls), batch_size=CHUNK)
     return planned
 
@@ -298,9 +301,10 @@ def _items(
         random.Random(planned.seed).shuffle(wanted)  # noqa: S311  an order, not a secret
     keys = _stored(planned.study, wanted)
     known = {pair: {"verdict": verdict} for pair, verdict in controls.items()}
+    last = planned.items.aggregate(last=Max("position"))["last"] or 0
     return [
         PreferenceItem(round=planned, pair_id=keys[pair], position=position, known=known.get(pair))
-        for position, pair in enumerate(wanted, 1)
+        for position, pair in enumerate(wanted, last + 1)
     ]
 
 

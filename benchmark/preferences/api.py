@@ -23,9 +23,9 @@ from cqa_site.api.base import (
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.results.api import FigureSerializer, PositionSerializer, StatisticSerializer
 from cqa_site.rounds.api import (
-    ExclusionInput,
     ItemSerializer,
     PersonSerializer,
+    QualificationInput,
     RoundApi,
     RoundSerializer,
     round_views,
@@ -136,7 +136,7 @@ class PreferenceSheetSerializer(ReadSerializer):
 ROUNDS = round_views(
     RoundApi(
         plan=PreferenceRoundInput,
-        decision=ExclusionInput,
+        decision=QualificationInput,
         shown=PreferenceRoundSerializer,
         item=PreferenceItemSerializer,
         person=PreferrerSerializer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.core.paginator import Paginator
@@ -39,7 +39,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.boards import Board, BoardCell, BoardColumn, BoardRow, figure_cell
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
-from cqa_site.rounds.access import EXCLUSIONS
+from cqa_site.rounds.examples import AnswerPart, parts_of
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, trial_urls
 from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
@@ -84,6 +84,15 @@ def _said(sheet: PreferenceSheet, content: PreferenceContent) -> str:
     return str(VERDICTS[side][0]) if side else ""
 
 
+def _answers(sheet: PreferenceSheet, item: PreferenceItem) -> list[AnswerPart]:
+    """Return both verdicts as the person saw the sides."""
+    known = PreferenceContent(**(item.key_points or {}))
+    given = _said(sheet, PREFERRING.submitted(sheet))
+    return [
+        replace(part, known=_said(sheet, known), given=given) for part in parts_of(sheet, item)
+    ]
+
+
 def _told(sheet: PreferenceSheet) -> tuple[str, str]:
     return str(sheet.pair.question), _said(sheet, PREFERRING.submitted(sheet))
 
@@ -118,6 +127,7 @@ WORK = TaskPages(
     shown=_shown,
     said=_parts,
     told=_told,
+    answers=_answers,
     templates="benchmark/preferences/prefer",
 )
 
@@ -156,7 +166,6 @@ ROUNDS = RoundPages(
         ListColumn(lazy("Known better"), _better),
     ),
     drawn=_drawn,
-    decisions=EXCLUSIONS,
 )
 
 

@@ -23,6 +23,7 @@ from benchmark.scoring.models import (
     ScoringRound,
     ScoringSlot,
 )
+from benchmark.scoring.reports.sheets import proposed_key
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import Audit, Card, RoundNotReady, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne, locked_round
@@ -60,7 +61,6 @@ class ScoringRoundKind(OneByOne):
     work_page = "score"
     sheet_page = "score_form"
     takes_crowd = True
-    takes_examples = True
     subject = "answer"
     needed = ("answer__question__comparison", "rubric")
     item_needed = (
@@ -152,9 +152,17 @@ class ScoringRoundKind(OneByOne):
         """Return the points."""
         return sheet.points
 
+    def fits(self, round_: ScoringRound) -> Q:
+        """Select what has the same rubric."""
+        return Q(round__rubric=round_.rubric_id)
+
     def alike(self, round_: ScoringRound) -> Q:
         """Select complete sheets with the same rubric."""
-        return Q(rubric=round_.rubric_id, total__isnull=False)
+        return self.fits(round_) & Q(total__isnull=False)
+
+    def proposed_answer(self, round_: ScoringRound, item: ScoringItem) -> dict[str, Any]:
+        """Return the median of people's points."""
+        return proposed_key(item.answer, round_.rubric)
 
     def slots(self, round_: ScoringRound, items: Iterable[int]) -> dict[int, int]:
         """Return the number of sheets per answer: one, or several for a share of the answers."""
@@ -314,30 +322,3 @@ def matching_answers(
         answers = answers.filter(~Exists(used.filter(round=round_).exclude(ORDINARY)))
         used = used.exclude(round=round_)
     return answers.filter(~Exists(used)) if plan.leave_out_used else answers
-
-
-@transaction.atomic
-def set_example(
-    *,
-    round_: ScoringRound,
-    answer: Answer,
-    points: dict[str, float] | None,
-    notes: dict[str, str] | None = None,
-) -> None:
-    """Make an answer a qualification example of a draft, with its key.
-
-    None removes it.
-
-    An answer that was drawn for scoring becomes an example and is no longer scored.
-    """
-    stored = locked_round(round_, ScoringRound.State.DRAFT)
-    if points is None:
-        stored.items.filter(answer=answer, key_points__isnull=False).delete()
-        return
-    if stored.rubric.rubric.total(points) is None:
-        raise RoundNotReady(_("An example needs points for every criterion."))
-    key = {"key_points": points, "key_notes": notes or {}, "probability": None, "known": None}
-    if stored.items.filter(answer=answer).update(**key):
-        return
-    last = stored.items.aggregate(last=Max("position"))["last"] or 0
-    ScoringItem.objects.create(round=stored, answer=answer, position=last + 1, **key)

@@ -4,16 +4,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django_filters import rest_framework as filters
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
-from rest_framework.response import Response
 
-from benchmark.rubrics.methods.rubric import RubricError
-from benchmark.scoring import actions
-from benchmark.scoring.forms import LONGEST_NOTE, ScoringRoundForm
+from benchmark.scoring.forms import ScoringRoundForm
 from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
-from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
+from cqa_site.api.base import FormInput, ReadSerializer, StudyViews, public_id
 from cqa_site.people.models import Rater
 from cqa_site.rounds.api import (
     ItemSerializer,
@@ -23,8 +18,7 @@ from cqa_site.rounds.api import (
     RoundSerializer,
     round_views,
 )
-from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
+from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class ScoringRoundInput(FormInput):
@@ -33,16 +27,6 @@ class ScoringRoundInput(FormInput):
     form = ScoringRoundForm
     # Without one, the study's.
     rubric = serializers.UUIDField(required=False)
-
-
-class ExampleInput(Input):
-    """The key of an example; null points remove the example from the round."""
-
-    answer = serializers.UUIDField()
-    points = serializers.DictField(child=serializers.IntegerField(), allow_null=True)
-    notes = serializers.DictField(
-        child=serializers.CharField(max_length=LONGEST_NOTE), required=False
-    )
 
 
 class ScoringRoundSerializer(RoundSerializer):
@@ -65,7 +49,7 @@ class ScoringItemSerializer(ItemSerializer):
 
     class Meta:
         model = ScoringItem
-        fields = ["id", *ItemSerializer.Meta.fields, "probability", "key_points", "key_notes"]
+        fields = ["id", *ItemSerializer.Meta.fields, "probability"]
 
 
 class ScorerSerializer(PersonSerializer):
@@ -73,8 +57,6 @@ class ScorerSerializer(PersonSerializer):
 
     unable = serializers.IntegerField(source="figures.unable", read_only=True)
     mean = serializers.FloatField(source="figures.mean", read_only=True, allow_null=True)
-    score = serializers.FloatField(source="place.score", read_only=True, allow_null=True)
-    is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
 
 
 ROUNDS = round_views(
@@ -88,29 +70,6 @@ ROUNDS = round_views(
     ),
     "round_id",
 )
-
-
-class ScoringExampleViews(ROUNDS.items):  # type: ignore[name-defined]
-    """The examples of a round's qualification."""
-
-    @extend_schema(request=ExampleInput, responses={204: None})
-    def set_example(self, request: Request, **kwargs: Any) -> Response:
-        """Set the key of an example of a draft, or take an example out."""
-        body = self.read(ExampleInput)
-        answer = self.study.answers.filter(public_id=body["answer"]).first()
-        if answer is None:
-            raise ValidationError({"answer": ["This study has no such answer."]})
-        try:
-            with conflict_on(RoundNotReady):
-                actions.set_example(
-                    round_=self.round,
-                    answer=answer,
-                    points=body["points"],
-                    notes=body.get("notes"),
-                )
-        except RubricError as problem:
-            raise ValidationError({"points": [str(problem)]}) from problem
-        return Response(status=204)
 
 
 SHOWN = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State.VOID)

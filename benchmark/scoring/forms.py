@@ -15,7 +15,7 @@ from annotation.answers.forms import (
 )
 from annotation.answers.models import ALL
 from annotation.editing.models import plain_lines
-from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric
+from benchmark.rubrics.methods.rubric import MOST_CRITERIA
 from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.actions import (
     MOST_ANSWERS,
@@ -235,47 +235,6 @@ class ScoreForm(SaveForm):
             self.wrong[key] = _("The note is longer than %d characters.") % LONGEST_NOTE
             return text.replace("\x00", "")[:LONGEST_NOTE]
         return text if text.strip() else ""
-
-
-class KeyForm(forms.Form):
-    """A field for points and one for a note, for each criterion of a rubric."""
-
-    def __init__(self, *args, rubric: Rubric, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self.rubric = rubric
-        for criterion in rubric.criteria:
-            levels = [
-                (str(level.points), f"{level.points}: {level.text}") for level in criterion.levels
-            ]
-            self.fields[f"points-{criterion.key}"] = forms.ChoiceField(
-                label=_("Points for %s") % criterion.key,
-                choices=[("", _("Choose")), *levels],
-            )
-            self.fields[f"note-{criterion.key}"] = forms.CharField(
-                label=_("Explanation for %s") % criterion.key,
-                required=False,
-                max_length=LONGEST_NOTE,
-            )
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return each criterion with its two fields."""
-        return [
-            {
-                "criterion": criterion,
-                "points": self[f"points-{criterion.key}"],
-                "note": self[f"note-{criterion.key}"],
-            }
-            for criterion in self.rubric.criteria
-        ]
-
-    def key_points(self) -> dict[str, float]:
-        """Map each criterion to its points."""
-        return {key: int(self.cleaned_data[f"points-{key}"]) for key in self.rubric.keys}
-
-    def key_notes(self) -> dict[str, str]:
-        """Map each criterion to its note; criteria without a note are left out."""
-        notes = {key: self.cleaned_data[f"note-{key}"] for key in self.rubric.keys}
-        return {key: text for key, text in notes.items() if text}
 
 
 FORMATS = {"csv": "CSV", "jsonl": "JSON Lines", "parquet": "Parquet"}

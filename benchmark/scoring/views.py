@@ -1,16 +1,13 @@
 """Pages of scoring: the form, rounds, examples and the export of sheets."""
 
 import json
-import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from django.contrib import messages
-from django.core.paginator import Paginator
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.text import slugify
@@ -23,10 +20,9 @@ from annotation.answers.methods.rendering import Piece, split_citations
 from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
 from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
 from benchmark.rubrics.models import RubricVersion
-from benchmark.scoring.actions import SCORING, ScoreContent, set_example
+from benchmark.scoring.actions import SCORING, ScoreContent
 from benchmark.scoring.forms import (
     LONGEST_NOTE,
-    KeyForm,
     ScoreForm,
     ScoringRoundForm,
     SheetExportForm,
@@ -34,12 +30,11 @@ from benchmark.scoring.forms import (
 from benchmark.scoring.methods import Hint, score_hints
 from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
 from benchmark.scoring.reports.export import export_rows, export_types
-from benchmark.scoring.reports.sheets import candidates, proposed_key
 from cqa_site.files.actions.exports import FileTable, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.drafts import is_changeable
-from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.examples import AnswerPart, parts_of
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages, round_urls, trial_urls
 from cqa_site.rounds.pages.work import TaskPages, work_urls
 from cqa_site.rounds.progress import RaterProgress
@@ -184,17 +179,17 @@ def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
     }
 
 
-def _answers(sheet: ScoreSheet, item: ScoringItem) -> list[dict[str, Any]]:
-    """Return the rater's points for an example beside its key."""
-    return [
-        {
-            "criterion": criterion,
-            "given": sheet.points.get(criterion.key),
-            "key": (item.key_points or {}).get(criterion.key),
-            "note": item.key_notes.get(criterion.key, ""),
-        }
+def _parts(sheet: ScoreSheet, item: ScoringItem) -> list[AnswerPart]:
+    """Return the points beside the known ones; where no reason is given, what the level says."""
+    levels = {
+        (criterion.key, str(level.points)): level.text
         for criterion in sheet.rubric.rubric.criteria
-    ]
+        for level in criterion.levels
+    }
+    parts = parts_of(sheet, item)
+    missed = [part for part in parts if not (part.is_met or part.why)]
+    texts = {part.name: levels.get((part.name, part.known), "") for part in missed}
+    return [replace(part, why=texts.get(part.name, part.why)) for part in parts]
 
 
 def _told(sheet: ScoreSheet) -> tuple[str, str]:
@@ -208,7 +203,7 @@ SCORING_PAGES = TaskPages(
     shown=_form_context,
     said=said,
     told=_told,
-    answers=_answers,
+    answers=_parts,
     templates="benchmark/scoring/score",
 )
 ROUNDS = "scoring/<uuid:round_id>/"
@@ -275,17 +270,8 @@ def _probability(item: ScoringItem) -> str | None:
     return None if item.probability is None else f"{item.probability:.4g}"
 
 
-def _key(item: ScoringItem) -> str:
-    return " · ".join(f"{name} {points:g}" for name, points in (item.key_points or {}).items())
-
-
 def _address(item: ScoringItem) -> str:
     return reverse("answer", args=[item.answer.study.public_id, item.answer.public_id])
-
-
-def _key_link(item: ScoringItem) -> str:
-    ids = [item.answer.study.public_id, item.round.public_id, item.answer.public_id]
-    return reverse("scoring_example", args=ids)
 
 
 ROUND_PAGES = RoundPages(
@@ -310,94 +296,8 @@ ROUND_PAGES = RoundPages(
         ListColumn(lazy("Draw probability"), _probability, css="number"),
     ),
     drawn=_drawn,
-    examples_page="scoring_examples",
-    key=_key,
-    key_link=_key_link,
 )
 urlpatterns += round_urls(ROUND_PAGES, "scores/rounds/", "round_id")
-
-
-PER_PAGE = 25
-LONGEST_SEARCH = 200
-
-
-@study_page(*RESEARCHERS)
-@require_safe
-def scoring_examples(request: StudyRequest, study: Study, round_id: uuid.UUID) -> HttpResponse:
-    """List answers to choose an example from; answers scored by people come first."""
-    row = _draft(study, round_id)
-    wanted = request.GET.get("q", "").strip()[:LONGEST_SEARCH]
-    answers = candidates(study, row.rubric)
-    if wanted:
-        answers = answers.filter(text__icontains=wanted)
-    chosen = row.items.filter(key_points__isnull=False).values_list("answer", flat=True)
-    context = {
-        "study": study,
-        "round": row,
-        "wanted": wanted,
-        "chosen": set(chosen),
-        "page": Paginator(answers, PER_PAGE).get_page(request.GET.get("page")),
-    }
-    return render(request, "benchmark/scoring/examples.html", context)
-
-
-@study_page(*RESEARCHERS)
-def scoring_example(
-    request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
-) -> HttpResponse:
-    """Set the key of an answer as an example, or remove the example."""
-    row = _draft(study, round_id)
-    answers = study.answers.select_related("question__comparison", "system", "study")
-    answer = get_object_or_404(answers, public_id=answer_id)
-    item = row.items.filter(answer=answer).first()
-    form = KeyForm(
-        request.POST or None, rubric=row.rubric.rubric, initial=_initial_key(row, answer, item)
-    )
-    if request.method == "POST":
-        is_removed = "remove" in request.POST
-        if is_removed or form.is_valid():
-            points = None if is_removed else form.key_points()
-            notes = {} if is_removed else form.key_notes()
-            try:
-                set_example(round_=row, answer=answer, points=points, notes=notes)
-            except RoundNotReady as reason:
-                form.add_error(None, str(reason))
-            else:
-                messages.success(request, _("Saved."))
-                return redirect("scoring_round", study.public_id, row.public_id)
-    context = {
-        "study": study,
-        "round": row,
-        "answer": answer,
-        "form": form,
-        "is_example": item is not None and item.is_example,
-        "is_drawn": item is not None and not item.is_example,
-    }
-    status = 422 if form.errors else 200
-    return render(request, "benchmark/scoring/example.html", context, status=status)
-
-
-def _initial_key(row: ScoringRound, answer, item: ScoringItem | None) -> dict[str, object]:
-    """Return the stored key, or the one that people's sheets suggest."""
-    known = item if item is not None and item.is_example else None
-    points = known.key_points or {} if known else proposed_key(answer, row.rubric)
-    notes = known.key_notes if known else {}
-    return {f"points-{key}": str(point) for key, point in points.items()} | {
-        f"note-{key}": note for key, note in notes.items()
-    }
-
-
-def _draft(study: Study, round_id: uuid.UUID) -> ScoringRound:
-    """Return a draft of the study; examples of opened rounds cannot change."""
-    rounds = ScoringRound.objects.filter(study=study, state=ScoringRound.State.DRAFT)
-    return get_object_or_404(rounds.select_related("rubric", "study"), public_id=round_id)
-
-
-PLACE = "scores/rounds/<uuid:round_id>/examples/"
-urlpatterns += [
-    path(PLACE, scoring_examples, name="scoring_examples"),
-    path(PLACE + "<uuid:answer_id>/", scoring_example, name="scoring_example"),
-]
 
 
 @study_page(*RESEARCHERS)

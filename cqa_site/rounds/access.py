@@ -8,7 +8,15 @@ from itertools import islice
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet, UUIDField
+from django.db.models import (
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    OuterRef,
+    Q,
+    QuerySet,
+    UUIDField,
+)
 from django.db.models.functions import Now
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -20,6 +28,7 @@ from cqa_site.people.models import Rater, Role, Study, User
 from cqa_site.rounds.queue import LEAST_GAP
 from cqa_site.web.storage import PreparedQuery
 
+from .examples import examples_of
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Participant, Place, Round, Sheet, StepResult
 from .onboarding.steps import (
@@ -161,20 +170,18 @@ def submitted_count(round_: Round, rater: Rater) -> int:
 
 # What a researcher decides about one person of a round.
 DECISIONS = ("pass", "fail", "exclude", "reinstate")
-# Of kinds without a qualification.
-EXCLUSIONS = ("exclude", "reinstate")
 LONGEST_REASON = 300
 
 
 def qualify(round_: Any, place: Place) -> None:
     """Decide, after the last example, by the share of matched known answers.
 
-    The steps before work can say how many examples only train, and how many must be right.
+    The steps before work can say how many examples only train, and how many must be right; an
+    answer is right if it would be at a control item.
     """
     kind = sheet_kind_of(round_)
     attempt = example_attempt(round_, place.rater_id)
-    examples = kind.Item._default_manager.filter(round=round_, key_points__isnull=False)
-    keys = list(examples.order_by("position").values_list(kind.subject, "key_points"))
+    keys = list(examples_of(round_).values_list(kind.subject, "key_points"))
     own: Any = kind.Sheet._default_manager.filter(
         round=round_, rater=place.rater_id, is_example=True, state=Sheet.State.SUBMITTED
     )
@@ -183,7 +190,11 @@ def qualify(round_: Any, place: Place) -> None:
     wanted = [(thing, attempt.number) for thing, _key in judged]
     if any(pair not in sheets for pair in [*wanted, *((thing, 0) for thing, _key in trained)]):
         return
-    place.score = agreement(kind, ((sheets[thing, attempt.number], key) for thing, key in judged))
+    answered = [(sheets[thing, attempt.number], key) for thing, key in judged]
+    place.score = agreement(kind, answered)
+    if attempt.is_step:
+        right = sum(kind.is_right(round_, sheet, key) for sheet, key in answered)
+        place.score = right / len(answered) if answered else 0.0
     if not place.is_decided_by_person:
         place.is_passed = place.score >= attempt.needed
     if attempt.is_step:
@@ -216,19 +227,13 @@ def shows_key(sheet: Any) -> bool:
     if step is None:
         return True
     kind = sheet_kind_of(sheet)
-    examples = kind.Item._default_manager.filter(round=sheet.round_id, key_points__isnull=False)
-    things = examples.order_by("position").values_list(kind.subject, flat=True)
+    things = examples_of(sheet.round).values_list(kind.subject, flat=True)
     return getattr(sheet, f"{kind.subject}_id") in things[: training["items"] if training else 0]
 
 
 def count_examples(round_: Round) -> int:
     """Count the practice sheets before a rater's first real one."""
-    kind = kind_of(round_)
-    if not isinstance(kind, SheetKind):
-        return 0
-    examples = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=False)
-    count: int = examples.count()
-    return count
+    return int(examples_of(round_).count()) if isinstance(kind_of(round_), SheetKind) else 0
 
 
 def held_back(study: Study) -> QuerySet[Place]:
@@ -346,9 +351,11 @@ MOST = 20
 
 
 def tried_items(round_: Any) -> QuerySet[Any]:
-    """Return the first items of the round that are not examples, in its order."""
+    """Return the first items of the round as people meet them: examples, then the others."""
     items = sheet_kind_of(round_).Item._default_manager.filter(round=round_.pk)
-    return items.filter(key_points__isnull=True).order_by("position")[:MOST]
+    is_example = ExpressionWrapper(Q(key_points__isnull=False), BooleanField())
+    rows: QuerySet[Any] = items.order_by(is_example.desc(), "position")[:MOST]
+    return rows
 
 
 def tried_id(round_: Round, number: int) -> uuid.UUID:
@@ -383,6 +390,7 @@ def _begun(kind: SheetKind, round_: Any, item: Any, *, number: int, version: int
         rater=rater,
         round=round_,
         place=number,
+        is_example=item.is_example,
         version=version,
         served_at=Now(),
         **{subject: getattr(item, subject)},

@@ -33,7 +33,7 @@ from cqa_site.api.base import (
 )
 from cqa_site.web.rest.queries import conflict_on
 
-from .access import DECISIONS, EXCLUSIONS, LONGEST_REASON, decide_rater
+from .access import DECISIONS, LONGEST_REASON, decide_rater
 from .forms import RoundPlanForm
 from .kind import RoundNotReady, TaskKind, kind_of
 from .lifecycle import (
@@ -49,17 +49,11 @@ from .models import Place, Round
 from .progress import Pace, items_of, paces_of, progress_of, rounds_of
 
 
-class ExclusionInput(Input):
-    """Whether a person's work is excluded from the figures or restored, and why."""
-
-    decision = serializers.ChoiceField(list(EXCLUSIONS))
-    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
-
-
-class QualificationInput(ExclusionInput):
-    """The same, or whether a person may work regardless of the examples."""
+class QualificationInput(Input):
+    """Whether a person may work regardless of the examples, or their work counts, and why."""
 
     decision = serializers.ChoiceField(list(DECISIONS))
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
 
 
 class RoundSerializer(ReadSerializer):
@@ -99,13 +93,16 @@ def _begun(field: forms.Field) -> Any:
 
 
 class ItemSerializer(ReadSerializer):
-    """One item of a round, with the sheets requested and existing; ``known`` for controls."""
+    """One item of a round, with the sheets requested and existing.
+
+    ``known`` is the answer of a control item; examples have ``key_points``, and need no sheets.
+    """
 
     wanted = serializers.IntegerField()
     done = serializers.IntegerField()
 
     class Meta:
-        fields = ["position", "wanted", "done", "known"]
+        fields = ["position", "wanted", "done", "known", "key_points", "key_notes"]
 
 
 class SkipsSerializer(serializers.Serializer[Any]):
@@ -146,7 +143,8 @@ class PaceSerializer(SkipsSerializer):
 class PersonSerializer(PaceSerializer):
     """Progress of one person in a round; ``id`` is the rater's.
 
-    ``controls`` counts their answers to control items, ``met`` the right ones.
+    ``controls`` counts their answers to control items, ``met`` the right ones; ``score`` is the
+    share of known answers that they matched in the examples.
     """
 
     rater_pk = "place.rater_id"
@@ -163,6 +161,8 @@ class PersonSerializer(PaceSerializer):
     excluded_at = serializers.DateTimeField(
         source="place.excluded_at", read_only=True, allow_null=True
     )
+    score = serializers.FloatField(source="place.score", read_only=True, allow_null=True)
+    is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
 
     def to_representation(self, instance: Any) -> Any:
         """With the control answers; one query for all rows, none in rounds without controls."""

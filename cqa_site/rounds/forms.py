@@ -259,11 +259,10 @@ class RoundPlanForm(forms.Form):
     def clean_onboarding(self) -> OnboardingVersion | None:
         """Refuse steps that need items with known answers where a round can have none."""
         version: OnboardingVersion | None = self.cleaned_data["onboarding"]
-        can_train = self.kind.trains_on_pages or self.kind.takes_examples
-        if exercises_wanted(version) and not can_train:
+        if exercises_wanted(version) and not self.kind.can_train:
             raise forms.ValidationError(
                 _(
-                    "Rounds of this kind have no examples to train or qualify on. Choose steps "
+                    "Work of this kind has no right answers to train or qualify on. Choose steps "
                     "without training and qualification."
                 )
             )

@@ -120,8 +120,6 @@ class TaskKind:
     pauses: ClassVar[bool] = False
     # Whether people train on pages of their own, with `exercises`; sheets have examples instead.
     trains_on_pages: ClassVar[bool] = False
-    # Whether researchers can add such examples to a round.
-    takes_examples: ClassVar[bool] = False
     # The template that shows a round's guideline.
     guideline_text: ClassVar[str] = "rounds/work_pages/_instructions_text.html"
     # Whether a rule of its own excludes people, who are left to a person that decided about them.
@@ -141,6 +139,11 @@ class TaskKind:
 
     def has_guideline(self, round_: models.Round) -> bool:
         return bool(round_.instructions)
+
+    @property
+    def can_train(self) -> bool:
+        """Whether there are right answers, on which people can train and qualify."""
+        return self.trains_on_pages
 
     def exercises(self, round_: models.Round) -> list[Exercise]:
         """Return the items on which people train, those for the qualification last."""
@@ -321,6 +324,10 @@ class SheetKind(TaskKind):
     is_sample: ClassVar[bool] = False
 
     @property
+    def can_train(self) -> bool:
+        return self.takes_controls
+
+    @property
     def likeness(self) -> tuple[str, ...]:
         """The columns of items and sheets that are equal where they are about the same thing."""
         return (self.subject,)
@@ -368,13 +375,21 @@ class SheetKind(TaskKind):
         """Return a submitted sheet's answer in the shape of a known one."""
         return {name: getattr(sheet, name) for name in self.answer_fields(sheet.round)}
 
-    def alike(self, round_: Any) -> Q:
-        """Select sheets of other rounds whose answers can be known answers in this one."""
+    def fits(self, round_: Any) -> Q:
+        """Select items and sheets of other rounds about which this round asks the same."""
         return Q()
 
-    def copied(self, round_: Any, sheet: Any) -> Any:
-        """Return what a sheet of another round is about, as an item of this round needs it."""
-        return getattr(sheet, self.subject)
+    def alike(self, round_: Any) -> Q:
+        """Select sheets of other rounds whose answers can be known answers in this one."""
+        return self.fits(round_)
+
+    def copied(self, round_: Any, row: Any) -> Any:
+        """Return what an item or sheet of another round is about, as this round needs it."""
+        return getattr(row, self.subject)
+
+    def proposed_answer(self, round_: Any, item: Any) -> dict[str, Any]:
+        """Return a known answer to begin with, where the kind knows one."""
+        return {}
 
     def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
         """Return the number of sheets each item needs when the round opens."""

@@ -15,6 +15,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 
 from .crowd.payments import misdirected
+from .examples import draw_examples
 from .kind import RoundNotReady, SheetKind, kind_of, kinds
 from .models import ParticipantLink, Place, Round, Sheet
 from .onboarding.steps import exercises_wanted
@@ -274,14 +275,7 @@ class OneByOne(SheetKind):
         self.Slot._default_manager.bulk_create(slots, batch_size=CHUNK)
 
     def draw_exercises(self, round_: Any, wanted: int) -> None:
-        """Require as many examples as the steps before work need."""
-        examples = self.Item._default_manager.filter(round=round_, key_points__isnull=False)
-        if wanted and (number := examples.count()) < wanted:
-            text = _(
-                "The steps before work need %(wanted)d examples with known answers, but the round "
-                "has %(number)d. Add examples, or choose other steps."
-            )
-            raise RoundNotReady(text % {"wanted": wanted, "number": number})
+        draw_examples(round_, wanted)
 
     def counts(self) -> dict[str, Any]:
         """Count items without examples, the sheets they need, and the submitted ones."""

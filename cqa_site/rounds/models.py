@@ -186,7 +186,8 @@ class Item(models.Model):
     position = models.PositiveIntegerField()
     # With what probability it was drawn, where it was drawn at random.
     probability = models.FloatField(null=True)
-    # The known answer and why, in the kind's own shape; only of examples.
+    # Only of examples: the known answer in the kind's own shape; why, by its parts, and the place
+    # in the guideline.
     key_points = models.JSONField(null=True)
     key_notes = models.JSONField(default=dict)
     # The known answer of a control item, in the kind's own shape.
@@ -206,6 +207,11 @@ class Item(models.Model):
     @property
     def is_example(self) -> bool:
         return self.key_points is not None
+
+    @property
+    def known_answer(self) -> Any:
+        """The known answer of an example or a control item; None for other items."""
+        return self.known if self.key_points is None else self.key_points
 
 
 # Items without a known answer.

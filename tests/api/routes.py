@@ -23,7 +23,7 @@ IDS = """
     judging_run_of=run_id:judging_run scoring_run_of=run_id:scoring_run
     controlled=any_round_id:open_scoring
     scoring_of=round_id:open_scoring counting_run_of=run_id:counting_run
-    assignment_of=run_id:assignment_run scoring_draft_of=round_id:draft_scoring
+    assignment_of=run_id:assignment_run drafted=any_round_id:draft_scoring
     scoring_rater=rater_id:scoring_rater counting_of=counting_id:counting_round
     preferring_of=preference_id:open_preferring preferrer=rater_id:scoring_rater
     audit_of=audit_id:open_audit auditor=rater_id:auditor audited=analysis_id:audited_analysis
@@ -126,7 +126,7 @@ def agreed_answer(world) -> dict:
 def scoring_key(world) -> dict:
     criteria = world.draft_scoring.rubric.rubric.criteria
     points = {each.key: each.maximum for each in criteria}
-    return {"answer": str(world.answer.public_id), "points": points, "notes": {"C1": "Clear."}}
+    return {"position": 1, "known": points, "notes": {"C1": "Clear."}}
 
 
 def seen(row="analysis", /, **more):
@@ -225,7 +225,7 @@ GRID = {"threshold": "0.4-0.6 step 0.1"}
 PLAN = named("label_round endpoint prompt")
 ADOPTION = named("label_round=experts rater=expert_rater", only_tied=False)
 S, C, RUN = ("study",), ("study", "label_round"), ("study", "run_of")
-CONTROLLED = ("study", "controlled")
+CONTROLLED, DRAFTED = ("study", "controlled"), ("study", "drafted")
 CONTROL_LISTS = "round_controls round_agreed_answers round_control_people"
 ANY, STEPS, ROUND = ("study", "any_round"), ("study", "onboarding_of"), ("study", "round_of")
 ANALYSIS, POINT = ("study", "analysis_of"), ("study", "analysis_of", "found_point")
@@ -428,6 +428,7 @@ ROUTES = [
     *lists(C, "judges", queries=20),
     *lists(ANY, "crowd_links participants round_rule_people round_typing", queries=6),
     *lists(CONTROLLED, CONTROL_LISTS, queries=10),
+    *lists(DRAFTED, "round_examples round_offered_examples", queries=10),
     *lists(STEPS, "onboarding_versions onboarding_steps qualifications", queries=6),
     *lists(STEPS, "onboarding_people", queries=7),
     *lists(RUN, "replies judge_labels"),
@@ -482,7 +483,8 @@ ROUTES = [
     *sent("post", 200, S, SENT_200_S),
     *sent("post", 201, S, SENT_201_S),
     *sent("post", 202, S, SENT_202_S),
-    *sent("post", 204, S, {"scoring_examples=scoring_draft_of": scoring_key}),
+    *sent("post", 204, DRAFTED, {"round_examples": scoring_key}),
+    *sent("post", 204, DRAFTED, {"round_offered_examples": agreed_answer}),
     *sent("post", 201, C, {"items": free_argument}, label_round="draft"),
     *sent("post", 200, C, {"item_control": last_item}, label_round="draft"),
     *sent("post", 200, C, SENT_200_C),

@@ -131,7 +131,7 @@ TAKEN = """
     sentences setting share_cap sheet shows_arguments shows_guideline shows_hints size
     skip_share snapshot source split stance statements survey system system_run systems target task
     text texts theme threshold title tokens_per_minute topic user uses_topic usual_accuracy
-    values variant verb votes_per_item webhook_url weight wording writer_model
+    values variant verb version votes_per_item webhook_url weight wording writer_model
 """
 
 

@@ -74,7 +74,8 @@ BY_ADDRESS = {
         generation_launch_resume generation_launch_cancel
     """,
     "scorer_decide": "scoring_rater",
-    "scoring_examples": "scoring_example",
+    "round_examples": "round_example",
+    "round_offered_examples": "round_examples",
     "round_controls": "round_control",
     "round_agreed_answers": "round_control_take",
     "rubrics": "rubric_upload",

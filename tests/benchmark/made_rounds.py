@@ -6,6 +6,7 @@ from benchmark.scoring import actions as scoring_rounds
 from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.onboarding.examples import set_example
 
 
 def make_round(
@@ -18,7 +19,7 @@ def make_round(
     made = scoring_rounds.plan_round(study=study, plan=plan, actor=actor)
     full = {each.key: each.maximum for each in rubric.rubric.criteria}
     for answer in examples:
-        scoring_rounds.set_example(round_=made, answer=answer, points=full)
+        set_example(round_=made, thing=answer, known=full, actor=actor)
     if opens:
         open_round(round_=made, actor=actor)
     made.refresh_from_db()

@@ -22,6 +22,7 @@ SAY_IT_THEMSELVES = {
     *("run", "crowd_links", "crowd_pay", "crowd_pay_figure", "crowd_submissions", "round_rules"),
     "round_typing",
     *("round_controls", "round_control", "round_controls_figure"),
+    *("round_examples", "round_example"),
 }
 ELSEWHERE = {"study", "study_waiting", "study_search", "job_progress", "packages_state"}
 

@@ -30,7 +30,7 @@ OPENED = {
         onboardings onboarding_new onboarding onboarding_edit onboarding_preview
         onboarding_survey members audit study_api study_api_address job_progress packages_state
         crowd_links crowd_pay crowd_pay_figure crowd_submissions round_rules round_typing
-        round_controls round_control round_controls_figure
+        round_controls round_control round_controls_figure round_examples round_example
         label_round_correct editing_round_correct scoring_round_correct preference_round_correct
         counting_round_correct audit_round_correct analysis_audit analysis_audit_figure
         audit_rounds audit_round_new audit_round audit_round_edit point_check_trial label_rounds
@@ -49,7 +49,7 @@ OPENED = {
         runs run_new run run_progress run_calls run_call run_compare generations generation_new
         generation_launch generation_launch_progress generation_figures generation_compare
         question_new answer systems system scoring_rounds scoring_round_new scoring_round
-        scoring_round_edit scoring_examples scoring_example distillation score_watch rubrics
+        scoring_round_edit distillation score_watch rubrics
         rubric_new rubric rubric_json import_scores score_sheets_export scoring_runs
         scoring_run_new scoring_run_sheets scoring_run_probes scores scores_fragment boards
         board board_pair board_figure board_file score_agreement score_agreement_figure

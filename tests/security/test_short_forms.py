@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 MOST = 8
 # A field for each criterion, level or key point.
 AS_MANY_AS_THERE_ARE = {
-    *("guideline_new", "score_trial", "scoring_example", "count_trial", "round_control")
+    *("guideline_new", "score_trial", "round_example", "count_trial", "round_control")
 }
 
 

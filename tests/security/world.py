@@ -26,7 +26,7 @@ OTHERS = {
     "encoder_install": {"encoder": "mpnet"},
     "onboarding_preview": {"number": 1, "step": 3},
     "crowd_money": {"act": "reclaim"},
-    "round_control": {"position": 1},
+    **dict.fromkeys(("round_control", "round_example"), {"position": 1}),
     "analysis_report_file": {"name": "report.html"},
     **{name: {"name": "table"} for name in ("import_sample", "import_sample_take")},
     **{name: {"name": "manifest.json"} for name in ("board_file", "key_point_board_file")},
@@ -81,13 +81,14 @@ OTHERWISE = {
     "cell_id": dict.fromkeys(OF_COMMENTS.split(), "commented"),
     "dataset_id": dict.fromkeys(("cell_comments", "comments_export"), "comments_dataset"),
     "sheet_id": {"score_sheet": "judged_sheet", "round_control_take": "agreed_scores"},
-    "any_round_id": dict.fromkeys(CONTROLLED, "open_scoring"),
+    "any_round_id": {
+        **dict.fromkeys(CONTROLLED, "open_scoring"),
+        **dict.fromkeys(("round_examples", "round_example"), "draft_scoring"),
+    },
     "round_id": {
         "editing_round_edit": "draft_round",
+        "scoring_round_edit": "draft_scoring",
         **dict.fromkeys(("expert_agreement", "expert_agreement_figure"), "faithful_round"),
-        **dict.fromkeys(
-            ("scoring_round_edit", "scoring_examples", "scoring_example"), "draft_scoring"
-        ),
     },
     "preference_id": {"preference_round_edit": "draft_preferring"},
     "audit_id": {"audit_round_edit": "draft_audit"},

@@ -25,7 +25,7 @@ from argsum.analysis.methods.audit import (
 )
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.corrections import CorrectedShare
-from argsum.auditing.models import AuditPair, AuditRound, AuditSheet
+from argsum.auditing.models import DRAWN, AuditPair, AuditRound, AuditSheet
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
 from cqa_site.stats.estimate import Bounded, Estimate
@@ -266,7 +266,7 @@ class AuditReading:
         behind, others = self.strata([BEHIND]), self.strata([PERHAPS, ELSEWHERE])
         first = [pair for pair in self.pairs if pair.band == BEHIND]
         rounds = [round_.pk for round_ in self.rounds]
-        drawn = AuditPair.objects.filter(round__in=rounds, items__known__isnull=True)
+        drawn = AuditPair.objects.filter(DRAWN, round__in=rounds)
         points = [self._point(point) for point in self._audited()]
         sizes = [row.comments for row in points] or [
             frame["comments"] for frame in self.frames.values()

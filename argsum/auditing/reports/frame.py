@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from argsum.analysis.methods.audit import BANDS, BEHIND, ELSEWHERE, PERHAPS, SMALLER, Stratum
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.analyses import has_comments
-from argsum.auditing.models import AuditPair, AuditRound
+from argsum.auditing.models import DRAWN, AuditPair, AuditRound
 from argsum.datasets.models import Comment, CommentStatement
 from cqa_site.stats.arrays import IntArray
 
@@ -160,10 +160,10 @@ def state_of(analysis: Analysis) -> str:
 def asked_before(analysis: Analysis, but: AuditRound | None) -> dict[PairKey, str]:
     """Return the pairs that rounds drew from the present state of an analysis, and their bands.
 
-    Control items belong to no sample, and may have been drawn from another state.
+    Control items and examples belong to no sample, and may have been drawn from another state.
     """
     pairs = AuditPair.objects.filter(
-        round__analysis=analysis, round__frame__state=state_of(analysis), items__known__isnull=True
+        DRAWN, round__analysis=analysis, round__frame__state=state_of(analysis)
     )
     if but is not None and but.pk:
         pairs = pairs.filter(~Q(round=but))

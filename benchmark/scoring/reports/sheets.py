@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce, Length
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Length
 from django.shortcuts import get_object_or_404
 
 from annotation.answers.models import Answer, Condition, System, is_learned
@@ -353,7 +353,7 @@ def _frame(rows: QuerySet, columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame.from_records(list(rows), columns=columns).astype("int64")
 
 
-# What people gave answers, for choosing examples and proposing their keys.
+# What people gave answers, to propose their known points in examples.
 
 
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT, Rater.Kind.REFERENCE)
@@ -363,14 +363,6 @@ def people_sheets(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
     """Return the counted sheets that people submitted under a rubric."""
     handed_in = counted_sheets(rubric).filter(state=ScoreSheet.State.SUBMITTED)
     return handed_in.filter(rater__kind__in=PEOPLE)
-
-
-def candidates(study: Study, rubric: RubricVersion) -> QuerySet[Answer]:
-    """Return the answers with ``scored``, the number of people's sheets, most first."""
-    sheets = people_sheets(rubric).filter(total__isnull=False, answer=OuterRef("pk")).order_by()
-    counted = sheets.values("answer").annotate(n=Count("pk")).values("n")
-    answers = study.answers.select_related("question__comparison", "system")
-    return answers.annotate(scored=Coalesce(Subquery(counted), 0)).order_by("-scored", "pk")
 
 
 def proposed_key(answer: Answer, rubric: RubricVersion) -> dict[str, int]:

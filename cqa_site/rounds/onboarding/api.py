@@ -228,10 +228,9 @@ class QualificationViews(OnboardingPartViews):
         body = self.read(GrantInput)
         form = GrantForm(body, study=self.study)
         require_valid(form)
-        version = self.newest
-        if "version" in body:
-            rows = self.onboarding.versions.select_related("onboarding__study")
-            version = rows.filter(public_id=body["version"]).first()
+        rows = self.onboarding.versions.select_related("onboarding__study")
+        named = {"public_id": body["version"]} if "version" in body else {}
+        version = rows.filter(**named).first()
         if version is None:
             raise ValidationError({"version": ["This onboarding has no such version."]})
         membership = self.study.memberships.get(user=form.cleaned_data["person"])

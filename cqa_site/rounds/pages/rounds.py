@@ -87,10 +87,6 @@ class RoundPages:
     decisions: tuple[str, ...] = field(default=DECISIONS)
     # ``sheets(round, rater or None)``: where sheets are listed, if they are.
     sheets: Callable[[Any, Rater | None], str] | None = None
-    # The address to choose examples at, a known answer in words, and where to change it.
-    examples_page: str = ""
-    key: Callable[[Any], str] = lambda item: ""
-    key_link: Callable[[Any], str] = lambda item: ""
     # The address at which things are picked one by one, of kinds that do not draw them.
     picks_page: str = ""
     # A page of a round of the kind's own: its template, what it lists, and what else it shows.

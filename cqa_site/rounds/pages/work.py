@@ -22,7 +22,7 @@ from cqa_site.web.pages import wants_json
 
 from ..access import (
     WORKERS,
-    agreement,
+    count_examples,
     is_before_steps,
     next_work,
     opened_round,
@@ -43,6 +43,7 @@ from ..drafts import (
     submit_sheet,
     take_kept,
 )
+from ..examples import WHERE, AnswerPart, examples_of, parts_of
 from ..forms import SaveForm
 from ..kind import SheetKind, SheetNotValid, sheet_kind_of
 from ..models import Round, Sheet
@@ -74,8 +75,8 @@ class TaskPages:
 
     ``form`` reads a request's fields for a sheet; ``shown`` is the allow-list of the page for a
     sheet with a content; ``stored`` the data that scripts get about a stored draft besides its
-    version; ``said`` a content in words, part by part; ``answers`` the rows that show an example
-    beside its known answer.
+    version; ``said`` a content in words, part by part; ``answers`` the answer to an example beside
+    the known one.
     """
 
     kind: SheetKind
@@ -84,11 +85,10 @@ class TaskPages:
     said: Callable[[Any, Any], dict[str, str]]
     # What the list of a person's own sheets says of one: what it was about, and what was said.
     told: Callable[[Any], tuple[Any, Any]]
-    # Templates are ``<templates>.html``, which extends ``rounds/work_pages/sheet.html``, and
-    # ``<templates>_feedback.html`` where there are examples.
+    # The template is ``<templates>.html``, which extends ``rounds/work_pages/sheet.html``.
     templates: str
     stored: Callable[[Any], dict[str, Any]] = lambda sheet: {}
-    answers: Callable[[Any, Any], list[Any]] = lambda sheet, item: []
+    answers: Callable[[Any, Any], list[AnswerPart]] = parts_of
     # What differs between a kept content and the one on the form, where that is not its parts, and
     # the template that shows it.
     differences: Callable[[Any, Any, Any], Any] | None = None
@@ -130,8 +130,6 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
         sheet = own_sheet(kind, request, study, sheet_id)
         if is_before_steps(sheet):
             return to_steps(sheet.round)
-        if _is_seen_example(sheet):
-            return _feedback(face, request, sheet)
         return show_sheet(face, request, sheet)
 
     @study_page(*face.roles, in_archive=True)
@@ -234,7 +232,12 @@ def take_submit(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
         sheet.refresh_from_db(fields=("draft", *SAVED_FIELDS))
         return _not_valid(face, request, sheet, form, str(reason), reason.missing)
     if ways_of(sheet).trial:
-        return submitted_reply(request, ways_of(sheet).work)
+        submitted.ways = ways_of(sheet)
+        # Nothing is stored that another request could show.
+        shows_page = wants_page(request) or not wants_json(request)
+        if not (shows_page and _is_seen_example(submitted)):
+            return submitted_reply(request, ways_of(sheet).work)
+        return brought(show_sheet(face, request, submitted), address_of(sheet))
     following = (face.after or _after)(request, submitted)
     if following is None:
         return submitted_reply(request, ways_of(submitted).work)
@@ -283,6 +286,7 @@ def show_sheet(
         "sheet": sheet,
         "is_open": is_changeable(sheet),
         "hides_key": sheet.is_example and not shows_key(sheet),
+        "feedback": _feedback(face, sheet) if _is_seen_example(sheet) else None,
         "kept": _kept(face, sheet),
         "before": _before(face, sheet),
         "error": error,
@@ -314,20 +318,19 @@ def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
     return {"passed_share": place.score if has_passed else None}
 
 
-def _feedback(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    items = face.kind.Item._default_manager.filter(round=sheet.round)
-    subject = f"{face.kind.subject}_id"
-    item: Any = items.get(**{subject: getattr(sheet, subject)})
+def _feedback(face: TaskPages, sheet: Any) -> dict[str, Any]:
+    """Return what a person sees after an example: their answer, the known one, and why."""
+    subject, kind = f"{face.kind.subject}_id", face.kind
+    item = examples_of(sheet.round).get(**{subject: getattr(sheet, subject)})
     own = shown_sheets(sheet.round, sheet.rater).filter(is_example=True)
-    context = _around(request, sheet.round, sheet.rater) | {
-        "sheet": sheet,
-        "rows": face.answers(sheet, item),
-        "share": agreement(face.kind, [(sheet, item.key_points or {})]),
+    return {
+        "parts": face.answers(sheet, item),
+        "where": item.key_notes.get(WHERE, ""),
+        "is_right": kind.is_right(sheet.round, sheet, item.key_points),
         "number": own.filter(place__lte=sheet.place).count(),
-        "examples": items.filter(key_points__isnull=False).count(),
+        "examples": count_examples(sheet.round),
         "place": place_for(round_=sheet.round, rater=sheet.rater),
     }
-    return render(request, f"{face.templates}_feedback.html", context)
 
 
 def page_data(sheet: Any) -> dict[str, object]:

@@ -5,6 +5,8 @@ from typing import Any
 from django import template
 
 from cqa_site.people.models import Rater
+from cqa_site.rounds.examples import known_text
+from cqa_site.rounds.kind import sheet_kind_of
 from cqa_site.rounds.models import Item, Place, Round
 from cqa_site.rounds.pages.rounds import ListColumn, RoundPages
 from cqa_site.rounds.progress import Pace
@@ -44,6 +46,6 @@ def sheets_of(face: RoundPages, round_: Round, rater: Rater | None = None) -> st
 
 
 @register.simple_tag
-def key_of(face: RoundPages, item: Item) -> dict[str, str]:
-    """Return a known answer as text, with the link to edit it."""
-    return {"text": face.key(item), "link": face.key_link(item)}
+def key_of(round_: Round, item: Item) -> str:
+    """Return the known answer of an example or a control item in words."""
+    return known_text(sheet_kind_of(round_), round_, item.known_answer)

@@ -141,9 +141,10 @@ def test_examples_show_their_key(lab, client):
 def test_a_key_is_given_on_its_page_with_the_reasons(lab):
     office = sign_in(lab.researcher)
     row = lab.make_round(opens=False)
-    key = lab.address("scoring_example", row.public_id, lab.answers[0].public_id)
-    full = {f"points-{each.key}": each.maximum for each in row.rubric.rubric.criteria}
-    assert office.post(key, full | {"note-C1": "Because"}).status_code == 302
+    item = row.items.get(answer=lab.answers[0])
+    key = lab.address("round_example", row.public_id, item.position)
+    full = {each.key: each.maximum for each in row.rubric.rubric.criteria}
+    assert office.post(key, full | {"why-C1": "Because"}).status_code == 302
     assert row.items.get(answer=lab.answers[0]).key_notes == {"C1": "Because"}
 
 

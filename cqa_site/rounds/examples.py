@@ -1,0 +1,132 @@
+"""Examples of a round: items with known answers, which people do first and see explained.
+
+They train people, or decide whether they may work. An example is no ordinary or control item of
+its round, so that nobody gets an item there that they were trained on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, Max
+from django.utils.translation import gettext as _
+
+from .kind import RoundNotReady, SheetKind, sheet_kind_of
+from .models import ORDINARY
+from .queue import CHUNK
+
+# Known answers that a page offers.
+OFFERED = 50
+# In an example's notes, beside the reasons by field: the place in the guideline.
+WHERE = "where"
+
+
+def examples_of(round_: Any) -> Any:
+    """Return the examples of a round in their order."""
+    items = sheet_kind_of(round_).Item._default_manager
+    return items.filter(round=round_.pk, key_points__isnull=False).order_by("position")
+
+
+def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
+    """Return examples and control items of other rounds whose answers are known in this one, too.
+
+    Closed rounds come first, then newer ones; of items about the same thing only the first is
+    returned, and none that is in this round.
+    """
+    kind = sheet_kind_of(round_)
+    items = kind.Item._default_manager.filter(round__study=round_.study_id)
+    seen = set(items.filter(round=round_.pk).values_list(*kind.likeness))
+    others = items.exclude(ORDINARY).exclude(round=round_.pk).filter(kind.fits(round_))
+    order = (F("round__closed_at").desc(nulls_last=True), "-round", "position")
+    keys: list[int] = []
+    for pk, *like in others.order_by(*order).values_list("pk", *kind.likeness)[:CHUNK]:
+        if tuple(like) not in seen and len(keys) < most:
+            seen.add(tuple(like))
+            keys.append(pk)
+    rows = others.select_related("round", *kind.item_needed).in_bulk(keys)
+    return [rows[key] for key in keys]
+
+
+def add_example(
+    round_: Any, thing: Any, known: Mapping[str, Any], notes: Mapping[str, str] | None = None
+) -> Any:
+    """Make the item about a thing an example, or add it as one; the caller holds the round."""
+    kind = sheet_kind_of(round_)
+    items = kind.Item._default_manager.filter(round=round_.pk)
+    key = {"key_points": known, "key_notes": notes or {}, "probability": None, "known": None}
+    if items.filter(**{kind.subject: thing}).update(**key):
+        return items.get(**{kind.subject: thing})
+    last = items.aggregate(last=Max("position"))["last"] or 0
+    return kind.Item._default_manager.create(
+        round=round_, position=last + 1, **{kind.subject: thing}, **key
+    )
+
+
+def draw_examples(round_: Any, wanted: int) -> None:
+    """Add known items until the steps before work have enough; raises RoundNotReady."""
+    if not wanted:
+        return
+    missing = wanted - examples_of(round_).count()
+    known = known_items(round_, missing) if missing > 0 else []
+    if len(known) < missing:
+        text = _(
+            "The steps before work need %(wanted)d examples with known answers, but the round "
+            "has %(number)d, and the study has %(known)d others. Add examples, or choose other "
+            "steps."
+        )
+        about = {"wanted": wanted, "number": wanted - missing, "known": len(known)}
+        raise RoundNotReady(text % about)
+    for item in known:
+        thing = sheet_kind_of(round_).copied(round_, item)
+        add_example(round_, thing, item.known_answer, item.key_notes)
+
+
+@dataclass(frozen=True)
+class AnswerPart:
+    """One part of a known answer in words, beside what a person answered, and why."""
+
+    name: str
+    label: Any
+    known: str
+    given: str = ""
+    why: str = ""
+
+    @property
+    def is_met(self) -> bool:
+        return self.given == self.known
+
+
+def answer_parts(
+    kind: SheetKind,
+    round_: Any,
+    known: Mapping[str, Any],
+    given: Mapping[str, Any] | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> list[AnswerPart]:
+    """Return a known answer part by part: a choice by its label, a number as it is."""
+    parts = []
+    for name, field in kind.answer_fields(round_).items():
+        choices = dict(getattr(field, "choices", ()))
+        values = (known.get(name), (given or {}).get(name))
+        words = [str(choices[value]) if value in choices else _number(value) for value in values]
+        parts.append(AnswerPart(name, field.label, *words, why=(notes or {}).get(name, "")))
+    return parts
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:g}"
+
+
+def parts_of(sheet: Any, item: Any) -> list[AnswerPart]:
+    """Return a sheet's answer beside that of its example."""
+    kind, known = sheet_kind_of(sheet), item.key_points or {}
+    return answer_parts(kind, sheet.round, known, kind.answer_of(sheet), item.key_notes)
+
+
+def known_text(kind: SheetKind, round_: Any, known: Mapping[str, Any]) -> str:
+    """Return a known answer in a line: a single part alone, several with their names."""
+    parts = answer_parts(kind, round_, known)
+    if len(parts) == 1:
+        return parts[0].known
+    names = [part.name if len(parts) > 2 else part.label for part in parts]
+    return ", ".join(f"{name} {part.known}" for name, part in zip(names, parts, strict=True))

@@ -1,0 +1,83 @@
+"""Choice of a draft's examples: known answers of other rounds, or answers to its own items."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+
+from ..controls import agreed_answers
+from ..examples import add_example, examples_of, known_items
+from ..kind import sheet_kind_of
+from ..lifecycle import locked_round
+from ..models import Round
+
+
+@dataclass(frozen=True)
+class OfferedExample:
+    """A known answer of another round: of an item, or agreed in a sheet by ``people``."""
+
+    row: Any
+    known: Mapping[str, Any]
+    notes: Mapping[str, str] = field(default_factory=dict)
+    people: int | None = None
+
+    @property
+    def id(self) -> str:
+        """The sheet, or the round and the position of the item."""
+        if self.people is None:
+            return f"{self.row.round.public_id}-{self.row.position}"
+        return str(self.row.public_id)
+
+
+def offered_examples(round_: Any) -> list[OfferedExample]:
+    """Return the known answers that a draft can take, each thing once, in the default's order."""
+    kind = sheet_kind_of(round_)
+    known = [OfferedExample(row, row.known_answer, row.key_notes) for row in known_items(round_)]
+    seen = {getattr(offer.row, f"{kind.subject}_id") for offer in known}
+    agreed = [offer for offer in agreed_answers(round_) if _thing(offer.sheet) not in seen]
+    return known + [OfferedExample(row.sheet, row.known, people=row.people) for row in agreed]
+
+
+def _thing(row: Any) -> Any:
+    return getattr(row, f"{sheet_kind_of(row).subject}_id")
+
+
+@transaction.atomic
+def take_offer(*, round_: Any, offer: OfferedExample, actor: User) -> Any:
+    """Add an offered answer to the examples of a draft; raises RoundNotReady."""
+    thing = sheet_kind_of(round_).copied(round_, offer.row)
+    return set_example(
+        round_=round_, thing=thing, known=offer.known, notes=offer.notes, actor=actor
+    )
+
+
+@transaction.atomic
+def set_example(
+    *,
+    round_: Any,
+    thing: Any,
+    known: Mapping[str, Any] | None,
+    notes: Mapping[str, str] | None = None,
+    actor: User,
+) -> Any:
+    """Make a thing an example of a draft with its known answer, or with None delete the example.
+
+    An item that was drawn for the work becomes an example and is no longer part of the work.
+    Raises RoundNotReady if the round is no draft.
+    """
+    stored = locked_round(round_, Round.State.DRAFT)
+    subject = {sheet_kind_of(round_).subject: thing}
+    item = examples_of(stored).filter(**subject).first()
+    if known is None:
+        examples_of(stored).filter(**subject).delete()
+    else:
+        item = add_example(stored, thing, known, notes)
+    if item is not None:
+        verb = "example_removed" if known is None else "example_set"
+        about = f"{stored.name}: {item.position}"
+        record(study=stored.study, actor=actor, verb=verb, subject=about, after=known)
+    return item
