@@ -233,6 +233,5 @@ def add_round(*, study: Study, users: Mapping[str, User]) -> None:
             criterion.key: criterion.maximum for criterion in rubric.rubric.criteria
         }
         key |= LESS
-        about = {"thing": practice, "known": key, "notes": WHY}
-        set_example(round_=scoring_round, actor=actor, **about)
+        set_example(round_=scoring_round, thing=practice, known=key, notes=WHY, actor=actor)
     open_round(round_=scoring_round, actor=actor)

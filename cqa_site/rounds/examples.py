@@ -108,8 +108,10 @@ def answer_parts(
     for name, field in kind.answer_fields(round_).items():
         choices = dict(getattr(field, "choices", ()))
         values = (known.get(name), (given or {}).get(name))
-        words = [str(choices[value]) if value in choices else _number(value) for value in values]
-        parts.append(AnswerPart(name, field.label, *words, why=(notes or {}).get(name, "")))
+        first, own = (
+            str(choices[value]) if value in choices else _number(value) for value in values
+        )
+        parts.append(AnswerPart(name, field.label, first, own, (notes or {}).get(name, "")))
     return parts
 
 

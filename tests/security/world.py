@@ -26,7 +26,7 @@ OTHERS = {
     "encoder_install": {"encoder": "mpnet"},
     "onboarding_preview": {"number": 1, "step": 3},
     "crowd_money": {"act": "reclaim"},
-    **dict.fromkeys(("round_control", "round_example"), {"position": 1}),
+    **{name: {"position": 1} for name in ("round_control", "round_example")},
     "analysis_report_file": {"name": "report.html"},
     **{name: {"name": "table"} for name in ("import_sample", "import_sample_take")},
     **{name: {"name": "manifest.json"} for name in ("board_file", "key_point_board_file")},

@@ -91,7 +91,7 @@ class OnboardingForm(forms.Form):
         lazy("Training items"),
         20,
         0,
-        lazy("With feedback, in label rounds and in scoring rounds with examples. 0 means none."),
+        lazy("With feedback, where there are right answers: not for edits. 0 means none."),
     )
     qualification = _number_field(
         lazy("Qualification items"), 50, 0, lazy("Without feedback. 0 means none.")

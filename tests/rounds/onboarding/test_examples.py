@@ -1,4 +1,4 @@
-"""Examples with known answers, in every kind that has right answers: chosen, done and explained."""
+"""Examples with known answers: chosen, done and explained, in every kind with right answers."""
 
 import pytest
 from django.urls import reverse

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from rest_framework.test import APIClient
 
+from annotation.editing.forms import EditingRoundForm
 from annotation.labelling.actions.serving import next_work
 from annotation.labelling.forms import LabelRoundForm
-from annotation.editing.forms import EditingRoundForm
 from argsum.counting.forms import CountingRoundForm
 from benchmark.preferences.forms import PreferenceRoundForm
 from benchmark.scoring.actions import ScoreContent
