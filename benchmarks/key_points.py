@@ -45,6 +45,7 @@ Placed = Sequence[int]
 Groups = tuple[Placed, Sequence[float], Sequence[bool], Sequence[str]]
 Place = Callable[[Sequence[str], Sequence[int]], Groups]
 LEAST = 10
+WANTED = 0.85
 NOISE = ("exclude", "include")
 
 
@@ -154,21 +155,23 @@ def figures(placed: Placed, themes: Sequence[str | None], contradicts) -> list[f
 
 
 def first_band(groups: Groups, themes: Sequence[str | None]) -> list[float]:
-    """Share of statements that are surely placed, and of these with their key point's theme."""
+    """Share of statements that are surely placed, how many of these have their key point's theme.
+
+    And the largest share that could be surely placed with ``WANTED`` of them right, if scores told
+    right placements from wrong ones without error. Key points themselves are left out.
+    """
     placed, scores, sure, _themes = groups
     if not any(sure):
-        return [0.0, float("nan")]
+        return [0.0, float("nan"), float("nan")]
     best = {
         point: max((row for row, at in enumerate(placed) if at == point), key=scores.__getitem__)
         for point in set(placed) - {-1}
     }
-    own = [
-        (themes[row], themes[best[point]])
-        for row, point in enumerate(placed)
-        if sure[row] and point != -1 and row != best[point]
-    ]
-    right = sum(bool(theme) and theme == wanted for theme, wanted in own)
-    return [len(own) / len(placed), right / max(1, len(own))]
+    rows = [row for row, point in enumerate(placed) if point != -1 and row != best[point]]
+    right = [bool(themes[row]) and themes[row] == themes[best[placed[row]]] for row in rows]
+    own = [is_right for row, is_right in zip(rows, right, strict=True) if sure[row]]
+    most = min(len(rows), sum(right) / WANTED) / len(placed)
+    return [len(own) / len(placed), sum(own) / max(1, len(own)), most]
 
 
 def of_themes(groups: Groups, aspects: Sequence[str | None]) -> list[float]:
@@ -300,6 +303,7 @@ def main() -> None:
         "worst",
         "sure",
         "right",
+        "at most",
         "proposed",
         "of true",
         "purity",

@@ -25,9 +25,8 @@ DENSE = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 BANDS, ROWS = 64, 4
 # An estimate from 256 permutations may be so far below the least Jaccard similarity, 1/3.
 LEAST_ESTIMATE = 0.22
-# Variations whose similarity to all others is estimated to find the most central one, and the
-# permutations that are enough for this.
-SAMPLE, ENOUGH = 64, 64
+# After a group of so many texts, the most central of those left are found anew.
+LARGE = 64
 PIECE = 500
 # Texts whose shingles are kept while they are compared.
 MOST_KEPT = 20_000
@@ -86,23 +85,14 @@ def find_near_duplicates(
         if is_long_enough(plain):
             same.setdefault(plain, []).append(at)
     plains, indices = list(same), list(same.values())
-    shingles = lru_cache(MOST_KEPT)(lambda row: shingles_of(plains[row]))
+    if not plains:
+        return []
     place = {at: row for row, own in enumerate(indices) for at in own}
     free = [[at for at in own if at not in settled] for own in indices]
-    groups: list[NearDuplicates] = []
-    components = _components(plains, progress) if len(plains) > 1 else []
-    own_part = {row: part for part in components for row in part.rows.tolist()}
-    for centre in known:
-        if (row := place.get(centre)) is not None:
-            part = own_part.get(row)
-            near = np.array([row]) if part is None else part.near(row)
-            groups += _taken(centre, row, near, shingles, free)
-    for part in components:
-        groups += _stars(part, shingles, free)
-    # Without near neighbours: only equal texts.
-    alone = [row for row in range(len(plains)) if row not in own_part and len(free[row]) > 1]
-    for row in alone:
-        groups.append(NearDuplicates(free[row][0], tuple(free[row]), (1.0,) * len(free[row])))
+    stars = _Stars(plains, _signatures(plains, progress), free)
+    earlier = [(place[centre], centre) for centre in known if centre in place]
+    groups = [group for row, centre in earlier if (group := stars.around(row, centre))]
+    groups += stars.new()
     return sorted(groups, key=lambda group: group.members[0])
 
 
@@ -134,46 +124,6 @@ def shared_of(first: Shingles, second: Shingles) -> float:
     return shared / max(len(first), len(second))
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Texts connected by estimates: their rows, ascending, and their signatures."""
-
-    rows: NDArray[np.int64]
-    signatures: NDArray[np.uint32]
-
-    def near(self, row: int) -> NDArray[np.int64]:
-        """Return the rows that may be similar enough to one of them, itself included."""
-        own = self.signatures[np.searchsorted(self.rows, row)]
-        rows: NDArray[np.int64] = self.rows[
-            (self.signatures == own).mean(axis=1) >= LEAST_ESTIMATE
-        ]
-        return rows
-
-
-def _components(plains: Sequence[str], progress: Progress) -> list[_Part]:
-    """Return parts of two texts or more that are connected by estimated similarities."""
-    signatures = _signatures(plains, progress)
-    parent = list(range(len(plains)))
-
-    def root(row: int) -> int:
-        while parent[row] != row:
-            parent[row] = row = parent[parent[row]]
-        return row
-
-    for rows in _buckets(signatures):
-        while len(rows) > 1:
-            first, rows = rows[0], rows[1:]
-            near = (signatures[rows] == signatures[first]).mean(axis=1) >= LEAST_ESTIMATE
-            for row in rows[near].tolist():
-                low, high = sorted((root(int(first)), root(row)))
-                parent[high] = low
-            rows = rows[~near]
-    parts: dict[int, list[int]] = {}
-    for row in range(len(plains)):
-        parts.setdefault(root(row), []).append(row)
-    return [_Part(np.array(rows), signatures[rows]) for rows in parts.values() if len(rows) > 1]
-
-
 def _signatures(plains: Sequence[str], progress: Progress) -> NDArray[np.uint32]:
     """Return MinHash signatures, shape (n, permutations)."""
     from datasketch import MinHash
@@ -189,56 +139,79 @@ def _signatures(plains: Sequence[str], progress: Progress) -> NDArray[np.uint32]
     return signatures
 
 
-def _buckets(signatures: NDArray[np.uint32]) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows that are equal in a band, ascending.
+class _Stars:
+    """Groups around central texts, which take their members from the texts that are free.
 
-    By sorting: the library's tables take 20 kB for each text, 2 GB for 100,000.
+    A bucket has the rows whose signatures are equal in a band. Buckets come from sorting: the
+    library's tables take 20 kB for each text, 2 GB for 100,000.
     """
-    for band in range(BANDS):
-        own = signatures[:, band * ROWS : (band + 1) * ROWS]
-        order = np.lexsort(own.T[::-1])
-        starts = np.flatnonzero((own[order[1:]] != own[order[:-1]]).any(axis=1)) + 1
-        yield from (rows for rows in np.split(order, starts) if len(rows) > 1)
 
+    def __init__(
+        self, plains: Sequence[str], signatures: NDArray[np.uint32], free: list[list[int]]
+    ) -> None:
+        self.signatures, self.free = signatures, free
+        self.shingles = lru_cache(MOST_KEPT)(lambda row: shingles_of(plains[row]))
+        mixed = np.arange(BANDS, dtype=np.uint64)[:, None] + np.zeros(len(plains), dtype=np.uint64)
+        for column in range(ROWS):
+            mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + signatures[:, column::ROWS].T
+            mixed ^= mixed >> np.uint64(29)
+        _hashes, buckets = np.unique(mixed.ravel(), return_inverse=True)
+        # Shape (bands, n): where each text is.
+        self.buckets = buckets.reshape(mixed.shape)
+        self.rows = np.argsort(buckets.ravel(), kind="stable") % len(plains)
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(buckets.ravel()))])
 
-def _stars(
-    part: _Part, shingles: Callable[[int], Shingles], free: list[list[int]]
-) -> Iterator[NearDuplicates]:
-    """Yield groups around the most central texts of a part; each text is in one group."""
-    left = np.array([at for at, row in enumerate(part.rows) if free[row]], dtype=np.int64)
-    while len(left) > 1:
-        rows, signatures = part.rows[left], part.signatures[left, :ENOUGH]
-        sample = np.unique(np.linspace(0, len(left) - 1, SAMPLE).astype(np.int64))
-        weights = [len(free[row]) for row in rows[sample]]
-        near = sum(
-            weight * (signatures == signatures[at]).mean(axis=1)
-            for at, weight in zip(sample, weights, strict=True)
+    def new(self) -> Iterator[NearDuplicates]:
+        """Yield groups around texts that share most buckets with others; a text is in one."""
+        size = LARGE
+        while size >= LARGE:
+            size = 0
+            for row in self._most_central():
+                if size < LARGE and self.free[row]:
+                    group = self.around(row, self.free[row][0])
+                    self.free[row] = []
+                    if group:
+                        size = len(group.members)
+                        yield group
+
+    def around(self, row: int, centre: int) -> NearDuplicates | None:
+        """Return the group of a centre, if there is one, and take its members."""
+        shares: dict[int, float] = {row: 1.0}
+        tried = {row}
+        reached = [row]
+        # Members of members too: a variation may have no bucket in common with the centre.
+        for _step in range(2):
+            near = self._near(row, reached)
+            others = [other for other in near if other not in tried and self.free[other]]
+            tried.update(others)
+            own = {at: shared_of(self.shingles(row), self.shingles(at)) for at in others}
+            reached = [other for other in others if own[other] >= LEAST_SHARED]
+            if not reached:
+                break
+            shares |= {other: own[other] for other in reached}
+        shared = {at: share for other, share in shares.items() for at in self.free[other]}
+        if len(shared) < 1 + (centre in shared):
+            return None
+        for other in shares:
+            self.free[other] = []
+        members = tuple(sorted(shared))
+        return NearDuplicates(centre, members, tuple(shared[at] for at in members))
+
+    def _most_central(self) -> list[int]:
+        """Return the free rows, those first that share most buckets with other texts."""
+        counts = np.array([len(own) for own in self.free])
+        inside = np.bincount(
+            self.buckets.ravel(), weights=np.broadcast_to(counts, self.buckets.shape).ravel()
         )
-        row = int(rows[np.argmax(near)])
-        yield from _taken(free[row][0], row, part.near(row), shingles, free)
-        free[row] = []
-        left = np.array([at for at in left if free[part.rows[at]]], dtype=np.int64)
+        degrees = inside[self.buckets].sum(axis=0)
+        order = np.argsort(-degrees, kind="stable")
+        return [row for row in order.tolist() if self.free[row]]
 
-
-def _taken(
-    centre: int,
-    row: int,
-    rows: NDArray[np.int64],
-    shingles: Callable[[int], Shingles],
-    free: list[list[int]],
-) -> list[NearDuplicates]:
-    """Return the group of a centre, if there is one, and take its members from the free texts."""
-    shared: dict[int, float] = {}
-    for other in rows.tolist():
-        if not free[other]:
-            continue
-        share = 1.0 if other == row else shared_of(shingles(row), shingles(other))
-        if share >= LEAST_SHARED:
-            shared |= dict.fromkeys(free[other], share)
-    is_new = centre in shared
-    if len(shared) < 1 + is_new:
-        return []
-    for other in rows.tolist():
-        free[other] = [at for at in free[other] if at not in shared]
-    members = tuple(sorted(shared))
-    return [NearDuplicates(centre, members, tuple(shared[at] for at in members))]
+    def _near(self, row: int, reached: Sequence[int]) -> list[int]:
+        """Return rows that may be similar enough to a row, from the buckets of those reached."""
+        buckets = np.unique(self.buckets[:, list(reached)])
+        parts = [self.rows[self.starts[at] : self.starts[at + 1]] for at in buckets]
+        rows = np.unique(np.concatenate(parts))
+        estimates = (self.signatures[rows] == self.signatures[row]).mean(axis=1)
+        near: list[int] = rows[estimates >= LEAST_ESTIMATE].tolist()
+        return near
