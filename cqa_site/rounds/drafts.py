@@ -244,8 +244,9 @@ def _submit(stored: Any, place: Place, sent: DraftSubmission, key: str) -> Sheet
     stored.submitted_at = timezone.now()
     if place.is_excluded:
         stored.is_extra = True
-    elif is_first and not (stored.is_example or stored.replicate or stored.known):
-        hold_slot(stored)
+    elif is_first:
+        is_ordinary = not (stored.is_example or stored.replicate or stored.known)
+        (hold_slot if is_ordinary else renew)(stored)
     stored.save()
     about = sheet_kind_of(stored).event_fields(stored, content)
     stored.events.create(client_key=key, content=asdict(content), **about)

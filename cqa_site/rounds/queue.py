@@ -145,7 +145,8 @@ def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int)
     own = {"seed": round_.seed, "rater": rater, "controls": sizes[0], "items": sizes[1]}
     due = controls_due(len(seen), met, ordinary, **own)
     sheets = kind.Sheet._default_manager.filter(rater=rater).exclude(round=round_.pk)
-    elsewhere = set(sheets.values_list(*kind.likeness)) if due else set()
+    # What is left is asked at the same cost when no control item is left.
+    elsewhere = set(sheets.values_list(*kind.likeness)) if due or ordinary else set()
     left = [
         pk
         for thing, (pk, like) in controls.items()
@@ -195,10 +196,15 @@ def _run_out(round_: Any, slots: QuerySet[Any]) -> Any | None:
 
 
 def renew(sheet: Any) -> None:
-    """Extend the reservation of a sheet in progress."""
+    """Extend the reservation of a sheet in progress.
+
+    A sheet without one, as of a control item, costs a write, too: its time must not tell it apart.
+    """
+    kind = sheet_kind_of(sheet)
     if sheet.slot_id is None:
+        kind.Sheet._default_manager.filter(pk=sheet.pk).update(place=F("place"))
         return
-    slots = sheet_kind_of(sheet).Slot._default_manager.filter(pk=sheet.slot_id, state=LEASED)
+    slots = kind.Slot._default_manager.filter(pk=sheet.slot_id, state=LEASED)
     slots.update(lease_until=Now() + timedelta(minutes=sheet.round.lease_minutes))
 
 
@@ -432,6 +438,8 @@ class _SheetServer:
             **{subject: getattr(item, subject)},
             **self.kind.begin(self.round_, item, self.place.rater),
         )
+        if slot is None:
+            renew(sheet)
         # The time by the database's clock is read when it is asked for.
         del sheet.served_at
         return sheet

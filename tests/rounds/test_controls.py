@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from datetime import timedelta
+from urllib.parse import urlencode
 
 import pytest
 from django.db import connection
@@ -10,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.labelling.actions.serving import next_work
 from argsum.auditing.reports.figures import audit_of
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.access import decide_rater
@@ -18,13 +20,14 @@ from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import close_round, find_violations
 from cqa_site.rounds.models import COUNTED, Place
 from cqa_site.rounds.progress import how_far, progress_of
-from cqa_site.rounds.queue import controls_due
+from cqa_site.rounds.queue import controls_due, place_for
 from cqa_site.rounds.rules.actions import hits_of, record_of
 from cqa_site.rounds.rules.measures import ControlAnswer
 from tests.cast import sign_in
+from tests.people.crowd import answer_item
 from tests.worlds import built_of
 
-from .made_work import ITEMS, SERVED, World
+from .made_work import ITEMS, JSON, SERVED, World
 
 built, world = built_of(World, SERVED, "score")
 N_CONTROLS = 3
@@ -306,3 +309,55 @@ def test_a_tolerance_decides_what_is_right(db):
     assert world.kind.is_right(world.round, sheet, known)
     sheet.points = {}
     assert world.kind.difference(sheet, near) == 15
+
+
+def cost_of(client, world, sheet):
+    """Status, shape and database statements of what a page of work asks the server for."""
+    page = {"base_version": "0", "client": "c", "client_key": f"k{sheet.pk}"}
+    draft = {"text": urlencode(world.work.unfit_form), "sequence": "1"}
+    last = world.work.full_form | {"base_version": "1", "sequence": "2"}
+    asked = [("", None), ("_form", None), ("_save", page | draft), ("_submit", page | last)]
+    for end, fields in asked:
+        row = world.round if not end else sheet
+        with CaptureQueriesContext(connection) as captured:
+            if fields is None:
+                reply = client.get(world.address(end, row))
+            else:
+                reply = client.post(world.address(end, row), fields, **JSON)
+        is_json = "json" in reply.headers["Content-Type"]
+        statements = Counter(query["sql"].split()[0] for query in captured)
+        shape = sorted(reply.json()) if is_json else []
+        yield end, reply.status_code, *shape, *sorted(statements.items())
+
+
+@pytest.mark.parametrize("rules", [{}, {"controls": low("warn")}])
+def test_no_answer_of_the_server_tells_a_control_by_its_cost(world, rules):
+    """A control item, an ordinary one, and whatever comes after either, cost the same."""
+    world.round = world.make_round(raters=3, name="For all")
+    for item in world.kind.Item.objects.filter(round=world.round).order_by("pk")[:N_CONTROLS]:
+        know(world, item, world.work.met)
+    rule(world, **rules)
+    costs = {True: set(), False: set()}
+    for person in range(2):
+        client = sign_in(world.people[person])
+        # Everybody knows when the last item comes.
+        for _place in range(ITEMS - 1):
+            client.get(world.address(""))
+            sheet = world.take(person)
+            costs[sheet.known is not None].add(tuple(cost_of(client, world, sheet)))
+    assert costs[True] == costs[False]
+    assert len(costs[True]) == 1
+
+
+def test_no_answer_to_a_label_tells_a_control_by_its_cost(db):
+    """Blocks are served whole, so that only the answers can differ."""
+    world = World("label")
+    place = place_for(round_=world.round, rater=world.raters[0])
+    costs = {True: set(), False: set()}
+    while rows := next_work(label_round=world.round, place=place).assignments:
+        with CaptureQueriesContext(connection) as captured:
+            answer_item(rows[0], f"k{rows[0].pk}")
+        statements = Counter(query["sql"].split()[0] for query in captured)
+        costs[rows[0].item.is_control].add(tuple(sorted(statements.items())))
+    assert costs[True] == costs[False]
+    assert len(costs[True]) == 1
