@@ -22,10 +22,13 @@ document.addEventListener("click", (event) => {
   navigator.clipboard.writeText(field.value).then(() => toast(button.dataset.copied));
 });
 
-// A form marked data-confirm asks before it is sent.
+// A form marked data-confirm asks before it is sent. A double click sends a form once.
 document.addEventListener("submit", (event) => {
-  const question = event.target.dataset.confirm;
-  if (question && !window.confirm(question)) event.preventDefault();
+  const form = event.target;
+  if (form.dataset.confirm && !window.confirm(form.dataset.confirm)) event.preventDefault();
+  if (event.defaultPrevented) return;
+  if (event.timeStamp - form.dataset.sentAt < 3000) event.preventDefault();
+  else form.dataset.sentAt = event.timeStamp;
 });
 
 // A finished background job tells pages that show its result to load it.

@@ -55,8 +55,10 @@ def round_steps(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     round_ = _round(request, study, any_round_id)
     participant = participant_of(request)
     is_over = participant is not None and participant.outcome != Participant.Outcome.RUNNING
-    # How the last attempt went is shown before the code.
-    if is_over and (request.method == "POST" or "after" not in request.GET):
+    # How the last attempt went is shown before the code, even to somebody who pressed twice.
+    if is_over and request.method == "POST":
+        return _after(round_, request.POST.get("step", ""))
+    if is_over and "after" not in request.GET:
         return redirect("participation_end")
     place = place_for(round_=round_, rater=own_rater(request))
     if request.method == "POST":
@@ -93,7 +95,7 @@ def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
     progress, kind = step_progress(round_, place), request.POST.get("step", "")
     step = progress.step
     if step is None or step["kind"] != kind or progress.is_over or progress.is_waiting:
-        return _steps(round_)
+        return _after(round_, kind)
     if request.POST.get("version", _version_id(round_)) != _version_id(round_):
         messages.info(request, _("The steps have changed in the meantime. Here is the new text."))
         return _steps(round_)
@@ -107,12 +109,16 @@ def _take(request: StudyRequest, round_: Any, place: Place) -> HttpResponse:
     try:
         result = _store(request, round_, place, kind, answers)
     except NotNow:
-        return _steps(round_)
+        return _after(round_, kind)
     request.session.pop(_draft_key(round_, kind), None)
-    shows_result = kind == TRAINING or (kind == READING and bool(step["questions"]))
-    if kind == QUALIFICATION:
-        shows_result = results_of(round_, place.rater_id)[-1].pk != result.pk
-    return _steps(round_, f"?after={kind}" if shows_result else "")
+    if kind == QUALIFICATION and results_of(round_, place.rater_id)[-1].pk != result.pk:
+        return _steps(round_, f"?after={kind}")
+    return _after(round_, kind)
+
+
+def _after(round_: Any, kind: str) -> HttpResponse:
+    """Return to the steps: to how it went, if the step tells that at once."""
+    return _steps(round_, f"?after={kind}" if kind in (READING, TRAINING) else "")
 
 
 @transaction.atomic
@@ -122,6 +128,9 @@ def _store(
     """Store the step; if it ends a crowd participation, record the outcome with it."""
     started = parse_datetime(request.session.pop(_start_key(round_, kind), "") or "")
     result = take_step(round_=round_, place=place, kind=kind, answers=answers, started_at=started)
+    # A form sent twice is one attempt: the second one comes from a page of an earlier attempt.
+    if request.POST.get("attempt", str(result.attempt)) != str(result.attempt):
+        raise NotNow
     participant, end = participant_of(request), end_of(step_progress(round_, place))
     if participant and end:
         end_participation(participant=participant, outcome=end, step=kind)
@@ -244,6 +253,8 @@ def _after_page(
     if result is None or position is None or kind not in (READING, TRAINING, QUALIFICATION):
         return _steps(round_)
     step = steps[position]
+    if kind == READING and not step["questions"]:
+        return _steps(round_)
     context = _around(round_, progress) | {"step": step, "result": result}
     context |= {"number": position + 1, "count": len(steps)}
     context["attempts_left"] = 0 if progress.is_over else step.get("attempts", 1) - result.attempt

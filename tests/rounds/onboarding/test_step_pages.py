@@ -211,6 +211,21 @@ def test_a_participant_sees_how_the_last_attempt_went(world):
     after = client.get(post(client, world, "reading", q0="0").url)
     assert "EXPLANATION-1" in after.text
     assert client.get(steps(world)).url == reverse("participation_end")
+    # So does somebody who pressed twice.
+    assert "EXPLANATION-1" in client.get(post(client, world, "reading", q0="0").url).text
+
+
+def test_a_form_sent_twice_is_one_attempt(world):
+    attach(world.round, make_version(world.study, world.researcher, quiz_attempts=2))
+    client = sign_in(world.people[0])
+    post(client, world, "consent", then="agree")
+    post(client, world, "screening", q0="0")
+    assert 'name="attempt" value="1"' in client.get(steps(world)).text
+    pages = [post(client, world, "reading", q0="0", attempt=1).url for _press in range(2)]
+    assert pages[0] == pages[1]
+    assert "EXPLANATION-1" in client.get(pages[1]).text
+    assert StepResult.objects.filter(step="reading").count() == 1
+    assert 'name="attempt" value="2"' in client.get(steps(world)).text
 
 
 def test_a_participant_whose_qualification_is_withdrawn_leaves_with_a_code(world):
@@ -362,6 +377,8 @@ def test_training_shows_the_key_and_qualification_decides_without_votes(trained)
     after = client.get(answer(client, page, "training", "1").url).content.decode()
     assert "3 · Both, with reason" in after
     assert "Both, with a reason." in after
+    pressed_twice = {"step": "training", "item": "answered", "label": "1", "attempt": "1"}
+    assert client.post(page, pressed_twice).url == page + "?after=training"
     answer(client, page, "training", "3")
     assert answer(client, page, "qualification", "3").url == page
     after = client.get(answer(client, page, "qualification", "3").url).text
