@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
+from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.corpus.models import Argument
 from annotation.labelling.actions import rounds as actions
@@ -188,9 +189,12 @@ def label_round_control(
             item.control_label = form.cleaned_data["label"]
         except RoundNotReady as reason:
             messages.error(request, str(reason))
+            if request.htmx:
+                return HttpResponseClientRefresh()
     if not request.htmx:
         return redirect("label_round_items", study.public_id, label_round.public_id)
     context = {"study": study, "round": label_round, "item": item, "is_draft": True}
+    context["controls"] = label_round.items.filter(control_label__isnull=False).count()
     return render(request, "annotation/labelling/_round_item.html", context)
 
 

@@ -40,11 +40,29 @@ def test_from_nothing_to_an_open_label_round(study, client):
     assert "Mark at least one item as a control item" in page.text
     argument = label_round.items.first().argument
     control = url("label_round_control", study, **ids, argument_id=argument.public_id)
-    client.post(control, {"label": "2"})
+    row = client.post(control, {"label": "2"}, headers={"HX-Request": "true"}).text
+    assert "1 control item" in row
     client.post(url("label_round_open", study, **ids))
     label_round.refresh_from_db()
     assert (label_round.state, label_round.slots.count()) == ("open", 27)
     assert label_round.guideline.frozen_at
+
+
+def test_a_round_without_control_items_offers_and_stores_none(study, client):
+    make_arguments(study, 3)
+    client.post(url("label_round_new", study), SETTINGS | {"controls_per_block": 0})
+    label_round = LabelRound.objects.get()
+    ids = {"label_round_id": label_round.public_id}
+    client.post(url("label_round_items", study, **ids), {"sample": 3})
+    page = client.get(url("label_round_items", study, **ids)).text
+    assert "No control items per block" in page
+    assert 'name="label"' not in page
+    item = label_round.items.select_related("argument").first()
+    control = url("label_round_control", study, **ids, argument_id=item.argument.public_id)
+    refused = client.post(control, {"label": "2"}, headers={"HX-Request": "true"})
+    assert refused["HX-Refresh"] == "true"
+    assert "Change that first" in client.get(url("label_round_items", study, **ids)).text
+    assert not label_round.items.filter(control_label=2).exists()
 
 
 def test_settings_out_of_range_say_so(study, client):
