@@ -8,6 +8,7 @@ from annotation.labelling.models.rounds import LabelRound
 from argsum.analysis.models import FoundPoint
 from cqa_site.files.actions.files import store_upload
 from cqa_site.files.models import ImportFile
+from cqa_site.people.models import Study
 from cqa_site.web.charts import vega
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
 from tests.argsum.analysis.made_comments import fill, make_cell, write_analysis
@@ -61,6 +62,18 @@ def test_the_search_box_leads_by_keyboard(boss, visit):
     page.keyboard.type("tea")
     page.keyboard.press("Escape")
     expect(page.get_by_role("combobox")).to_be_hidden()
+
+
+def test_a_double_click_sends_a_form_once(boss, visit):
+    page = visit(boss).go("study_new")
+    page.get_by_label("Name").fill("Grills")
+    button = page.get_by_role("button", name="Create study")
+    box = button.bounding_box()
+    for _press in range(2):
+        page.mouse.click(box["x"] + 20, box["y"] + 10)
+        page.wait_for_timeout(120)
+    expect(page.get_by_role("heading", name="Grills")).to_be_visible()
+    assert Study.objects.filter(name="Grills").count() == 1
 
 
 @pytest.mark.long
