@@ -23,10 +23,9 @@ def relevance_steps(study: Study) -> list[StudyStep]:
     """Return the steps: arguments, a round, people, labels, figures."""
     rounds = list(rounds_of(LABELS, study)[:NEWEST])
     voted = next((label_round for label_round in rounds if label_round.votes), None)
-    opened = next(
-        (label_round for label_round in rounds if label_round.state != LabelRound.State.DRAFT),
-        None,
-    )
+    begun = [label_round for label_round in rounds if label_round.state != LabelRound.State.DRAFT]
+    # A round that runs says more about the next step than a newer one that is closed.
+    opened = min(begun, key=lambda row: row.state == LabelRound.State.CLOSED, default=None)
     return [
         _arguments(study),
         _round(study, rounds, opened),

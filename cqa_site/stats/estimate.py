@@ -16,7 +16,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 NO_VALUES = "there are no ratings"
 ONE_RATER = "there is only one rater"
 NO_OVERLAP = "no item was rated by two raters"
-ONE_VALUE = "only one value was used, so agreement by chance is certain"
+ONE_VALUE = "only one value was used on items rated twice, so agreement by chance is certain"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -118,7 +118,7 @@ def check_agrees(family: str, name: str, kind: str | None) -> None:
     else:
         return
     if expected is None:
-        raise UnreadableFile(name, f"{claim}; only {', '.join(_FAMILY_OF_SUFFIX)} are read")
+        raise UnreadableFile(name, f"only files named {', '.join(_FAMILY_OF_SUFFIX)} can be read")
     if expected != family:
         raise UnreadableFile(name, f"{claim} but holds {_WORDS[family]}")
 
@@ -238,7 +238,8 @@ def _check_decodes(file: BinaryIO, name: str, encoding: str) -> None:
             before = text[: text.index("\x00")]
             where = offset - len(held) + len(before.encode(encoding.removesuffix("-sig")))
             line += before.count("\n")
-            raise UnreadableFile(name, f"NUL byte near offset {where}", row=line)
+            reason = f"NUL byte near offset {where}, so this is not a text file"
+            raise UnreadableFile(name, reason, row=line)
         if not piece:
             return
         offset += len(piece)

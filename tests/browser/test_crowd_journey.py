@@ -136,7 +136,7 @@ def pass_steps(hand, name):
     hand.choose("q0", "It is my first language")
     hand.press("[value=next]")
     for wrong in (True, False):
-        hand.choose("q0", "Only on what the item says")
+        hand.choose("q0", "Only what the item says")
         hand.choose("q1", "Choose an answer at random" if wrong else "Say so, or skip")
         hand.press("[value=next]")
         told = "You have 1 attempt left." if wrong else "All answers are right."

@@ -16,7 +16,7 @@ from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
-from cqa_site.rounds.lifecycle import open_round
+from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.web.navigation import paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
@@ -120,6 +120,9 @@ def test_a_crowd_counts_for_its_own_round(db, study):
     crowd(rounds[1], admin, 2)
     cast.make_member(study, Role.ANNOTATOR)
     assert "Collect labels" in next_card(overview(client, study))
+    close_round(round_=rounds[1], actor=admin)
+    card = next_card(overview(client, study))
+    assert reverse("label_round", args=[study.public_id, rounds[0].public_id]) in card
 
 
 @pytest.mark.long

@@ -172,6 +172,6 @@ def test_limits_are_counted_exactly_and_a_kind_overrides_the_name(tmp_path):
     assert "more than 1 rows" in refused(book, "a.xlsx", limits=Limits(rows=1)).reason
     path = saved(tmp_path, "a,b\n1,2\n")
     assert read(path, "upload.dat", kind="csv")[1] == [(2, ["1", "2"])]
-    assert "only .csv" in refused(path, "upload.dat").reason
+    assert "only files named .csv" in refused(path, "upload.dat").reason
     assert "read as json but holds plain text" in refused(path, "a.csv", kind="json").reason
     assert "is not a workbook" in refused(path, "a.csv", kind="xlsx").reason

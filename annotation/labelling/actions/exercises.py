@@ -77,9 +77,10 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
         keep_training(label_round, choose_training(free, missing, label_round.seed))
     elif not is_usual:
         text = _(
-            "The steps before work need %(wanted)d sentences with known labels that are neither "
-            "in the round nor control items of a round that is not closed, and there are "
-            "%(number)d. Choose an onboarding with fewer items, or close the other round."
+            "The steps before work need %(wanted)d sentences with known labels outside this "
+            "round, and there are %(number)d. Labels are known for control items of closed "
+            "rounds, and for sentences on whose label people agreed. Choose an onboarding with "
+            "fewer items, or close a round that has such sentences."
         )
         raise RoundNotReady(text % {"wanted": wanted, "number": len(free) + len(there)})
 

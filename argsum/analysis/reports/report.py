@@ -234,8 +234,8 @@ def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str
 
 
 _NOT_AUDITED = lazy(
-    "Counts of comments have no interval, because nobody has measured how many statements are "
-    "under the wrong key point."
+    "Counts of comments have no interval, because people have not checked enough comments to "
+    "measure how many statements are under the wrong key point."
 )
 _AUDITED = lazy(
     "Counts are the program's and have no interval. Audited shares are corrected by people who "

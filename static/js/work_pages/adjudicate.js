@@ -40,7 +40,7 @@ function start(prelude, isNext = false) {
   given = waiting().at(-1);
   settle();
   const parts = [...byId("work").querySelectorAll(".objects, .sentence, .empty h2")];
-  say(`${prelude} ${isNext && form ? words.next : ""} ${parts.map(({ textContent }) => textContent.trim().replace(/\s+/g, " ")).join(". ")}`);
+  say(`${prelude} ${isNext && form ? words.next : ""} ${parts.map(({ textContent }) => textContent.trim().replace(/\s+/g, " ")).join(". ").replaceAll("?. ", "? ")}`);
   const typed = draftOf(shown())?.text ?? given?.fields.comment;
   if (typed !== undefined) form.elements.comment.value = typed;
   tabMemory.put(prefix, byId("work").outerHTML);

@@ -64,7 +64,7 @@ function sayNext() {
   const submitted = tabMemory.take(`${kindPrefix}went-on`);
   if (!submitted) return;
   const about = document.querySelectorAll(submitted.isHere ? "#toasts .toast" : "main .eyebrow, main h1");
-  const told = [...about].map(({ textContent }) => textContent.trim()).join(". ");
+  const told = [...about].map(({ textContent }) => textContent.trim()).join(". ").replaceAll("?. ", "? ");
   setTimeout(() => say(submitted.isHere ? told : `${submitted.answered} ${words.went_on} ${told}`), 500);
 }
 

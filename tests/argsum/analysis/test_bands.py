@@ -66,7 +66,7 @@ def test_report_and_table_give_both_bands_and_no_interval(lab):
     assert "perhaps 5 comments (up to 38 %)" in report
     assert "The most frequent one, in up to 38 % of the comments" in report
     assert "“Perhaps” marks weaker matches" in report
-    assert "nobody has measured how many statements are under the wrong key point" in report
+    assert "people have not checked enough comments" in report
     rows = rows_of(sent(lab, "key-points.csv"))
     mine = next(row for row in rows if row["text"] == "First point.")
     assert (mine["comments"], mine["sure comments"]) == ("4", "1")
