@@ -91,6 +91,11 @@ def test_on_a_phone_the_menu_opens_over_the_page(boss, visit):
     page.wait_for_url("**" + reverse("members", args=[study.public_id]))
     expect(menu).to_be_hidden()
     assert visitor.has_no_sideways_scroll()
+    # Nor do the names of study and person together push the page sideways without a menu.
+    Study.objects.filter(pk=study.pk).update(name="Everyday choices of hot drinks")
+    annotator = visit(make_member(study, "annotator"), viewport={"width": 360, "height": 740})
+    annotator.go("study", study.public_id)
+    assert annotator.has_no_sideways_scroll()
 
 
 # Bytes that a page about the interface sends beside what every page has (the typeface, htmx).
