@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from cqa_site.files.actions.recognition import copied
 from cqa_site.people.access import StudyRequest
 from cqa_site.results.figures import figure_file
-from cqa_site.rounds.crowd.participants import link_page, round_head
+from cqa_site.rounds.crowd.participants import link_page
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of
 from cqa_site.rounds.crowd.payments import (
     KINDS,
@@ -32,6 +32,7 @@ from cqa_site.rounds.crowd.payments import (
     take_back,
 )
 from cqa_site.rounds.crowd.submissions import differences, reclaim_items, store_submissions
+from cqa_site.rounds.kind import round_head
 from cqa_site.rounds.models import ParticipantLink
 from cqa_site.tabular import UnreadableFile
 from cqa_site.web.pages import as_file

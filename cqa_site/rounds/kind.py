@@ -433,6 +433,13 @@ def sheet_kind_of(row: Any) -> SheetKind:
     return kind
 
 
+def round_head(round_: Any) -> dict[str, Any]:
+    """Return the context of the head of a page about a round."""
+    kind = kind_of(round_)
+    names = {"study": round_.study, "round": kind.own(round_), "kind": kind}
+    return names | {"home_name": kind.rounds_page}
+
+
 ROUNDS = Finder(
     kind=_("Round"),
     rows=lambda study: Round.objects.filter(study=study),

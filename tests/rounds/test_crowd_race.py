@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from cqa_site.people.models import User
 from cqa_site.rounds.crowd.participants import (
-    LinkFull,
-    PlaceTaken,
+    NoEntry,
     PlatformIds,
     create_link,
     take_part,
@@ -42,10 +41,8 @@ def try_until_served(link_pk, number, browser):
         try:
             link = ParticipantLink.objects.select_related("study").get(pk=link_pk)
             take_part(link=link, ids=PlatformIds(f"PID-{number}", "S", "T"), browser=browser)
-        except LinkFull:
-            return "full"
-        except PlaceTaken:
-            return "taken"
+        except NoEntry as refusal:
+            return str(refusal)
         except OperationalError:  # the in-memory database of the suite does not wait
             continue
         return "in"

@@ -26,7 +26,7 @@ from cqa_site.people.models import Study, new_secret
 from cqa_site.people.views.sign_in import BACKEND
 from cqa_site.people.views.studies import closed_door
 from cqa_site.rounds.access import count_examples
-from cqa_site.rounds.kind import kind_of
+from cqa_site.rounds.kind import kind_of, round_head
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.rounds.progress import paces_of, skips_paid
 
@@ -34,6 +34,12 @@ from ..forms import PRESETS, FaultForm, ParticipantLinkForm, PlatformConnectionF
 from ..onboarding.actions import has_survey_left
 from . import participants as actions
 from .participants import (
+    CLOSED,
+    ELSEWHERE,
+    ENDED,
+    FULL,
+    TAKEN,
+    NoEntry,
     PlatformIds,
     browser_secret,
     find_link,
@@ -109,15 +115,16 @@ def join_start(request: HttpRequest) -> HttpResponse:
         known = require_entry(link=link, ids=platform_ids, browser=browser)
         free = 0 if known else kind_of(link.round).count_free(link.round)
         if not known and not free:
-            return _nothing_left(request, link)
+            is_open = link.round.state == Round.State.OPEN
+            return _no_room(request, link, "no_items" if is_open else "not_running")
         if request.method != "POST":
             return _start_page(request, link, known, free)
         browser = browser or new_secret()
         participant = take_part(link=link, ids=platform_ids, browser=browser)
-    except actions.PlaceTaken:
-        return _closed(request, actions.PlaceTaken, at=link.platform)
-    except tuple(REFUSALS) as refusal:
-        return _refused(request, link, refusal)
+    except NoEntry as refusal:
+        if str(refusal) == TAKEN:
+            return _closed(request, TAKEN, at=link.platform)
+        return _no_room(request, link, str(refusal))
     request.session.pop(SESSION_KEY, None)
     login(request, participant.user, backend=BACKEND)  # gives the session a new key
     return keep_browser_secret(_to_work(participant), browser)
@@ -200,7 +207,7 @@ DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
         lazy("This site could not reach %(at)s. Nothing was stored."),
         lazy("Wait a minute, then open the study on the platform again."),
     ),
-    actions.PlaceTaken: (
+    TAKEN: (
         409,
         lazy("This session belongs to another browser"),
         lazy(
@@ -227,41 +234,30 @@ def _closed(request: HttpRequest, why: Any, *, at: str = "") -> HttpResponse:
     )
 
 
-REFUSALS = {
-    actions.LinkClosed: lazy("The study no longer takes new participants."),
-    actions.LinkFull: lazy("All places in the study are taken."),
-    actions.TookPartElsewhere: lazy("You have already taken part in this study."),
-    actions.ParticipationEnded: lazy("The researchers ended your participation."),
+# Why the study has no place for somebody: title and text, and whether the code for it is shown.
+CANNOT = lazy("You cannot take part")
+IS_FULL = lazy("The study is full")
+NO_ROOM = {
+    CLOSED: (CANNOT, lazy("The study no longer takes new participants."), False),
+    FULL: (IS_FULL, lazy("All places in the study are taken."), True),
+    ELSEWHERE: (CANNOT, lazy("You have already taken part in this study."), False),
+    ENDED: (CANNOT, lazy("The researchers ended your participation."), False),
+    "no_items": (IS_FULL, lazy("Other people have done all items or are working on them."), True),
+    "not_running": (
+        lazy("The study is not running"),
+        lazy("The researchers have paused or ended it."),
+        True,
+    ),
 }
 
 
-def _nothing_left(request: HttpRequest, link: ParticipantLink) -> HttpResponse:
-    """Say that the round has no items left, before consent and without creating a participant."""
-    is_open = link.round.state == Round.State.OPEN
-    text = _("Other people have done all items or are working on them.")
-    return _no_room(
-        request,
-        link,
-        title=_("The study is full") if is_open else _("The study is not running"),
-        text=text if is_open else _("The researchers have paused or ended it."),
-        code=link.no_work_code,
-    )
-
-
-def _no_room(request: HttpRequest, link: ParticipantLink, **words: str) -> HttpResponse:
-    context = {"link": link, "address": link.address_for(words.get("code", "")), **words}
+def _no_room(request: HttpRequest, link: ParticipantLink, why: str) -> HttpResponse:
+    """Say so before consent, without creating a participant."""
+    title, text, has_code = NO_ROOM[why]
+    code = link.no_work_code if has_code else ""
+    context = {"link": link, "title": title, "text": text, "code": code}
+    context["address"] = link.address_for(code)
     return render(request, "rounds/crowd/no_room.html", context, status=410)
-
-
-def _refused(request: HttpRequest, link: ParticipantLink, refusal: Exception) -> HttpResponse:
-    is_full = isinstance(refusal, actions.LinkFull)
-    return _no_room(
-        request,
-        link,
-        title=_("The study is full") if is_full else _("You cannot take part"),
-        text=str(REFUSALS[type(refusal)]),
-        code=link.no_work_code if is_full else "",
-    )
 
 
 # Where a participation ends: the code, or what is left to do, or what does not work.
@@ -437,7 +433,7 @@ def links_page(
         is_refused = connection is not None and connection.link.pk == link.pk
         vars(link)["connection"] = connection if is_refused else PlatformConnectionForm(link=link)
     fixed = {
-        **actions.round_head(round_),
+        **round_head(round_),
         "form": context.get("form") or _link_form(round_),
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),

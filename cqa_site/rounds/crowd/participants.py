@@ -23,7 +23,7 @@ from cqa_site.people.access import (
 )
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import Membership, Rater, Role, Study, User, hash_secret, new_secret
-from cqa_site.rounds.kind import TaskKind, kind_of, kinds
+from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 
 # Which browser a crowd participant's place belongs to.
@@ -110,24 +110,11 @@ def record_participant(
     )
 
 
-class LinkClosed(Exception):
-    """The link is closed or expired, and this person had not joined before."""
+class NoEntry(Exception):
+    """Nobody comes in: the link is closed or full, the person took part, or somebody else has."""
 
 
-class LinkFull(Exception):
-    """The link has reached its maximum number of participants."""
-
-
-class TookPartElsewhere(Exception):
-    """The browser joined with the same id through another link of this round."""
-
-
-class PlaceTaken(Exception):
-    """Another browser holds the place of this id in the round."""
-
-
-class ParticipationEnded(Exception):
-    """An admin ended this person's membership."""
+CLOSED, FULL, ELSEWHERE, TAKEN, ENDED = "closed", "full", "elsewhere", "taken", "ended"
 
 
 @dataclass(frozen=True)
@@ -219,13 +206,6 @@ def link_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBa
     return page
 
 
-def round_head(round_: Round) -> dict[str, Any]:
-    """Return the context for the header of a page about a round's crowd."""
-    kind = kind_of(round_)
-    names = {"study": round_.study, "round": kind.own(round_), "kind": kind}
-    return names | {"home_name": kind.rounds_page}
-
-
 def participants_of(round_: Round) -> QuerySet[Participant]:
     """Return the participants of a round's links, newest first, each with its ``rater_id``."""
     own = Rater.objects.filter(study=OuterRef("study"), user=OuterRef("user"))
@@ -254,25 +234,25 @@ def find_link(secret: str) -> ParticipantLink | None:
 def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant | None:
     """Return the place this browser holds through the link, if any.
 
-    Raises ``LinkClosed``, ``LinkFull``, ``TookPartElsewhere``, ``ParticipationEnded``, and
-    ``PlaceTaken`` for another browser with the session that the platform gave to the person.
-    People who have joined before can enter even if the link is closed or full, so that they can
-    finish. A browser that knows only an id gets the same response for every id, with or without a
-    place, so that nobody can find out who takes part by trying ids.
+    Raises `NoEntry` if it is closed or full, the person took part by another link or was removed,
+    or another browser came first with the session that the platform gave to the person. People
+    who have joined before can enter even if it is closed or full, so that they can finish. A
+    browser that knows only an id gets the same response for every id, with or without a place, so
+    that nobody can find out who takes part by trying ids.
     """
     holders = _holders(link, ids)
     own = [holder for holder in holders if is_open_to(holder, browser)]
     here = next((participant for participant in own if participant.link_id == link.pk), None)
     if here is None:
         if not own and any(ids.session and ids.session == holder.session_id for holder in holders):
-            raise PlaceTaken
+            raise NoEntry(TAKEN)
         _require_room(link)
         if own:
-            raise TookPartElsewhere
+            raise NoEntry(ELSEWHERE)
     elif not memberships_of(here.user).filter(study=here.study).exists():
-        raise ParticipationEnded
+        raise NoEntry(ENDED)
     elif ids.is_verified and here.is_verified and ids.session != here.session_id:
-        raise TookPartElsewhere
+        raise NoEntry(ELSEWHERE)
     return here
 
 
@@ -280,8 +260,8 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
 def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
     """Return the participant with these ids, created for the first ``browser`` to come.
 
-    Raises as above, and ``PlaceTaken`` where another browser has the place. Only here, where
-    an id without a place would get one, does the answer depend on the id.
+    Raises as above, and where another browser has the place. Only here, where an id without a
+    place would get one, does the answer depend on the id.
     """
     hold_people(link.study)
     require_entry(link=link, ids=ids, browser=browser)
@@ -290,7 +270,7 @@ def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Parti
     if known is None and not holders:
         return _make_participant(link, ids, browser)
     if known is None or not is_open_to(known, browser):
-        raise PlaceTaken
+        raise NoEntry(TAKEN)
     hold_place(participant=known, browser=browser)
     if ids.is_verified and not known.is_verified and ids.session == known.session_id:
         known.is_verified = True
@@ -359,6 +339,6 @@ def _make_participant(link: ParticipantLink, ids: PlatformIds, browser: str) -> 
 def _require_room(link: ParticipantLink) -> None:
     link.refresh_from_db(fields=["closed_at", "expires_at", "max_participants"])
     if not link.is_valid:
-        raise LinkClosed
+        raise NoEntry(CLOSED)
     if link.participants.count() >= link.max_participants:
-        raise LinkFull
+        raise NoEntry(FULL)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-from ..kind import kind_of, kinds
+from ..kind import kind_of, kinds, round_head
 from ..models import Round
 from .actions import hits_of, set_rules
 from .forms import RulesForm
@@ -46,12 +46,7 @@ def round_rules(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
         set_rules(round_=round_, actor=request.user, rules=form.rules())
         messages.success(request, _("Rules saved."))
         return redirect("round_rules", study.public_id, any_round_id)
-    kind = kind_of(round_)
-    context = {
-        "study": study,
-        "round": round_,
-        "kind": kind,
-        "home_name": kind.rounds_page,
+    context = round_head(round_) | {
         "form": form,
         "chance": _chance(round_, form),
         "page": Paginator(hits_of(round_), PER_PAGE).get_page(request.GET.get("page")),
