@@ -1,25 +1,28 @@
-"""How many careless annotators the rules find, and how many honest ones they suspect.
+"""How many careless people the rules and the signals of typing find, and how many honest ones.
 
-    python -m benchmarks.rules
-    python -m benchmarks.rules --people 2000 --answers 400
+    python -m benchmarks.rules [--people 1000] [--number 200]
+    python -m benchmarks.rules typing --people 10000 --number 20
 
-Annotators are invented and seeded; the rules are those that the page of a round begins with, and
-they look after each block of five answers, as in a label round. An honest annotator gives the
-known label of a sentence in `HONEST` of all cases and else a neighbouring one, needs a lognormal
-time around a median of their own, and skips and flags now and then. Two other honest annotators
-have labelled each sentence. The others differ from that in one habit.
+People are invented and seeded; the rules are those that the page of a round begins with, and they
+look after each block of five answers, as in a label round. An honest annotator gives the known
+label of a sentence in `HONEST` of all cases and else a neighbouring one, needs a lognormal time
+around a median of their own, and skips and flags now and then. Two other honest annotators have
+labelled each sentence. An honest writer types 60 to 400 characters a text, at a speed drawn around
+a median of 4 characters per second (log sd .35 between people), and now and then quotes the item.
+The others differ from that in one habit.
 """
 
 import argparse
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cqa_site.rounds.rules.measures import MEASURES, RecentAnswer, find
+from cqa_site.rounds.rules.measures import MEASURES, OF_CONTROLS, RecentAnswer, find
 
 BLOCK = 5
 # Shares of the labels 0 to 3 of a round, and how often an honest label is the known one.
@@ -27,19 +30,38 @@ SHARES, HONEST = (0.45, 0.2, 0.15, 0.2), 0.75
 # The rule about times as for 20 expected seconds an item.
 FASTEST = 4.0
 NOW = datetime(2026, 1, 1)
+# Rules about control items need none of these habits.
+RULES = {
+    name: {
+        "action": "warn",
+        "window": measure.window,
+        "threshold": FASTEST if name == "fast" else measure.threshold,
+    }
+    for name, measure in MEASURES.items()
+    if name not in OF_CONTROLS
+}
+SIGNALS = ("mostly pasted", "faster than people type", "filled in the hidden field")
 
 
 class Habits(NamedTuple):
-    """What differs between annotators; ``alike`` is how often the label is 0 unread."""
+    """What differs between people; ``alike`` is how often the label is 0 unread.
+
+    Shares of texts are quoted in part, pasted as a whole or dictated; ``speed`` is of typing.
+    """
 
     seconds: float = 12.0
     skips: float = 0.02
     flags: float = 0.03
     alike: float = 0.0
     guesses: float = 0.0
+    quotes: float = 0.15
+    pastes: float = 0.02
+    dictates: float = 0.0
+    speed: float = 4.0
+    fills_trap: float = 0.0
 
 
-KINDS = {
+ANNOTATORS = {
     "honest": Habits(),
     "honest, quick (median 6 s)": Habits(seconds=6.0),
     "honest, skips 20 %": Habits(skips=0.2),
@@ -50,6 +72,18 @@ KINDS = {
     "flags 70 %": Habits(flags=0.7),
     "guesses half of them": Habits(guesses=0.5),
     "guesses all": Habits(guesses=1.0),
+}
+
+
+WRITERS = {
+    "honest": Habits(),
+    "honest, quotes in half of the texts": Habits(quotes=0.5),
+    "honest, fast (median 8 a second)": Habits(speed=8.0),
+    "honest, dictates": Habits(dictates=1.0),
+    "honest, writes in another program": Habits(pastes=1.0),
+    "pastes three quarters of the texts": Habits(pastes=0.75),
+    "a program that types (50 a second)": Habits(speed=50.0),
+    "a program that fills in fields": Habits(pastes=1.0, fills_trap=0.5),
 }
 
 
@@ -82,19 +116,53 @@ def answers_of(habits: Habits, number: int, rng: np.random.Generator) -> list[Re
 
 def first_finds(answers: list[RecentAnswer]) -> dict[str, int]:
     """Map each rule that is ever met to the number of answers by then."""
-    rules = {
-        name: {
-            "action": "warn",
-            "window": measure.window,
-            "threshold": FASTEST if name == "fast" else measure.threshold,
-        }
-        for name, measure in MEASURES.items()
-    }
     finds: dict[str, int] = {}
     for end in range(BLOCK, len(answers) + 1, BLOCK):
-        for finding in find(rules, answers[max(0, end - 100) : end][::-1]):
+        for finding in find(RULES, answers[max(0, end - 100) : end][::-1]):
             finds.setdefault(finding.measure.name, end)
     return finds
+
+
+def rule_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list[str]:
+    """For each rule the share of people who ever meet it, and the median of answers by then."""
+    finds = [first_finds(answers_of(habits, options.number, rng)) for _ in range(options.people)]
+    cells = []
+    for name in RULES:
+        numbers = [met[name] for met in finds if name in met]
+        share = f"{100 * len(numbers) / options.people:.1f} %"
+        cells.append(f"{share} ({median(numbers):.0f})" if numbers else "0")
+    return cells
+
+
+def counts_of(habits: Habits, texts: int, rng: np.random.Generator) -> dict[str, float]:
+    """The sums over one writer's texts, as a round's page shows them."""
+    lengths = rng.integers(60, 401, texts)
+    own = habits.speed * rng.lognormal(0, 0.35)
+    is_pasted = rng.random(texts) < habits.pastes
+    is_dictated = ~is_pasted & (rng.random(texts) < habits.dictates)
+    is_typed = ~is_pasted & ~is_dictated
+    quoted = np.where(rng.random(texts) < habits.quotes, rng.uniform(0.2, 0.6, texts), 0)
+    typed = (lengths * (1 - quoted) * is_typed).astype(int)
+    pasted = lengths * is_pasted + (lengths * quoted * is_typed).astype(int)
+    seconds = (typed / (own * rng.lognormal(0, 0.15, texts))).sum()
+    return {
+        "texts": texts,
+        "typed": int(typed.sum()),
+        "pasted": int(pasted.sum()),
+        "inserted": int((lengths * is_dictated).sum()),
+        "pastes": int((pasted > 0).sum()),
+        "seconds": float(seconds),
+        "traps": int((rng.random(texts) < habits.fills_trap).sum()),
+    }
+
+
+def signal_cells(habits: Habits, options: Any, rng: np.random.Generator) -> list[str]:
+    """For each signal the share of writers who trigger it."""
+    from cqa_site.rounds.typing_signals import TypingSummary
+
+    rows = [counts_of(habits, options.number, rng) for _ in range(options.people)]
+    signals = [TypingSummary(rater=None, **row).signals for row in rows]  # type: ignore[arg-type]
+    return [f"{100 * sum(name in row for row in signals) / len(rows):.1f} %" for name in SIGNALS]
 
 
 def row(cells: Iterable[object]) -> str:
@@ -104,25 +172,26 @@ def row(cells: Iterable[object]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("about", nargs="?", choices=("answers", "typing"), default="answers")
     parser.add_argument("--people", type=int, default=1_000)
-    parser.add_argument("--answers", type=int, default=200)
+    parser.add_argument("--number", type=int, default=200, help="of answers, or of texts")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
+    django.setup()
+    people, names, cells_of = ANNOTATORS, list(RULES), rule_cells
+    if options.about == "typing":
+        people, names, cells_of = WRITERS, list(SIGNALS), signal_cells
     rng = np.random.default_rng(options.seed)
-    print(row(["annotators", *MEASURES]))
-    print(row(["---"] * (len(MEASURES) + 1)))
-    for kind, habits in KINDS.items():
-        finds = [
-            first_finds(answers_of(habits, options.answers, rng)) for _ in range(options.people)
-        ]
-        cells = []
-        for name in MEASURES:
-            numbers = [found[name] for found in finds if name in found]
-            share = f"{100 * len(numbers) / options.people:.1f} %"
-            cells.append(f"{share} ({median(numbers):.0f})" if numbers else "0")
-        print(row([kind, *cells]))
-    chance = sum(share ** MEASURES["one_value"].window for share in SHARES)
-    print(f"one window is one value by chance: {chance:.2g}")
+    print(row(["people", *names]))
+    print(row(["---"] * (len(names) + 1)))
+    for kind, habits in people.items():
+        print(row([kind, *cells_of(habits, options, rng)]))
+    if options.about == "answers":
+        chance = sum(share ** MEASURES["one_value"].window for share in SHARES)
+        print(f"one window is one value by chance: {chance:.2g}")
 
 
 if __name__ == "__main__":

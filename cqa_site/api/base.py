@@ -1,7 +1,7 @@
 """Base views, bodies and addresses of the REST interface, and access to them."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -58,9 +58,9 @@ class PersonViews(GenericViewSet):
         """Return one row as the view's serializer shows it."""
         return Response(self.get_serializer(row).data, status=status)
 
-    def listed(self, rows: Any) -> Response:
-        """Return one page of rows."""
-        page = self.paginate_queryset(self.filter_queryset(rows))
+    def listed(self, rows: Any, read: Callable[[Any], Any] = list) -> Response:
+        """Return one page of rows; ``read`` completes those of a page."""
+        page = read(self.paginate_queryset(self.filter_queryset(rows)) or ())
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
 

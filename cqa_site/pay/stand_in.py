@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -56,7 +56,6 @@ class PlatformStandIn:
     def __post_init__(self) -> None:
         self.key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         self.key_name = uuid.uuid4().hex
-        self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), _handler_of(self))
         self.port = self._server.server_port
 
@@ -77,12 +76,10 @@ class PlatformStandIn:
         self._server.shutdown()
         self._server.server_close()
 
-    def invent(self, count: int, first: int = 0) -> list[str]:
-        """Add participants with a submission each; return the submissions."""
-        first = first or len(self.submissions)
-        names = [f"SUB{number:05}" for number in range(first, first + count)]
-        self.submissions |= {name: StandInSubmission(f"PID{name[3:]}") for name in names}
-        return names
+    def invent(self, count: int, first: int = 0) -> None:
+        """Add participants with a submission each."""
+        for number in range(first, first + count):
+            self.submissions[f"SUB{number:05}"] = StandInSubmission(f"PID{number:05}")
 
     def signed_entry(self, submission: str) -> str:
         """Return the address that lets one participant in, with a token for ten minutes."""
@@ -93,10 +90,10 @@ class PlatformStandIn:
         token = jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": self.key_name})
         return f"{self.entry.partition('?')[0]}?{urlencode(ids | {'prolific_token': token})}"
 
-    def report(self, submission: str, status: str) -> int:
-        """Change a status and tell the site; return what it answered, 0 if it did not."""
+    def report(self, submission: str, status: str) -> None:
+        """Change a status and tell the site."""
         self.submissions[submission].status = status
-        return self.send(self.webhook(submission, status))
+        self.send(self.webhook(submission, status))
 
     def webhook(self, submission: str, status: str, at: float | None = None) -> dict[str, Any]:
         """Return a report, which can be sent any number of times."""
@@ -105,7 +102,7 @@ class PlatformStandIn:
         return {"body": json.dumps(message).encode(), "headers": headers}
 
     def send(self, report: dict[str, Any]) -> int:
-        """Send a report with a new signature, as the platform does each time."""
+        """Send a report, signed anew; return what the site answered, 0 if it did not."""
         now = str(int(time.time()))
         headers = report["headers"] | {
             "Content-Type": "application/json",
@@ -137,22 +134,19 @@ class PlatformStandIn:
         ]
         return {"results": rows[(page - 1) * size : page * size]}
 
-    def take_order(self, lines: str) -> dict[str, Any] | None:
-        """Set up an order, which pays nobody; None for a submission that is unknown."""
-        rows = [tuple(line.split(",")) for line in lines.split("\n") if line]
-        if not rows or any(submission not in self.submissions for submission, _amount in rows):
-            return None
-        order = uuid.uuid4().hex
-        self.orders[order] = [(submission, amount) for submission, amount in rows]
-        amount = sum(round(100 * float(amount)) for _submission, amount in rows)
-        return {"id": order, "study": STUDY, "amount": amount}
+    def take_order(self, lines: str) -> dict[str, Any]:
+        """Set up an order, which pays nobody; empty with a submission that is unknown."""
+        rows = [(name, amount) for name, amount in (line.split(",") for line in lines.split())]
+        if any(name not in self.submissions for name, _amount in rows):
+            return {}
+        self.orders[order := uuid.uuid4().hex] = rows
+        return {"id": order, "amount": sum(round(100 * float(amount)) for _name, amount in rows)}
 
     def pay_order(self, order: str) -> bool:
         """Pay an order, each time it is asked to."""
         if self.before_paying:
             self.before_paying()
-        with self._lock:
-            self.paid += self.orders.get(order, [])
+        self.paid.extend(self.orders.get(order, ()))
         return order in self.orders
 
     def page(self) -> str:
@@ -187,8 +181,7 @@ def _handler_of(platform: PlatformStandIn) -> type[BaseHTTPRequestHandler]:
 
         def do_GET(self) -> None:
             address = urlsplit(self.path)
-            parts, query = address.path.strip("/").split("/"), parse_qs(address.query)
-            values = {name: texts[0] for name, texts in query.items()}
+            parts, values = address.path.strip("/").split("/"), dict(parse_qsl(address.query))
             if parts == ["keys"]:
                 self.reply(platform.keys())
             elif parts == ["api", "v1", "submissions"] and self.is_known():
@@ -211,7 +204,7 @@ def _handler_of(platform: PlatformStandIn) -> type[BaseHTTPRequestHandler]:
                 self.redirect("/")
             elif parts[2:] == ["submissions", "bonus-payments"] and self.is_known():
                 order = platform.take_order(json.loads(body)["csv_bonuses"])
-                self.reply(order or {}, 201 if order else 400)
+                self.reply(order, 201 if order else 400)
             elif parts[2:3] == ["bulk-bonus-payments"] and self.is_known():
                 self.reply({}, 202 if platform.pay_order(parts[3]) else 404)
             else:

@@ -1,7 +1,9 @@
 """Rules about people's last answers: what they find, what they do, and their page."""
 
+from argparse import Namespace
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -9,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.preferences.kind import PreferenceContent
+from benchmarks.rules import ANNOTATORS, WRITERS, rule_cells, signal_cells
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.models import Qualification
@@ -305,3 +308,10 @@ def test_share_by_chance():
     assert share_by_chance([], 5) == 0
     assert share_by_chance([5], 20) == 1
     assert share_by_chance([6, 2, 2], 3) == pytest.approx(0.6**3 + 2 * 0.2**3)
+
+
+def test_the_simulations_in_the_documents_run():
+    options, rng = Namespace(people=3, number=100), np.random.default_rng(1)
+    assert "100.0 %" in rule_cells(ANNOTATORS["skips 80 %"], options, rng)[2]
+    program = signal_cells(WRITERS["a program that types (50 a second)"], options, rng)
+    assert program == ["0.0 %", "100.0 %", "0.0 %"]

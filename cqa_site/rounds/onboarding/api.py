@@ -1,6 +1,7 @@
 """Onboardings, their versions, results and qualifications in the REST interface."""
 
 import uuid
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -206,9 +207,7 @@ class OnboardingPeopleViews(OnboardingPartViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List people in the order of their arrival."""
-        page = self.paginate_queryset(raters_of(self.onboarding))
-        people = people_of(self.onboarding, page or [])
-        return self.get_paginated_response(self.get_serializer(people, many=True).data)
+        return self.listed(raters_of(self.onboarding), partial(people_of, self.onboarding))
 
 
 class QualificationViews(OnboardingPartViews):
@@ -285,4 +284,4 @@ class TypingViews(StudyViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List people in the order of their arrival."""
-        return self.listed(summaries(typing_of(typing_round(self.study, kwargs["any_round_id"]))))
+        return self.listed(typing_of(typing_round(self.study, kwargs["any_round_id"])), summaries)
