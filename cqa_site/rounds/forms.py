@@ -22,7 +22,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.web.pages import offer
 
 from .drafts import DraftSubmission
-from .kind import TaskKind
+from .kind import TaskKind, kind_of
 from .models import OnboardingVersion, ParticipantLink
 from .onboarding.steps import exercises_wanted
 
@@ -523,12 +523,13 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             "not_qualified_code": lazy("If empty, the code for screened-out people is used."),
         }
 
-    def __init__(self, *args: Any, most_items: int, counted: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, round_: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.most_items = most_items
-        self.fields["required_items"].help_text = counted
+        kind = kind_of(round_)
+        self.most_items = kind.most_items(round_)
+        self.fields["required_items"].help_text = kind.counted()
         self.fields["entry"].required = False
-        self.initial["required_items"] = usual_items(most_items)
+        self.initial["required_items"] = usual_items(self.most_items)
         self.fields["study_param"].required = self.fields["session_param"].required = False
         vars(self.fields["required_items"]).update(min_value=1)
         for name in ("required_items", "max_participants"):

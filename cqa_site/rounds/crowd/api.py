@@ -6,7 +6,6 @@ from typing import Any
 from django.db.models import QuerySet, Value
 from django.forms import model_to_dict
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -27,14 +26,14 @@ from cqa_site.rounds.crowd.participants import (
     close_link,
     create_link,
     crowd_rounds,
+    entry_address,
     links_of,
     participants_of,
-    placeholders,
     release_place,
 )
 from cqa_site.rounds.crowd.participation import NotReported, confirm_fault
 from cqa_site.rounds.crowd.platform import connect_link
-from cqa_site.rounds.forms import ParticipantLinkForm, PlatformConnectionForm, usual_items
+from cqa_site.rounds.forms import ParticipantLinkForm, PlatformConnectionForm
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.web.rest.queries import Conflict, FilterSet
@@ -147,20 +146,15 @@ class CrowdLinkViews(CrowdRoundViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Create a link; its ``address`` is returned only now, only a hash is stored."""
         body = self.read(CrowdLinkInput)
-        kind = kind_of(self.round)
-        most = kind.most_items(self.round)
-        defaults = model_to_dict(ParticipantLink(), fields=ParticipantLinkForm.Meta.fields)
-        defaults |= {"required_items": usual_items(most), "days": 30}
-        form = ParticipantLinkForm(defaults | body, most_items=most, counted=kind.counted())
+        form = ParticipantLinkForm(round_=self.round)
+        defaults = model_to_dict(ParticipantLink(), fields=form.Meta.fields)
+        defaults |= {"required_items": form.initial["required_items"], "days": 30}
+        form = ParticipantLinkForm(defaults | body, round_=self.round)
         require_valid(form)
-        new_link, secret = create_link(
-            round_=self.round,
-            actor=request.user,
-            **form.link_fields(),
-        )
+        fields = form.link_fields()
+        new_link, secret = create_link(round_=self.round, actor=request.user, **fields)
         link = self.get_queryset().get(pk=new_link.pk)
-        entry = request.build_absolute_uri(reverse("join", args=[secret]))
-        link.address = f"{entry}?{placeholders(link)}"
+        link.address = entry_address(request, link, secret)
         return Response(NewCrowdLinkSerializer(link).data, status=201)
 
     @extend_schema(request=NothingInput, responses=CrowdLinkSerializer)

@@ -10,7 +10,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.http import require_POST, require_safe
@@ -357,19 +356,13 @@ SHOWN_LINKS = 100
 def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """List the links into a round and their participants; a POST creates a link."""
     round_ = _round(study, any_round_id)
-    form = _link_form(round_, request.POST or None, request.GET.get("platform", ""))
+    preset = PRESETS.get(request.GET.get("platform", ""), {})
+    form = ParticipantLinkForm(request.POST or None, initial=preset, round_=round_)
     if request.method != "POST" or not form.is_valid():
         return links_page(request, round_, status=422 if form.errors else 200, form=form)
     link, secret = actions.create_link(round_=round_, actor=request.user, **form.link_fields())
-    address = request.build_absolute_uri(reverse("join", kwargs={"secret": secret}))
-    address = f"{address}?{actions.placeholders(link)}"
+    address = actions.entry_address(request, link, secret)
     return links_page(request, round_, new_link=link, address=address)
-
-
-def _link_form(round_: Round, data: Any = None, preset: str = "") -> ParticipantLinkForm:
-    kind, initial = kind_of(round_), PRESETS.get(preset, {})
-    most, counted = kind.most_items(round_), kind.counted()
-    return ParticipantLinkForm(data, initial=initial, most_items=most, counted=counted)
 
 
 @actions.link_page
@@ -434,7 +427,7 @@ def links_page(
         vars(link)["connection"] = connection if is_refused else PlatformConnectionForm(link=link)
     fixed = {
         **round_head(round_),
-        "form": context.get("form") or _link_form(round_),
+        "form": context.get("form") or ParticipantLinkForm(round_=round_),
         "most_items": most,
         "asks_too_much": any(link.is_open and link.required_items > most for link in links),
         "links": links,

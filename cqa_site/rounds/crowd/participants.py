@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils import timezone
 
 from cqa_site.people.access import (
@@ -214,12 +215,13 @@ def participants_of(round_: Round) -> QuerySet[Participant]:
     return people.select_related("study", "user", "link").order_by("-created_at", "-pk")
 
 
-def placeholders(link: ParticipantLink) -> str:
-    """Return the query platforms expect, each parameter with a placeholder they fill in."""
-    if link.platform.strip().lower() == "sona":
-        return f"{link.participant_param}=%SURVEY_CODE%"
+def entry_address(request: HttpRequest, link: ParticipantLink, secret: str) -> str:
+    """Return the link's address, its parameters with placeholders that the platform fills in."""
     names = (link.participant_param, link.study_param, link.session_param)
-    return "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
+    query = "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
+    if link.platform.strip().lower() == "sona":
+        query = f"{link.participant_param}=%SURVEY_CODE%"
+    return f"{request.build_absolute_uri(reverse('join', args=[secret]))}?{query}"
 
 
 def find_link(secret: str) -> ParticipantLink | None:

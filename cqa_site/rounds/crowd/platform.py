@@ -6,7 +6,6 @@ import hmac
 import json
 import time
 import uuid
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,16 +41,6 @@ ENDS = {
 }
 
 
-@dataclass(frozen=True)
-class SubmissionReport:
-    """The status of a submission at a time, as one event of the platform gives it."""
-
-    event_id: str
-    submission: str
-    status: str
-    sent_at: datetime
-
-
 @transaction.atomic
 def connect_link(
     *,
@@ -83,29 +72,19 @@ def connect_link(
 
 
 @transaction.atomic
-def apply_report(*, link: ParticipantLink, report: SubmissionReport) -> bool:
-    """Store a report once and act on it; return False for one that is known or out of date.
+def apply_report(link: ParticipantLink, event_id: str, **report: Any) -> None:
+    """Store a report once, and act on one that is new and not out of date.
 
     A submission that was returned or timed out gives back the items the person holds. Their work
     is kept, and an existing outcome does not change, nor does its code.
     """
-    _event, is_new = PlatformEvent.objects.get_or_create(
-        link=link,
-        event_id=report.event_id,
-        defaults={
-            "submission": report.submission,
-            "status": report.status,
-            "sent_at": report.sent_at,
-        },
+    event, is_new = PlatformEvent.objects.get_or_create(
+        link=link, event_id=event_id, defaults=report
     )
-    person = person_of(link, report.submission)
-    return bool(is_new and person and apply_status(person, report.status, report.sent_at))
-
-
-def person_of(link: ParticipantLink, submission: str) -> Participant | None:
-    """Return the participant of a submission; the first of several with a typed ID."""
-    people = Participant.objects.select_related("study", "user", "link__round")
-    return people.filter(link=link, session_id=submission).order_by("pk").first()
+    # The first of several with a typed ID.
+    person = link.participants.filter(session_id=event.submission).order_by("pk").first()
+    if is_new and person:
+        apply_status(person, event.status, event.sent_at)
 
 
 @transaction.atomic
@@ -157,7 +136,7 @@ def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
     except (ValueError, TypeError, OverflowError, RecursionError):
         return HttpResponse(status=400)
     if report:
-        apply_report(link=link, report=report)
+        apply_report(link, **report)
     return HttpResponse(status=204)
 
 
@@ -187,8 +166,8 @@ def _is_signed(request: HttpRequest, link: ParticipantLink) -> bool:
     return hmac.compare_digest(expected.encode(), signature.encode())
 
 
-def _read_report(request: HttpRequest) -> SubmissionReport | None:
-    """Read a change of a submission's status; None for other events. Raises ValueError."""
+def _read_report(request: HttpRequest) -> dict[str, Any] | None:
+    """Read the fields of a `PlatformEvent`; None for other messages. Raises ValueError."""
     message = json.loads(request.body)
     if not isinstance(message, dict):
         raise ValueError
@@ -198,7 +177,5 @@ def _read_report(request: HttpRequest) -> SubmissionReport | None:
     if not (PLATFORM_ID.fullmatch(event_id) and PLATFORM_ID.fullmatch(submission or "")):
         raise ValueError
     status = plain_status(message.get("status", ""))
-    seconds = float(request.headers.get("X-Timestamp", ""))
-    return SubmissionReport(
-        event_id, str(submission), status, datetime.fromtimestamp(seconds, UTC)
-    )
+    sent_at = datetime.fromtimestamp(float(request.headers.get("X-Timestamp", "")), UTC)
+    return {"event_id": event_id, "submission": submission, "status": status, "sent_at": sent_at}

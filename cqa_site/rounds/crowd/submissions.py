@@ -1,7 +1,7 @@
 """The platform's list of submissions, and its differences from the site's records."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -34,8 +34,10 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class SubmissionRow:
+    """A submission as a platform lists it."""
+
     submission: str
-    participant: str
+    participant_id: str
     status: str
     code: str = ""
 
@@ -50,6 +52,7 @@ class SubmissionDifference:
     here: str
     there: str
     person: Participant | None = None
+    listed: PlatformSubmission | None = None
 
     @property
     def title(self) -> str:
@@ -71,17 +74,7 @@ def store_submissions(
     """
     known = set(link.submissions.values_list("submission", flat=True))
     at = at or timezone.now()
-    stored = (
-        PlatformSubmission(
-            link=link,
-            submission=row.submission,
-            participant_id=row.participant,
-            status=row.status,
-            code=row.code,
-            seen_at=at,
-        )
-        for row in rows
-    )
+    stored = [PlatformSubmission(link=link, seen_at=at, **asdict(row)) for row in rows]
     PlatformSubmission.objects.bulk_create(
         stored,
         batch_size=CHUNK,
@@ -103,7 +96,7 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
     others = Participant.objects.filter(study=link.study_id).exclude(link=link)
     elsewhere = set(others.values_list("session_id", "participant_id"))
     last_list = max(row.seen_at for row in listed.values())
-    people = link.participants.select_related("user", "link", "study").order_by("pk")
+    people = link.participants.select_related("user", "link__round", "study").order_by("pk")
     by_submission: dict[str, Participant] = {}
     for person in people:
         by_submission.setdefault(person.session_id, person)
@@ -115,9 +108,8 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
             here = _here(known, problem) if known else ""
             there = row.code if problem.endswith("code") else row.status
             there = row.participant_id if problem == "other_person" else there
-            rows.append(
-                SubmissionDifference(problem, submission, row.participant_id, here, there, known)
-            )
+            texts = (problem, submission, row.participant_id, here, there)
+            rows.append(SubmissionDifference(*texts, known, row))
     for person in people:
         is_listed = by_submission[person.session_id] is person and person.session_id in listed
         if not is_listed and person.created_at < last_list:
@@ -164,12 +156,9 @@ def reclaim_items(*, link: ParticipantLink, actor: User) -> int:
 
     The items they hold go to other people, and their work stays.
     """
-    ended = [row for row in differences(link) if row.problem == "ended_there" and row.person]
-    listed = link.submissions.filter(submission__in=[row.submission for row in ended])
-    seen = {row.submission: (row.status, row.seen_at) for row in listed}
     count = 0
-    for row in ended:
-        if row.person:
-            row.person.link.round = link.round
-            count += apply_status(row.person, *seen[row.submission], actor=actor)
+    for row in differences(link):
+        if row.problem == "ended_there" and row.person and row.listed:
+            at = row.listed.seen_at
+            count += apply_status(row.person, row.listed.status, at, actor=actor)
     return count
