@@ -455,13 +455,9 @@ class PlatformConnectionForm(forms.Form):
         kwargs["initial"] = {"platform_study": link.platform_study}
         super().__init__(*args, **kwargs)
         self.link = link
-        for name, is_stored in (
-            ("hook_secret", bool(link.hook_ciphertext)),
-            ("api_token", bool(link.api_ciphertext)),
-        ):
-            if is_stored:
-                stored = _("Stored. Leave empty to keep it.")
-                self.fields[name].widget.attrs["placeholder"] = stored
+        stored = {"hook_secret": link.hook_ciphertext, "api_token": link.api_ciphertext}
+        for name in filter(stored.get, stored):
+            self.fields[name].widget.attrs["placeholder"] = _("Stored. Leave empty to keep it.")
         if not link.has_secrets:
             del self.fields["delete_secrets"]
 

@@ -22,7 +22,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
 
 from .access import WORKERS, opened_round, own_rater, participant_of
-from .kind import kind_of
+from .kind import kind_of, round_head
 from .models import Participant, Place, Round, TypedText
 from .onboarding.steps import CONSENT, is_prepared
 
@@ -181,13 +181,8 @@ def typing_round(study: Study, any_round_id: uuid.UUID) -> Any:
 def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """Show each person's typing counts and the signals they trigger."""
     round_ = typing_round(study, any_round_id)
-    kind = kind_of(round_)
     page = Paginator(typing_of(round_), PER_PAGE).get_page(request.GET.get("page"))
-    context = {
-        "study": study,
-        "round": kind.own(round_),
-        "kind": kind,
-        "home_name": kind.rounds_page,
+    context = round_head(round_) | {
         "is_recorded": records_typing(round_),
         "page": page,
         "people": summaries(page.object_list),

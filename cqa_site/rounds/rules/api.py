@@ -15,7 +15,6 @@ from cqa_site.api.base import (
     S,
     StudyViews,
     address,
-    body_field,
     require_valid,
 )
 
@@ -26,20 +25,12 @@ from .pages import ruled_round
 
 
 class RulesInput(FormInput):
-    """Changes of rules; omitted fields keep their values. Unknown measures are ignored."""
+    """Action, window and threshold of each measure; the action ``off`` disables the rule.
+
+    Omitted fields keep their values. Unknown measures are ignored.
+    """
 
     form = RulesForm
-
-
-class RulesSerializer(serializers.Serializer[Any]):
-    """Action, window and threshold of each measure; the action ``off`` disables the rule."""
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields of the form."""
-        return {
-            name: body_field(field, read_only=True, required=False)
-            for name, field in RulesForm.base_fields.items()
-        }
 
 
 class RuleHitSerializer(serializers.Serializer[Any]):
@@ -59,7 +50,7 @@ class RuleViews(StudyViews):
     """The rules of a round."""
 
     queryset = Place.objects.none()
-    serializer_class: Any = RulesSerializer
+    serializer_class: Any = RulesInput
     round: Round
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
@@ -72,7 +63,7 @@ class RuleViews(StudyViews):
         values = values_of(self.round)
         return Response({name: values[name] for name in RulesForm.base_fields})
 
-    @extend_schema(request=RulesInput, responses=RulesSerializer)
+    @extend_schema(request=RulesInput, responses=RulesInput)
     def partial_update(self, request: Request, any_round_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change rules; they also check earlier answers."""
         body = values_of(self.round) | self.read(RulesInput, partial=True)
