@@ -120,10 +120,14 @@ def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> l
 @link_page
 @require_POST
 def crowd_money(request: StudyRequest, link: ParticipantLink, act: str) -> HttpResponse:
-    """Carry out one of `ACTS`, the buttons of the page."""
+    """Carry out one of `ACTS`, the buttons of the page; 0 means that there was nothing to do."""
     if act not in ACTS:
         raise Http404
-    return ACTS[act](request, link) or _back(link)
+    result = ACTS[act](request, link)
+    if result == 0:
+        text = _("Nothing changed: the payments were no longer in this state.")
+        messages.warning(request, text)
+    return result if isinstance(result, HttpResponse) else _back(link)
 
 
 def _start(request: StudyRequest, link: ParticipantLink, *, job: str) -> None:
@@ -151,12 +155,11 @@ def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
         messages.warning(request, text)
 
 
-def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | None:
+def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | int:
     """Return confirmed payments as the platform's bulk bonus takes them."""
     batch, rows = hand_out(link=link, actor=request.user)
     if not rows:
-        _warn_of_none(request)
-        return None
+        return 0
     amounts: dict[str, Decimal] = defaultdict(Decimal)
     for row in rows:
         amounts[row.payee] += row.amount
@@ -166,15 +169,14 @@ def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | None
     return as_file(text, name=name, content_type="text/csv; charset=utf-8")
 
 
-def _withdraw(request: StudyRequest, link: ParticipantLink) -> None:
-    if not take_back(link=link, actor=request.user):
-        _warn_of_none(request)
+def _withdraw(request: StudyRequest, link: ParticipantLink) -> int:
+    return take_back(link=link, actor=request.user)
 
 
-def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> None:
+def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> int | None:
     """Store whether an order was paid, as a person saw on the platform."""
     try:
-        count = settle_payments(
+        return settle_payments(
             link=link,
             was_paid=was_paid,
             actor=request.user,
@@ -182,21 +184,16 @@ def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> 
             has_looked="looked" in request.POST,
             batch=request.POST.get("batch", ""),
         )
-        if not count:
-            _warn_of_none(request)
     except NotChecked:
         text = _(
             "Nothing changed: the payment may still be under way. Look at the order on the "
             "platform and tick the box, or fetch the list first."
         )
         messages.error(request, text)
+    return None
 
 
-def _warn_of_none(request: StudyRequest) -> None:
-    messages.warning(request, _("Nothing changed: the payments were no longer in this state."))
-
-
-ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | None]] = {
+ACTS: dict[str, Callable[[StudyRequest, ParticipantLink], HttpResponse | int | None]] = {
     "fetch": partial(_start, job=FETCH_JOB),
     "reclaim": _reclaim,
     "confirm": _confirm,

@@ -18,7 +18,7 @@ FLAGGED, AGREEMENT = "flagged", "agreement"
 CONTROLS, FALL = OF_CONTROLS = ("controls", "fall")
 LEAST_WINDOW, MOST_WINDOW = 5, 100
 PARTS = ("window", "threshold", "action")
-LAST_ANSWERS = lazy("Last answers")
+LAST_ANSWERS, SHARE = lazy("Last answers"), lazy("Threshold (share, 0 to 1)")
 NO_RECORD = ControlRecord()
 
 
@@ -63,7 +63,7 @@ class AnswerMeasure:
     read: Callable[[Sequence[RecentAnswer]], float] = len
     is_met: Callable[[float, int, float], bool] = lambda value, n, threshold: value >= threshold
     limits: tuple[float, float] | None = None
-    threshold_title: str | Promise = ""
+    threshold_title: str | Promise = SHARE
     window_title: str | Promise = LAST_ANSWERS
     usual: float | None = None
 
@@ -126,7 +126,6 @@ MEASURES = {
             threshold=0.5,
             read=lambda last: mean(answer.is_flagged for answer in last),
             limits=(0.01, 1),
-            threshold_title=lazy("Threshold (share, 0 to 1)"),
         ),
         AnswerMeasure(
             AGREEMENT,
@@ -141,7 +140,6 @@ MEASURES = {
             read=lambda last: mean(bool(answer.agrees) for answer in last),
             is_met=_is_surely_below,
             limits=(0.01, 1),
-            threshold_title=lazy("Threshold (share, 0 to 1)"),
         ),
         AnswerMeasure(
             CONTROLS,
@@ -154,7 +152,6 @@ MEASURES = {
             window=5,
             threshold=0.6,
             limits=(0.05, 0.99),
-            threshold_title=lazy("Threshold (share, 0 to 1)"),
             window_title=lazy("Control answers at least"),
         ),
         AnswerMeasure(
