@@ -25,6 +25,7 @@ from .access import WORKERS, opened_round, own_rater, participant_of
 from .kind import kind_of, round_head
 from .models import Participant, Place, Round, TypedText
 from .onboarding.steps import CONSENT, is_prepared
+from .rules.pages import ruled_round
 
 PER_PAGE = 50
 LONGEST_TEXT, LONGEST_MS, MOST_PASTES = 1_000_000, 24 * 3_600_000, 10_000
@@ -170,17 +171,11 @@ def summaries(rows: Iterable[dict[str, Any]]) -> list[TypingSummary]:
     ]
 
 
-def typing_round(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return a round of the study; raises Http404."""
-    rows = Round.objects.filter(study=study).select_related("study", "onboarding")
-    return get_object_or_404(rows, public_id=any_round_id)
-
-
 @study_page(*RESEARCHERS)
 @require_safe
 def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """Show each person's typing counts and the signals they trigger."""
-    round_ = typing_round(study, any_round_id)
+    round_ = ruled_round(study, any_round_id)
     page = Paginator(typing_of(round_), PER_PAGE).get_page(request.GET.get("page"))
     context = round_head(round_) | {
         "is_recorded": records_typing(round_),

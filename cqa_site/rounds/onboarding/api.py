@@ -24,7 +24,8 @@ from cqa_site.people.actions import rater_for
 from cqa_site.web.rest.queries import Conflict
 
 from ..models import Onboarding, OnboardingVersion, Qualification, TypedText
-from ..typing_signals import summaries, typing_of, typing_round
+from ..rules.pages import ruled_round
+from ..typing_signals import summaries, typing_of
 from .actions import grant_qualification, save_version, withdraw_qualification
 from .forms import GrantForm, OnboardingForm, WithdrawForm, fields_of
 from .planning import onboarding_in, onboardings_of
@@ -284,4 +285,4 @@ class TypingViews(StudyViews):
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List people in the order of their arrival."""
-        return self.listed(typing_of(typing_round(self.study, kwargs["any_round_id"])), summaries)
+        return self.listed(typing_of(ruled_round(self.study, kwargs["any_round_id"])), summaries)
