@@ -17,6 +17,7 @@ from cqa_site.rounds.access import tried_items
 from cqa_site.rounds.controls import (
     CHANGEABLE,
     agreed_answers,
+    is_undrawn,
     set_control,
     set_tolerance,
     take_answer,
@@ -84,6 +85,7 @@ def round_control(
     context = _context(round_) | {
         "form": form,
         "item": item,
+        "is_undrawn": is_undrawn(kind, item),
         "number": tried.index(item.pk) + 1 if item.pk in tried else None,
         "trial": f"{kind.work_page}_trial",
     }

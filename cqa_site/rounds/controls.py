@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.utils.translation import gettext as _
@@ -29,28 +30,52 @@ OFFERED = 50
 def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: User) -> None:
     """Make an item a hidden control item, change its known answer, or with None undo that.
 
-    In a running round, answers given so far count as control answers or as ordinary ones then.
-    Raises RoundNotReady for closed rounds, for examples of the qualification, and where an item
-    that was not drawn would enter a sample.
+    In a running round, answers given so far count as control answers or as ordinary ones then. An
+    item that was not drawn would bias a sample: it is removed instead, until somebody gets it.
+    Raises RoundNotReady for closed rounds, for examples of the qualification, for items of which
+    the draft was drawn again, and for items that somebody got and that cannot be ordinary.
     """
     stored = _locked(round_)
     kind = sheet_kind_of(stored)
-    item.refresh_from_db(fields=["known", "key_points"])
+    try:
+        item.refresh_from_db(fields=["known", "key_points"])
+    except ObjectDoesNotExist:
+        raise RoundNotReady(
+            _("The plan was drawn again, and the item is no longer in it. Choose another item.")
+        ) from None
     if not kind.takes_controls:
         raise RoundNotReady(_("Items of this kind have no right answer."))
     if item.is_example:
         raise RoundNotReady(_("This item is an example of the qualification."))
-    if known is None and kind.is_sample and item.probability is None:
-        raise RoundNotReady(
-            _("This item was not drawn at random. As an ordinary item, it would bias the sample.")
-        )
     before, item.known = item.known, known
     if before == known:
         return
-    item.save(update_fields=["known"])
-    if stored.state != Round.State.DRAFT:
-        _turn_sheets(kind, stored, item)
+    if known is None and is_undrawn(kind, item):
+        _remove(kind, stored, item)
+    else:
+        item.save(update_fields=["known"])
+        if stored.state != Round.State.DRAFT:
+            _turn_sheets(kind, stored, item)
     _note(stored, item, actor, before)
+
+
+def is_undrawn(kind: SheetKind, item: Any) -> bool:
+    """Whether an item was not drawn with the others of a sample, so that it biases the sample."""
+    return kind.is_sample and item.probability is None
+
+
+def _remove(kind: SheetKind, stored: Any, item: Any) -> None:
+    """Delete a control item that nobody got yet; raises RoundNotReady otherwise."""
+    thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
+    if kind.Sheet._default_manager.filter(round=stored, **thing).exists():
+        raise RoundNotReady(
+            _(
+                "Somebody already got this item, so it stays a control item. It was not drawn at "
+                "random: as an ordinary item, it would bias the sample."
+            )
+        )
+    # With its item: what stays would count as drawn.
+    getattr(item, kind.subject).delete()
 
 
 @transaction.atomic

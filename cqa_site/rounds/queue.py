@@ -307,10 +307,14 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
 def _locked_place(round_: Any, rater: Rater) -> Place:
     """Lock the rater's enrolment.
 
-    The second of two tabs waits here and gets the first one's sheet.
+    The second of two tabs waits here and gets the first one's sheet. A newcomer waits for changes
+    of control items, too, which lock the enrolments that are there: the round is locked first.
     """
-    places = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
-    place = places.first() or places.get(pk=place_for(round_=round_, rater=rater).pk)
+    places = Place.objects.filter(round=round_.pk, rater=rater)
+    if round_.n_controls and not places.filter(served__gt=0).exists():
+        Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+    locked = places.select_for_update()
+    place = locked.first() or locked.get(pk=place_for(round_=round_, rater=rater).pk)
     place.rater = rater
     return place
 

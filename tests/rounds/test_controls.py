@@ -168,6 +168,14 @@ def test_two_researchers_at_once_make_one_control(world):
         assert world.round.n_controls == (known is not None)
 
 
+def test_an_item_of_which_the_draft_was_drawn_again_is_refused(world):
+    """The page had been read before."""
+    item = world.kind.Item.objects.filter(round=world.round).first()
+    world.kind.Item.objects.filter(pk=item.pk).delete()
+    with pytest.raises(RoundNotReady, match="drawn again"):
+        know(world, item, world.work.met)
+
+
 def test_a_round_with_a_new_control_can_still_be_completed(world):
     """The slots of the item go, so that nothing waits for answers that nobody will give."""
     sheet = world.take()
@@ -256,6 +264,13 @@ def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):
         assert audit_of(closed.analysis).pairs == drawn
         with pytest.raises(RoundNotReady, match="bias"):
             know(world, taken_item, None)
+        # One that nobody got leaves the round, as if it had never been there.
+        sheet = agreed_answers(world.round)[0].sheet
+        another = take_answer(round_=world.round, sheet=sheet, actor=world.researcher)
+        know(world, another, None)
+        assert world.round.n_controls == 1
+        assert audit_of(closed.analysis).pairs == drawn
+        assert sheet in {offer.sheet for offer in agreed_answers(world.round)}
         # A key point with another text is another question.
         world.round.analysis.points.update(text="Another point.")
         assert agreed_answers(world.round) == []

@@ -1,6 +1,7 @@
 """Several people scoring, opening a round or bringing parts of a sheet at the same moment."""
 
 import threading
+from itertools import count
 
 import pytest
 from django.db import connections, transaction
@@ -13,11 +14,13 @@ from cqa_site.people.models import Rater
 from cqa_site.rounds.controls import set_control
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import find_violations, open_round
+from cqa_site.rounds.queue import controls_coming, next_sheet
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import start_run
 from cqa_site.runs.kinds import EndedCall, ReplyReading
 from cqa_site.runs.models import Run
 from cqa_site.runs.planning import write_calls
+from tests.annotation.labelling.test_locks import wait_until_somebody_waits
 from tests.benchmark.made_race import (
     ON_POSTGRES,
     assert_everything_gets_its_sheets,
@@ -57,6 +60,33 @@ def test_items_become_controls_and_ordinary_again_while_people_work():
     world.round.refresh_from_db()
     controls = world.kind.Item.objects.filter(round=world.round, known__isnull=False)
     assert world.round.n_controls == controls.count()
+    assert list(find_violations()) == []
+
+
+def test_a_newcomer_waits_while_a_control_becomes_an_ordinary_item():
+    """Their first sheet would know what its item does not know any more."""
+    world = World("score")
+    _first, *others = world.kind.Item.objects.filter(round=world.round)
+    for item in others:
+        set_control(round_=world.round, item=item, known=world.work.missed, actor=world.researcher)
+    world.round.refresh_from_db()
+    raters = (Rater.objects.create(study=world.study, name=f"R{n}") for n in count())
+    newcomer = next(r for r in raters if controls_coming(world.round, r.pk, [], 0))
+
+    def come():
+        try:
+            next_sheet(round_=world.round, rater=newcomer)
+        finally:
+            connections.close_all()
+
+    coming = threading.Thread(target=come)
+    with transaction.atomic():
+        for item in others:
+            set_control(round_=world.round, item=item, known=None, actor=world.researcher)
+        coming.start()
+        wait_until_somebody_waits()
+    coming.join()
+    assert world.kind.Sheet.objects.get().known is None
     assert list(find_violations()) == []
 
 
