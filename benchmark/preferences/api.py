@@ -70,16 +70,11 @@ class PreferenceRoundSerializer(RoundSerializer):
         fields = [*RoundSerializer.Meta.fields, "controls", "answers", "fewer_because", "pairs"]
 
 
-def known_verdict() -> serializers.CharField:
-    """The known verdict of a control pair; empty for other pairs."""
-    return serializers.CharField(source="known.verdict", read_only=True, default="")
-
-
 class PreferenceItemSerializer(ItemSerializer):
     """One pair of a round; ``known`` is the known verdict of a control pair."""
 
     id = None
-    known = known_verdict()
+    known = serializers.CharField(source="known.verdict", read_only=True, default="")
     question = public_id("pair.question")
     first = public_id("pair.first")
     second = public_id("pair.second")
@@ -99,9 +94,12 @@ class PreferrerSerializer(PersonSerializer):
 
 
 class PreferenceSheetSerializer(ReadSerializer):
-    """One verdict about the pair's first and second answer, whichever side each was on."""
+    """One verdict about the pair's first and second answer, whichever side each was on.
 
-    known = known_verdict()
+    ``known`` is the known verdict of a control pair; empty for other pairs.
+    """
+
+    known = serializers.SerializerMethodField()
     question = public_id("pair.question")
     first = public_id("pair.first")
     second = public_id("pair.second")
@@ -131,6 +129,9 @@ class PreferenceSheetSerializer(ReadSerializer):
             "is_extra",
             "submitted_at",
         ]
+
+    def get_known(self, sheet: PreferenceSheet) -> str:
+        return reports.known_verdict(sheet)
 
 
 ROUNDS = round_views(
@@ -167,7 +168,7 @@ class PreferenceSheetViews(StudyViews):
         """Return the rows in the order in which they were created."""
         pair = ("pair__question", "pair__first", "pair__second")
         rows = PreferenceSheet.objects.filter(study=self.study, state__in=SHOWN)
-        rows = rows.select_related(*pair, "rater", "round", "run")
+        rows = reports.with_known(rows).select_related(*pair, "rater", "round", "run")
         return rows.defer("pair__first__text", "pair__second__text", "draft").order_by("pk")
 
 

@@ -40,7 +40,7 @@ from cqa_site.judging.reply_parsing import PARSER_VERSION, WordReading, parse_ch
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.kind import Audit, Card, SheetNotValid, Words
 from cqa_site.rounds.lifecycle import OneByOne
-from cqa_site.rounds.models import COUNTED, HANDED_IN, ORDINARY
+from cqa_site.rounds.models import COUNTED, HANDED_IN
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.kinds import (
@@ -310,9 +310,8 @@ class PreferringKind:
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
         """Store one sheet per call."""
         rater = rater_of(run)
-        known = _known(run.study, {outcome.call.subject_ids[0] for outcome in ended})
         PreferenceSheet.objects.bulk_create(
-            [_sheet(run, rater, outcome, known) for outcome in ended],
+            [_sheet(run, rater, outcome) for outcome in ended],
             update_conflicts=True,
             unique_fields=["run", "pair", "is_swapped"],
             update_fields=SAID,
@@ -364,17 +363,7 @@ def _about_the_pair(choice: WordReading, call: Call) -> str:
     return turned(SAYS[choice.value], is_swapped=bool(call.subject_ids[1]))
 
 
-def _known(study: Study, pairs: set[int]) -> dict[int, Any]:
-    """Return the known verdicts of the pairs that are controls wherever rounds have them."""
-    items = PreferenceItem.objects.filter(round__study=study, pair__in=pairs)
-    ranked = items.filter(ORDINARY).values("pair")
-    controls = items.filter(known__isnull=False).exclude(pair__in=ranked)
-    return dict(controls.values_list("pair", "known"))
-
-
-def _sheet(
-    run: Run, rater: Rater, outcome: EndedCall, known: Mapping[int, Any]
-) -> PreferenceSheet:
+def _sheet(run: Run, rater: Rater, outcome: EndedCall) -> PreferenceSheet:
     pair, order = outcome.call.subject_ids
     sheet = PreferenceSheet(
         study_id=run.study_id,
@@ -384,7 +373,6 @@ def _sheet(
         fence=outcome.fence,
         pair_id=pair,
         is_swapped=bool(order),
-        known=known.get(pair),
     )
     if outcome.reading.reason:
         sheet.state, sheet.reason = PreferenceSheet.State.UNSCORED, outcome.reading.reason[:40]

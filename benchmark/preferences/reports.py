@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db.models import Avg, Count, Q, QuerySet
+from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from benchmark.preferences.models import PreferenceSheet
+from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.reports.sheets import PEOPLE, counted_sheets
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
-from cqa_site.rounds.models import COUNTED
+from cqa_site.rounds.models import COUNTED, HANDED_IN, ORDINARY
 from cqa_site.web.pages import TableData
 
 if TYPE_CHECKING:
@@ -48,6 +48,23 @@ FIELDS = {
 }
 
 PEOPLE_NAME = "people"
+
+# The control items about a sheet's pair, unless a round has the pair as an ordinary item. What a
+# judge said follows them, not a mark on the sheet: a pair may become a control item later.
+_same_pair = PreferenceItem.objects.filter(pair=OuterRef("pair"))
+PAIR_CONTROLS = _same_pair.filter(~Exists(_same_pair.filter(ORDINARY)), known__isnull=False)
+RANKED = COUNTED & Q(run__isnull=True) | HANDED_IN & Q(~Exists(PAIR_CONTROLS), run__isnull=False)
+
+
+def with_known(sheets: QuerySet[PreferenceSheet]) -> QuerySet[PreferenceSheet]:
+    """Add ``pair_known``, what the control items about a sheet's pair know."""
+    return sheets.annotate(pair_known=Subquery(PAIR_CONTROLS.order_by("-pk").values("known")[:1]))
+
+
+def known_verdict(sheet: PreferenceSheet) -> str:
+    """Return the known verdict about the pair of a sheet `with_known`; empty without one."""
+    known = vars(sheet)["pair_known"] if sheet.run_id else sheet.known
+    return known["verdict"] if known else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +117,7 @@ def choices_of(study: Study) -> list[VerdictSource]:
         .order_by()
         .values("rater", "rater__public_id", "rater__name", "rater__kind")
         .annotate(
-            sheets=Count("pk", filter=COUNTED), unscored=Count("pk", filter=Q(state="unscored"))
+            sheets=Count("pk", filter=RANKED), unscored=Count("pk", filter=Q(state="unscored"))
         )
         .order_by("rater")
     )
@@ -137,7 +154,7 @@ def counted_verdicts(
 
     Control pairs are not included. Without a source, verdicts of people and judges are included.
     """
-    rows = PreferenceSheet.objects.filter(COUNTED, study=study).order_by("submitted_at", "pk")
+    rows = PreferenceSheet.objects.filter(RANKED, study=study).order_by("submitted_at", "pk")
     return rows if choice is None else rows.filter(rater__in=choice.raters)
 
 

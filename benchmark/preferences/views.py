@@ -399,8 +399,7 @@ class PairJudgement:
     @property
     def known(self) -> str:
         """The known verdict of a control pair; empty for other pairs."""
-        known = next((sheet.known for sheet in self.sheets if sheet), None)
-        return known["verdict"] if known else ""
+        return next((reports.known_verdict(sheet) for sheet in self.sheets if sheet), "")
 
 
 def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgement]:
@@ -431,7 +430,7 @@ def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
 def run_page(request: HttpRequest, study: Study, run: Run) -> HttpResponse:
     """Show one run: its progress, settings, verdicts and consistency."""
     target = run.spec["target"]
-    sheets = run.preference_sheets.defer("draft")
+    sheets = reports.with_known(run.preference_sheets.defer("draft"))
     pairs = study.pairs.filter(sheets__run=run).distinct().select_related(*NEEDED)
     pairs = pairs.prefetch_related(Prefetch("sheets", sheets, to_attr="said_here"))
     page = Paginator(pairs.order_by("pk"), PER_PAGE).get_page(request.GET.get("page"))

@@ -5,13 +5,13 @@ import re
 import pytest
 
 from benchmark.preferences.kind import PREFERRING
-from benchmark.preferences.kind import _known as judged_controls
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
-from benchmark.preferences.reports import choices_of, results_of
+from benchmark.preferences.reports import choices_of, known_verdict, results_of, with_known
 from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds import lifecycle
 from cqa_site.rounds.access import decide_rater
+from cqa_site.rounds.controls import set_control
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.progress import progress_of
@@ -155,29 +155,30 @@ def test_controls_rank_no_system(lab):
     assert set(results.merged.frame["outcome"]) == {"tie"}
 
 
-@pytest.mark.long
 def test_a_judge_meets_controls_too(lab):
-    lab.round(control_share=0.25, control_gap=10)
+    """Its verdicts follow what rounds have as control items now, not when it gave them."""
+    made = lab.round(control_share=0.25, control_gap=10)
     run = make_preferring_run(
         lab.study, make_endpoint(lab.study, lab.researcher), lab.researcher, says_later
     )
-    assert run.preference_sheets.filter(known__isnull=False).count() == 4
-    (judge,) = choices_of(lab.study)
-    assert judge.sheets == 12
-    page = sign_in(lab.researcher).get(address("run", lab.study, run.public_id))
+    client = sign_in(lab.researcher)
+
+    def ranked():
+        choices = choices_of(lab.study)
+        known = [known_verdict(sheet) for sheet in with_known(run.preference_sheets.all())]
+        assert known.count("") == choices[0].sheets
+        return choices[0].sheets, results_of(lab.study, choices[0]).n_verdicts
+
+    assert ranked() == (12, 12)
     # "Alpha" comes first in the alphabet and is the better one of every control.
-    assert "0 of 2" in page.text
-
-
-def test_a_judges_verdict_on_a_pair_that_people_rank_stays_in_the_ranking(lab):
-    """Another round may have taken the pair as a control item."""
-    made = lab.round(control_share=0.25, control_gap=10)
-    pairs = set(made.items.values_list("pair", flat=True))
-    assert len(judged_controls(lab.study, pairs)) == 2
+    assert "0 of 2" in client.get(address("run", lab.study, run.public_id)).text
+    pair, later = controls(made).first().pair, made.items.filter(known__isnull=True).first()
+    set_control(round_=made, item=later, known={"verdict": "tie"}, actor=lab.researcher)
+    assert ranked() == (10, 10)
+    # Another round has people rank a pair that is a control item here.
     other = lab.round(name="Other", leave_out_used=False)
-    pair = controls(made).first().pair
     other.items.filter(position=1).update(pair=pair)
-    assert pair.pk not in judged_controls(lab.study, pairs)
+    assert ranked()[0] > 10
 
 
 def test_the_page_of_a_control_is_that_of_any_pair(lab):

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from benchmark.preferences.kind import PreferringKind, pairs_of, target_of
 from benchmark.preferences.models import Pair, PreferenceSheet
-from benchmark.preferences.reports import choices_of, results_of, verdicts_table
+from benchmark.preferences.reports import choices_of, results_of, verdicts_table, with_known
 from benchmark.preferences.views import pair_judgements, totals_of
 from cqa_site.people.models import Rater
 from cqa_site.runs.actions.runs import RunRefused
@@ -46,7 +46,7 @@ lab = built_once(Lab)
 
 
 def totals(run):
-    return totals_of(pair_judgements(run.preference_sheets.all()).values())
+    return totals_of(pair_judgements(with_known(run.preference_sheets.all())).values())
 
 
 def test_each_pair_is_asked_about_in_both_orders(lab):
