@@ -464,3 +464,7 @@ def test_all_levels_are_in_sight_on_a_phone_and_a_long_word_does_not_widen_it(
     expect_labels_saved(page)
     last, bar = page.locator(".level").last.bounding_box(), page.locator(".tools").bounding_box()
     assert last["y"] + last["height"] <= bar["y"]
+    # Words that pass lie over no level and no object.
+    page.evaluate("tell('Too fast: this item had just appeared. Press again.')")
+    words = page.locator(".toast").last.bounding_box()
+    assert words["y"] + words["height"] <= page.locator("#item").bounding_box()["y"]
