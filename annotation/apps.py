@@ -10,7 +10,7 @@ class AnnotationConfig(AppConfig):
         from annotation.answers.reports import find_violations
         from annotation.consensus.actions import consensus
         from annotation.consensus.actions.decisions import disputes_in
-        from annotation.consensus.reports import agreed_labels
+        from annotation.consensus.reports import agreed_labels, known_labels
         from annotation.editing.actions.kind import EDITING
         from annotation.faithfulness.actions import figures
         from annotation.figures.actions import LABEL_ROUNDS
@@ -37,6 +37,7 @@ class AnnotationConfig(AppConfig):
         LABELS.after_block = (check_rater,)
         LABELS.least_sure_first = least_sure_first
         LABELS.agreed = agreed_labels
+        LABELS.known = known_labels
         EDITING.after_closing = (figures.after_closing,)
         results.register(LABEL_ROUNDS)
         storage.register(find_violations)

@@ -7,20 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import (
     Count,
+    Exists,
     ExpressionWrapper,
     F,
     Field,
     FilteredRelation,
     Max,
     Min,
+    OuterRef,
     Q,
     QuerySet,
 )
 from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext
 
-from annotation.consensus.models import Adjudication, PreferredLabels
+from annotation.consensus.models import Adjudication, FinalLabel, PreferredLabels
 from annotation.labelling.models.rounds import Assignment, Guideline, LabelRound
+from annotation.labelling.reports import KnownLabel
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.boards import Conclusion
 
@@ -164,9 +167,42 @@ def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
 
     Only labels by guidelines with these values; so many arguments that control items can be drawn.
     """
-    guidelines = [
-        guideline.pk for guideline in study.guidelines.only("levels") if guideline.values == values
-    ]
+    return [(argument, label) for argument, label, _people in _agreed(study, values)]
+
+
+def known_labels(label_round: LabelRound) -> list[KnownLabel]:
+    """Return what other rounds of the same scale know: settled disputes, then agreed labels.
+
+    A dispute is an argument on which people disagreed; a decision in force settles it.
+    """
+    study, values = label_round.study, label_round.guideline.values
+    same = {"label_round": OuterRef("label_round"), "argument": OuterRef("argument")}
+    settled = (
+        Adjudication.objects.filter(
+            Exists(FinalLabel.objects.filter(**same, spread__gt=0)),
+            label_round__in=LabelRound.objects.filter(guideline__in=_guidelines(study, values)),
+            superseded_at__isnull=True,
+        )
+        .exclude(label_round=label_round)
+        .order_by()
+        .values("argument")
+        .annotate(people=Count("rater", distinct=True), least=Min("label"), most=Max("label"))
+        .annotate(newest=Max("pk"))
+        .order_by("-newest")
+    )
+    known = {
+        argument: KnownLabel(argument, least if least == most else None, people, is_settled=True)
+        for argument, people, least, most in settled.values_list(
+            "argument", "people", "least", "most"
+        )
+    }
+    agreed = (KnownLabel(*row) for row in _agreed(study, values) if row[0] not in known)
+    return [*known.values(), *agreed]
+
+
+def _agreed(study: Study, values: list[int]) -> list[tuple[int, int, int]]:
+    """Return argument, label and number of people of the labels on which all agree."""
+    guidelines = _guidelines(study, values)
     votes = _counted(_answered(round__study=study, round__guideline__in=guidelines))
     agreed = (
         votes.order_by()
@@ -175,7 +211,13 @@ def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
         .filter(people__gte=ENOUGH_TO_AGREE, least=F("most"))
         .order_by("item__argument")
     )
-    return list(agreed.values_list("item__argument", "least")[:MOST_AGREED])
+    return list(agreed.values_list("item__argument", "least", "people")[:MOST_AGREED])
+
+
+def _guidelines(study: Study, values: list[int]) -> list[int]:
+    """Return the keys of the study's guidelines with this scale."""
+    guidelines = study.guidelines.only("levels")
+    return [guideline.pk for guideline in guidelines if guideline.values == values]
 
 
 def _answered(**where: object) -> QuerySet[Assignment]:

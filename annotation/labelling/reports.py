@@ -1,6 +1,7 @@
 """Findings from votes on items, and invariants of labelling; each finding is one sentence."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
@@ -8,6 +9,18 @@ from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slo
 
 # One person may have misread a sentence; two who skip it, and nobody who labels it, have not.
 LEAST_SKIPS = 2
+
+
+class KnownLabel(NamedTuple):
+    """A label of an argument that people agreed on, or experts chose where people disagreed.
+
+    ``people`` agreed, or decided; ``label`` is None where experts chose different ones.
+    """
+
+    argument: int
+    label: int | None
+    people: int
+    is_settled: bool = False
 
 
 def skipped_by_all(label_round: LabelRound) -> QuerySet[Item]:

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
@@ -20,13 +19,19 @@ from cqa_site.api.base import (
     address,
     require_valid,
 )
-from cqa_site.rounds.controls import agreed_answers, set_control, set_tolerance, take_answer
+from cqa_site.rounds.controls import (
+    CHANGEABLE,
+    control_offers,
+    set_control,
+    set_tolerance,
+    take_offers,
+)
 from cqa_site.rounds.kind import RoundNotReady, kind_of
 from cqa_site.rounds.models import Place
-from cqa_site.web.rest.queries import conflict_on
+from cqa_site.web.rest.queries import conflict_on, invalid_on
 
 from .forms import KnownForm, ToleranceForm
-from .pages import agreed_sheet, controlled_round
+from .pages import controlled_round, offering_round
 from .reports import control_report
 
 KNOWN = (
@@ -58,17 +63,30 @@ class ControlItemSerializer(serializers.Serializer[Any]):
 
 
 class AgreedAnswerInput(Input):
-    """The agreed answer to take, by the ``id`` of the list."""
+    """The answer to take, by the ``id`` of the list; or ``all`` that are settled or agreed."""
 
-    id = serializers.UUIDField()
+    id = serializers.UUIDField(required=False)
+    all = serializers.ChoiceField(["settled", "agreed"], required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Take one of the two."""
+        if len(attrs) != 1:
+            raise ValidationError({"id": ["Send either id or all."]})
+        return attrs
 
 
 class AgreedAnswerSerializer(serializers.Serializer[Any]):
-    """An answer of a closed round on which ``people`` agree; ``id`` is that of the first sheet."""
+    """A known answer of other rounds; ``id`` is that of the first sheet, or of the argument.
 
-    id = serializers.UUIDField(source="sheet.public_id")
+    ``people`` agreed on it; if ``is_settled``, people disagreed and ``people`` decided. ``reason``
+    says why this round cannot take it.
+    """
+
+    id = serializers.UUIDField(source="source.public_id")
     known = serializers.DictField(help_text=KNOWN)
     people = serializers.IntegerField()
+    is_settled = serializers.BooleanField()
+    reason = serializers.CharField()
 
 
 class PersonOnControlsSerializer(serializers.Serializer[Any]):
@@ -88,12 +106,13 @@ class HiddenControlViews(StudyViews):
 
     queryset = Place.objects.none()
     serializer_class: Any = ControlItemSerializer
+    find_round = staticmethod(controlled_round)
     round: Any
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Find the round inside the study."""
         super().initial(request, *args, **kwargs)
-        self.round = controlled_round(self.study, kwargs["any_round_id"])
+        self.round = self.find_round(self.study, kwargs["any_round_id"])
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """Return the items in the order of the round."""
@@ -128,24 +147,27 @@ class HiddenControlViews(StudyViews):
 
 
 class AgreedAnswerViews(HiddenControlViews):
-    """Agreed answers of closed rounds that can be known answers in this one."""
+    """Answers of other rounds that can be known answers in this one."""
 
     serializer_class = AgreedAnswerSerializer
+    find_round = staticmethod(offering_round)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List agreed answers, newest rounds first."""
-        return self.listed(agreed_answers(self.round))
+        """List settled disputes of label rounds, then agreed answers; none for a closed round."""
+        is_changeable = self.round.state in CHANGEABLE
+        return self.listed(control_offers(self.round) if is_changeable else [])
 
     @extend_schema(request=AgreedAnswerInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Make an agreed answer a control item; 409 if this is not possible."""
-        sheet_id = self.read(AgreedAnswerInput)["id"]
-        try:
-            sheet = agreed_sheet(self.round, sheet_id)
-        except Http404:
-            raise ValidationError({"id": ["This is no agreed answer."]}) from None
-        with conflict_on(RoundNotReady):
-            take_answer(round_=self.round, sheet=sheet, actor=request.user)
+        """Make answers control items; 409 if this is not possible."""
+        body = self.read(AgreedAnswerInput)
+        with conflict_on(RoundNotReady), invalid_on("id", LookupError):
+            take_offers(
+                round_=self.round,
+                actor=request.user,
+                source=body.get("id"),
+                is_settled=body.get("all") == "settled",
+            )
         return Response(status=204)
 
 

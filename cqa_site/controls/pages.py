@@ -1,13 +1,17 @@
 """Pages of hidden control items: known answers, everybody's record, and their drift."""
 
 import uuid
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
+from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -16,15 +20,17 @@ from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.rounds.access import tried_items
 from cqa_site.rounds.controls import (
     CHANGEABLE,
-    agreed_answers,
+    OFFERED,
+    control_offers,
     is_undrawn,
     set_control,
     set_tolerance,
-    take_answer,
+    take_offers,
 )
-from cqa_site.rounds.kind import RoundNotReady, SheetKind, kind_of
+from cqa_site.rounds.kind import ControlOffer, RoundNotReady, SheetKind, kind_of
 from cqa_site.rounds.pages.rounds import PAGES
 from cqa_site.rounds.rules.pages import ruled_round
+from cqa_site.web.rest.queries import id_from
 
 from .drift import drift_figure, drift_power
 from .forms import KnownForm, ToleranceForm
@@ -33,11 +39,18 @@ from .reports import ControlReport, control_report, known_text
 BASE = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/controls/"
 
 
-def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
+def offering_round(study: Study, any_round_id: uuid.UUID) -> Any:
     """Return a round of the study whose kind has hidden control items; raises Http404."""
     round_ = ruled_round(study, any_round_id)
-    kind = kind_of(round_)
-    if not (isinstance(kind, SheetKind) and kind.takes_controls):
+    if not kind_of(round_).takes_controls:
+        raise Http404
+    return round_
+
+
+def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
+    """Return such a round of sheets; label rounds have pages of their own for their controls."""
+    round_ = offering_round(study, any_round_id)
+    if not isinstance(kind_of(round_), SheetKind):
         raise Http404
     return round_
 
@@ -45,7 +58,9 @@ def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
 @study_page(*RESEARCHERS)
 def round_controls(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """Show control items, offers and everybody's record; a POST stores the tolerance."""
-    round_ = controlled_round(study, any_round_id)
+    round_ = offering_round(study, any_round_id)
+    if not isinstance(kind_of(round_), SheetKind):
+        return render(request, "rounds/controls/controls.html", _context(round_))
     form = ToleranceForm(request.POST or None, round_=round_)
     if request.method == "POST" and form.is_valid():
         tolerance = form.cleaned_data["tolerance"]
@@ -58,7 +73,6 @@ def round_controls(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
         "report": report,
         "card": _figure(round_, report),
         "power": drift_power(report.chart),
-        "agreed": _offers(round_) if round_.state in CHANGEABLE else [],
     }
     return render(request, "rounds/controls/controls.html", context, status=_status(form))
 
@@ -95,14 +109,20 @@ def round_control(
 @study_page(*RESEARCHERS)
 @require_POST
 def round_control_take(
-    request: StudyRequest, study: Study, any_round_id: uuid.UUID, sheet_id: uuid.UUID
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Make an agreed answer of a closed round the known answer of a control item."""
-    round_ = controlled_round(study, any_round_id)
+    """Make one known answer of another round a control item, or all of an origin."""
+    round_ = offering_round(study, any_round_id)
+    named = request.POST.get("id")
+    which = {"source": id_from(named) or uuid.UUID(int=0)} if named else {}
+    is_settled = "settled" in request.POST
     try:
-        take_answer(round_=round_, sheet=agreed_sheet(round_, sheet_id), actor=request.user)
-    except RoundNotReady as reason:
+        n = take_offers(round_=round_, actor=request.user, is_settled=is_settled, **which)
+    except (LookupError, RoundNotReady) as reason:
         messages.error(request, str(reason))
+    else:
+        said = ngettext("%d control item added.", "%d control items added.", n)
+        messages.success(request, said % n)
     return _back(round_)
 
 
@@ -115,26 +135,28 @@ def round_controls_figure(
     return figure_file(request, [_figure(round_, control_report(round_))], figure, format)
 
 
-def agreed_sheet(round_: Any, sheet_id: uuid.UUID) -> Any:
-    """Return the sheet of an agreed answer that the round can take; raises Http404."""
-    for agreed in agreed_answers(round_):
-        if agreed.sheet.public_id == sheet_id:
-            return agreed.sheet
-    raise Http404
+@dataclass(frozen=True)
+class OfferList:
+    """Known answers of one origin: those that a round can take, and why it cannot take others."""
+
+    is_settled: bool
+    n_free: int
+    # The first of them, each with its answer in words.
+    rows: list[tuple[ControlOffer, str]]
+    left_out: list[tuple[str, int]]
 
 
-def _offers(round_: Any) -> list[dict[str, Any]]:
-    """Return agreed answers, each with an item that is not stored, for the columns of a table."""
-    kind: Any = kind_of(round_)
-    return [
-        {
-            "sheet": agreed.sheet,
-            "item": kind.Item(**{kind.subject: getattr(agreed.sheet, kind.subject)}, round=round_),
-            "known": known_text(kind, round_, agreed.known),
-            "people": agreed.people,
-        }
-        for agreed in agreed_answers(round_)
-    ]
+def offer_lists(round_: Any) -> list[OfferList]:
+    """Return settled disputes, then agreed answers, of other rounds; without empty lists."""
+    kind, lists = kind_of(round_), []
+    offers = control_offers(round_) if round_.state in CHANGEABLE else []
+    for is_settled in (True, False):
+        own = [offer for offer in offers if offer.is_settled == is_settled]
+        free = [offer for offer in own if not offer.reason]
+        reasons = Counter(str(offer.reason) for offer in own if offer.reason)
+        rows = [(offer, known_text(kind, round_, offer.known)) for offer in free[:OFFERED]]
+        lists += [OfferList(is_settled, len(free), rows, reasons.most_common())] if own else []
+    return lists
 
 
 def _figure(round_: Any, report: ControlReport) -> Figure:
@@ -152,6 +174,7 @@ def _context(round_: Any) -> dict[str, Any]:
         "face": PAGES[kind.name],
         "home_name": kind.rounds_page,
         "is_changeable": round_.state in CHANGEABLE,
+        "offers": SimpleLazyObject(lambda: offer_lists(round_)),
     }
 
 
@@ -166,7 +189,7 @@ def _back(round_: Any) -> HttpResponse:
 urlpatterns = [
     path(BASE, round_controls, name="round_controls"),
     path(f"{BASE}<int:position>/", round_control, name="round_control"),
-    path(f"{BASE}agreed/<uuid:sheet_id>/", round_control_take, name="round_control_take"),
+    path(f"{BASE}agreed/", round_control_take, name="round_control_take"),
     path(
         f"{BASE}<slug:figure>.<slug:format>", round_controls_figure, name="round_controls_figure"
     ),

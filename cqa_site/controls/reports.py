@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater
-from cqa_site.rounds.kind import SheetKind, sheet_kind_of
+from cqa_site.rounds.kind import TaskKind, sheet_kind_of
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.rules.actions import record_of
 from cqa_site.rounds.rules.measures import FALL, MEASURES
@@ -60,7 +60,7 @@ class ControlReport:
     state: str
 
 
-def known_text(kind: SheetKind, round_: Any, known: Mapping[str, Any]) -> str:
+def known_text(kind: TaskKind, round_: Any, known: Mapping[str, Any]) -> str:
     """Return a known answer in words: a choice by its label, numbers with their names."""
     fields = kind.answer_fields(round_)
     texts = []

@@ -5,8 +5,8 @@ A control item looks like any other. Everybody gets each once, among their ordin
 """
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from .kind import RoundNotReady, SheetKind, sheet_kind_of
+from .kind import ControlOffer, RoundNotReady, SheetKind, kind_of, sheet_kind_of
 from .lifecycle import locked_round
 from .models import COUNTED, ORDINARY, Place, Round, Sheet
 from .queue import CHUNK, hold_slot, unseen_items
@@ -119,16 +119,43 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
     return item
 
 
-@dataclass(frozen=True)
-class AgreedAnswer:
-    """An answer that all of ``people`` gave in a closed round; ``sheet`` is the first of them."""
-
-    sheet: Any
-    known: dict[str, Any]
-    people: int
+def control_offers(round_: Any) -> list[ControlOffer]:
+    """Return known answers of other rounds; for rounds of sheets, the `agreed_answers`."""
+    kind = kind_of(round_)
+    return agreed_answers(round_) if isinstance(kind, SheetKind) else kind.control_offers(round_)
 
 
-def agreed_answers(round_: Any) -> list[AgreedAnswer]:
+@transaction.atomic
+def take_offers(
+    *, round_: Any, actor: User, source: UUID | None = None, is_settled: bool = False
+) -> int:
+    """Take the answer of a source as known, or all that are settled or agreed; return how many.
+
+    Raises LookupError where the source is not offered, and RoundNotReady where nothing can be
+    taken.
+    """
+    stored = locked_round(round_, *CHANGEABLE)
+    offers = control_offers(stored)
+    if source is not None:
+        offers = [offer for offer in offers if offer.source.public_id == source]
+        if not offers:
+            raise LookupError(_("This answer is not offered any more. Choose another one."))
+        if offers[0].reason:
+            raise RoundNotReady(_("Not possible: %s.") % offers[0].reason)
+    else:
+        offers = [each for each in offers if each.is_settled == is_settled and not each.reason]
+    if not offers:
+        raise RoundNotReady(_("No known answer can be used in this round. The page says why."))
+    kind = kind_of(stored)
+    if isinstance(kind, SheetKind):
+        for offer in offers:
+            take_answer(round_=stored, sheet=offer.source, actor=actor)
+    else:
+        kind.take_controls(stored, offers, actor)
+    return len(offers)
+
+
+def agreed_answers(round_: Any) -> list[ControlOffer]:
     """Return answers of closed rounds on which two people or more agree, newest rounds first.
 
     Answers agree if they differ from the first one by no more than a right answer may. Items with
@@ -145,14 +172,15 @@ def agreed_answers(round_: Any) -> list[AgreedAnswer]:
         by_thing[sheet.round_id, getattr(sheet, f"{kind.subject}_id")].append(sheet)
     items = kind.Item._default_manager.filter(round=round_.pk).exclude(ORDINARY)
     seen = set(items.values_list(*kind.likeness))
-    agreed: list[AgreedAnswer] = []
+    agreed: list[ControlOffer] = []
     for _place, (first, *others) in sorted(by_thing.items(), key=lambda row: -row[0][0]):
         like = tuple(_value(first, column) for column in kind.likeness)
         known = kind.answer_of(first)
         are_right = [kind.is_right(round_, other, known) for other in others]
         if are_right and all(are_right) and like not in seen and len(agreed) < OFFERED:
             seen.add(like)
-            agreed.append(AgreedAnswer(first, known, 1 + len(others)))
+            item = kind.Item(round=round_, **{kind.subject: getattr(first, kind.subject)})
+            agreed.append(ControlOffer(first, item, known, 1 + len(others)))
     return agreed
 
 

@@ -57,6 +57,22 @@ class Card:
 
 
 @dataclass(frozen=True)
+class ControlOffer:
+    """A known answer that a round can take as a control item; ``reason`` says why it cannot.
+
+    ``source`` is the sheet or the thing that has the answer, and ``item`` shows it in tables.
+    ``people`` agreed on the answer; of a settled dispute, they decided it.
+    """
+
+    source: Any
+    item: Any
+    known: dict[str, Any]
+    people: int
+    is_settled: bool = False
+    reason: str | Promise = ""
+
+
+@dataclass(frozen=True)
 class Exercise:
     """An item with a known answer that trains people before their work.
 
@@ -112,6 +128,8 @@ class TaskKind:
     # Words of the glossary that its plan uses.
     terms: ClassVar[tuple[str, ...]] = ()
     # Whether people of a crowd link may come into its rounds, and the head of the page of links.
+    # Whether an item can be a hidden control item, because there is a right answer.
+    takes_controls: ClassVar[bool] = False
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
     # Whether everybody's work is drawn with the round, so that nothing else is served.
@@ -233,6 +251,18 @@ class TaskKind:
         """Map raters to their answers on hidden control items, in the order served."""
         return {}
 
+    def answer_fields(self, round_: Any) -> dict[str, Field]:
+        """Return form fields for a known answer; their values are what a control item holds."""
+        raise NotImplementedError
+
+    def control_offers(self, round_: Any) -> list[ControlOffer]:
+        """Return known answers from other rounds, those that cannot be taken included."""
+        return []
+
+    def take_controls(self, round_: Any, offers: list[ControlOffer], actor: User) -> None:
+        """Make offered answers control items of a locked round."""
+        raise NotImplementedError
+
     def value_counts(self, round_: models.Round) -> list[int]:
         """Count each value among the round's answers."""
         raise NotImplementedError
@@ -315,8 +345,7 @@ class SheetKind(TaskKind):
     figures: ClassVar[dict[str, Any]] = {}
     # Whether an answer is submitted at once, so that none is ever a draft.
     submits_at_once: ClassVar[bool] = False
-    # Whether an item can be a hidden control item, because there is a right answer.
-    takes_controls: ClassVar[bool] = True
+    takes_controls = True
     # How far an answer to one may be from the known answer; None where it must be the same.
     tolerance: ClassVar[float | None] = None
     tolerance_text: ClassVar[str | Promise] = ""
@@ -366,10 +395,6 @@ class SheetKind(TaskKind):
         """Whether a sheet is as near to a known answer as the round demands."""
         given = round_.control_tolerance
         return self.difference(sheet, known) <= (self.tolerance or 0 if given is None else given)
-
-    def answer_fields(self, round_: Any) -> dict[str, Field]:
-        """Return form fields for a known answer; their values are what `Item.known` holds."""
-        raise NotImplementedError
 
     def answer_of(self, sheet: Any) -> dict[str, Any]:
         """Return a submitted sheet's answer in the shape of a known one."""

@@ -246,9 +246,9 @@ def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):
     offers = agreed_answers(world.round)
     assert len(offers) == ITEMS
     assert {offer.people for offer in offers} == {2}
-    taken_item = take_answer(round_=world.round, sheet=offers[0].sheet, actor=world.researcher)
+    taken_item = take_answer(round_=world.round, sheet=offers[0].source, actor=world.researcher)
     world.round.refresh_from_db()
-    assert taken_item.known == world.kind.answer_of(offers[0].sheet)
+    assert taken_item.known == world.kind.answer_of(offers[0].source)
     assert world.round.n_controls == 1
     assert len(agreed_answers(world.round)) == ITEMS - 1
     # Its first judges do not see it again; others do.
@@ -265,12 +265,12 @@ def test_an_agreed_answer_of_a_closed_round_becomes_a_control(world):
         with pytest.raises(RoundNotReady, match="bias"):
             know(world, taken_item, None)
         # One that nobody got leaves the round, as if it had never been there.
-        sheet = agreed_answers(world.round)[0].sheet
+        sheet = agreed_answers(world.round)[0].source
         another = take_answer(round_=world.round, sheet=sheet, actor=world.researcher)
         know(world, another, None)
         assert world.round.n_controls == 1
         assert audit_of(closed.analysis).pairs == drawn
-        assert sheet in {offer.sheet for offer in agreed_answers(world.round)}
+        assert sheet in {offer.source for offer in agreed_answers(world.round)}
         # A key point with another text is another question.
         world.round.analysis.points.update(text="Another point.")
         assert agreed_answers(world.round) == []

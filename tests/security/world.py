@@ -58,7 +58,7 @@ OF_COMMENTS = """
     cell_comments comments_export near_duplicates near_duplicates_find near_duplicate_group
     near_duplicate_group_change
 """
-CONTROLLED = ("round_controls", "round_control", "round_control_take", "round_controls_figure")
+CONTROLLED = ("round_controls", "round_control", "round_controls_figure")
 OTHERWISE = {
     "label_round_id": DRAFT,
     "argument_id": dict.fromkeys(DRAFT, "draft_argument"),
@@ -80,7 +80,7 @@ OTHERWISE = {
     "count_id": {"count_sheet": "imported_count"},
     "cell_id": dict.fromkeys(OF_COMMENTS.split(), "commented"),
     "dataset_id": dict.fromkeys(("cell_comments", "comments_export"), "comments_dataset"),
-    "sheet_id": {"score_sheet": "judged_sheet", "round_control_take": "agreed_scores"},
+    "sheet_id": {"score_sheet": "judged_sheet"},
     "any_round_id": {
         **dict.fromkeys(CONTROLLED, "open_scoring"),
         **dict.fromkeys(("round_examples", "round_example"), "draft_scoring"),

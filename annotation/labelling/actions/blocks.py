@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django.db import transaction
 from django.db.models import Avg, Count, OuterRef, Q, QuerySet, Sum
+from django.forms import ChoiceField, Field
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
@@ -20,10 +21,18 @@ from annotation.labelling.models.rounds import (
     Slot,
     VoteEvent,
 )
-from annotation.labelling.reports import label_violations
+from annotation.labelling.reports import KnownLabel, label_violations
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study, User
-from cqa_site.rounds.kind import Audit, Card, Exercise, RoundNotReady, TaskKind, Words
+from cqa_site.rounds.kind import (
+    Audit,
+    Card,
+    ControlOffer,
+    Exercise,
+    RoundNotReady,
+    TaskKind,
+    Words,
+)
 from cqa_site.rounds.lifecycle import locked_round
 from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.progress import count_of, newest_of_each
@@ -31,6 +40,7 @@ from cqa_site.rounds.queue import place_for
 from cqa_site.rounds.rules.actions import check_rules
 from cqa_site.rounds.rules.measures import MEASURES, OF_CONTROLS, RecentAnswer
 
+from .controls import offers_of, take_labels
 from .exercises import draw_training, exercises_of, known_controls
 from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live
 from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
@@ -374,6 +384,7 @@ class LabelRoundKind(Blocks):
     work_page = "label"
     answer_pages: ClassVar[tuple[str, ...]] = ("label_answer",)
     takes_crowd = True
+    takes_controls = True
     crowd_head = "annotation/labelling/_round_head.html"
     Round = LabelRound
     Item = Item
@@ -381,10 +392,12 @@ class LabelRoundKind(Blocks):
     Event = VoteEvent
     # Set by rooms above, like `after_closing`: what follows when somebody's block ended, with
     # (label_round, place); ordinary items with those first that a machine is least sure of; and
-    # arguments with the labels that people agreed on, with (study, values of the scale).
+    # arguments with the labels that people agreed on, with (study, values of the scale), and those
+    # with the labels that experts settled in other rounds, too, with (label_round).
     after_block: tuple[Callable[..., object], ...] = ()
     least_sure_first: Callable[[LabelRound], list[int]] | None = None
     agreed: Callable[[Study, list[int]], list[tuple[int, int]]] | None = None
+    known: Callable[[LabelRound], list[KnownLabel]] | None = None
 
     trains_on_pages = True
     guideline_text = "annotation/labelling/_guideline_text.html"
@@ -406,6 +419,20 @@ class LabelRoundKind(Blocks):
         values = guideline.values if guideline else []
         agreed = dict(self.agreed(study, values)) if self.agreed else {}
         return agreed | known_controls(study, values)
+
+    def control_offers(self, round_: LabelRound) -> list[ControlOffer]:
+        """Return labels of settled disputes, then labels that people agreed on."""
+        return offers_of(round_, self.known(round_)) if self.known else []
+
+    def take_controls(self, round_: LabelRound, offers: list[ControlOffer], actor: User) -> None:
+        """Add the arguments, or mark those of a draft."""
+        take_labels(round_, offers, actor)
+
+    def answer_fields(self, round_: LabelRound) -> dict[str, Field]:
+        """Return the field of a known label, for its name in words."""
+        levels = round_.guideline.level_names.items()
+        choices = [(value, f"{value} · {name}") for value, name in levels]
+        return {"label": ChoiceField(choices=choices)}
 
     def make_slots(self, round_: LabelRound) -> None:
         """Create the slots, in serving order."""

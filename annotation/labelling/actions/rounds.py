@@ -1,9 +1,10 @@
 """Creation of guidelines, and planning, filling and preparation of rounds."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
+from types import MappingProxyType
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
@@ -230,18 +231,20 @@ def _fill(label_round: LabelRound, take: Take) -> None:
     others = [pk for pk in ids if pk not in known and pk not in trained]
     if take.sample:
         others = source.sample(others, min(take.sample, len(others)))
-    add_items(label_round=label_round, argument_ids=[*known, *others])
-    # Both columns, as where somebody marks an item by hand.
-    for item in label_round.items.filter(argument__in=known):
-        item.control_label = item.imported_control_label = known[item.argument_id]
-        item.save(update_fields=["control_label", "imported_control_label"])
+    add_items(label_round=label_round, argument_ids=[*known, *others], known=known)
 
 
 @transaction.atomic
-def add_items(*, label_round: LabelRound, argument_ids: list[int]) -> int:
-    """Add arguments of the same study as ordinary items; return the number of new ones.
+def add_items(
+    *,
+    label_round: LabelRound,
+    argument_ids: list[int],
+    known: Mapping[int, int] = MappingProxyType({}),
+) -> int:
+    """Add arguments of the same study; return the number of new items.
 
-    In a running round they are served after the others. Raises RoundNotReady for a closed one.
+    Those with a ``known`` label are control items. In a running round, ordinary items are served
+    after the others. Raises RoundNotReady for a closed one.
     """
     label_round = locked_round(label_round, LabelRound.State.DRAFT, *RUNNING)
     require_live(label_round)
@@ -251,21 +254,31 @@ def add_items(*, label_round: LabelRound, argument_ids: list[int]) -> int:
     wanted = [pk for pk in dict.fromkeys(argument_ids) if pk not in present]
     arguments = Argument.objects.filter(study=label_round.study).in_bulk(wanted)
     items = [
-        Item(round=label_round, argument=argument, external_id=str(argument.public_id))
+        Item(
+            round=label_round,
+            argument=argument,
+            external_id=str(argument.public_id),
+            # Both columns, as where somebody marks an item by hand.
+            control_label=known.get(pk),
+            imported_control_label=known.get(pk),
+        )
         for pk in wanted
         if (argument := arguments.get(pk))
     ]
     Item.objects.bulk_create(items, batch_size=CHUNK)
     if label_round.state != LabelRound.State.DRAFT:
-        _append(label_round, [item.pk for item in items])
+        _append(label_round, items)
     return len(items)
 
 
-def _append(label_round: LabelRound, ids: list[int]) -> None:
-    """Rank items behind those of a running round, and create their slots."""
+def _append(label_round: LabelRound, items: list[Item]) -> None:
+    """Rank items behind those of a running round, and create slots of the ordinary ones."""
+    ids = [item.pk for item in items]
     last = label_round.items.exclude(pk__in=ids).aggregate(last=Max("rank"))["last"]
     _rank(label_round, ids, first=0 if last is None else last + 1)
-    add_slots(label_round, ids, range(1, label_round.votes_per_item + 1))
+    controls = {item.pk for item in items if item.is_control}
+    ordinary = [pk for pk in ids if pk not in controls]
+    add_slots(label_round, ordinary, range(1, label_round.votes_per_item + 1))
 
 
 def add_slots(label_round: LabelRound, item_ids: Iterable[int], numbers: Sequence[int]) -> None:

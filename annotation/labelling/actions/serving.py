@@ -7,9 +7,10 @@ from datetime import timedelta
 from math import ceil
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.db.models.functions import Now
 
+from annotation.corpus.models import Argument
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership
@@ -40,6 +41,7 @@ WINDOW = 4
 
 FREE = Q(state=Slot.State.OPEN) | Q(state=Slot.State.LEASED, lease_until__lt=Now())
 DONE = (Assignment.State.ANSWERED, Assignment.State.SKIPPED)
+CONTROL = Q(control_label__isnull=False, is_retired=False)
 TAKEN = (Assignment.State.SERVED, *DONE)
 
 # Item → slot; a control item has none.
@@ -195,14 +197,20 @@ def _choose_controls(
     # As with ordinary items, a reservation that ran out does not count: an item that never
     # came back would be known for a control.
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
-    fresh = list(
-        Item.objects.filter(
-            ~Exists(mine), round=label_round, control_label__isnull=False, is_retired=False
-        )
-        .order_by("pk")
-        .values_list("pk", flat=True)
-    )
+    items = Item.objects.filter(CONTROL, ~Exists(mine), ~_had_elsewhere(place), round=label_round)
+    fresh = list(items.order_by("pk").values_list("pk", flat=True))
     return rng.sample(fresh, min(blocks * label_round.controls_per_block, len(fresh)))
+
+
+def _had_elsewhere(place: Place) -> Exists:
+    """Select items on whose known label the rater may have had a say: in another round.
+
+    They got the argument there, or decided what its label is.
+    """
+    arguments = Argument.objects.filter(pk=OuterRef("argument"))
+    got = Assignment.objects.filter(item__argument=OuterRef("pk"), rater_id=place.rater_id)
+    got = got.exclude(round=place.round_id)
+    return Exists(arguments.filter(Exists(got) | Q(adjudications__rater=place.rater_id)))
 
 
 def _claim_slots(
@@ -349,9 +357,6 @@ def member_place(*, label_round: LabelRound, membership: Membership) -> Place:
 # How far one person is in a round; control items count like all others.
 
 
-CONTROL = Q(control_label__isnull=False, is_retired=False)
-
-
 def times_of(place: Place) -> list[int | None]:
     """Return active milliseconds of all items rater labelled or skipped, including controls."""
     rows = Assignment.objects.filter(
@@ -391,11 +396,15 @@ def how_far(
 def _coming(label_round: LabelRound, place: Place) -> int:
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     free = Slot.objects.filter(FREE, item=OuterRef("pk"))
-    items = label_round.items.annotate(is_mine=Exists(mine), is_free=Exists(free)).aggregate(
+    # Only asked of control items: of thousands of others it would take long.
+    can_come = Case(When(CONTROL, then=~_had_elsewhere(place)), default=Value(False))
+    items = label_round.items.annotate(
+        is_mine=Exists(mine), is_free=Exists(free), can_come=can_come
+    ).aggregate(
         all=Count("pk", filter=Item.ORDINARY),
         mine=Count("pk", filter=Item.ORDINARY & Q(is_mine=True)),
         free=Count("pk", filter=Item.ORDINARY & Q(is_mine=False, is_free=True)),
-        controls=Count("pk", filter=CONTROL & Q(is_mine=False)),
+        controls=Count("pk", filter=Q(can_come=True, is_mine=False)),
     )
     allowed = ceil(items["all"] * label_round.share_cap) - items["mine"]
     ordinary = max(0, min(items["free"], allowed))

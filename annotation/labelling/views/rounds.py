@@ -82,6 +82,10 @@ FACE = RoundPages(
         ListColumn(lazy("Origin"), lambda row: row.get_origin_display()),
         ListColumn(lazy("Labels given"), lambda row: row.votes, css="number"),
     ),
+    things=(
+        ListColumn(lazy("Comparison"), lambda item: item.argument.comparison),
+        ListColumn(lazy("Sentence"), lambda item: item.argument.text, css="text"),
+    ),
     related=("guideline",),
     decisions=(),
 )

@@ -1,0 +1,74 @@
+"""Control items of label rounds from labels of other rounds."""
+
+from collections.abc import Iterable
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as lazy
+
+from annotation.corpus.models import Argument
+from annotation.labelling.actions.exercises import trained_on
+from annotation.labelling.models.rounds import Item, LabelRound
+from annotation.labelling.reports import KnownLabel
+from cqa_site.people.access import record
+from cqa_site.people.models import User
+from cqa_site.rounds.kind import ControlOffer
+
+from .rounds import add_items
+
+NO_CONTROLS = lazy("the blocks of this round have no control items")
+OTHERWISE = lazy("experts chose different labels")
+IN_USE = lazy("already a control item of this round")
+TRAINED_ON = lazy("used for the training before this round")
+RUNNING = lazy("an ordinary item of this round, which is running")
+
+
+def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[ControlOffer]:
+    """Return the labels as offers for a draft or a running round, with reasons for refusal."""
+    known = {row.argument: row for row in labels}
+    columns = ("argument", "control_label")
+    present: dict[int, int | None] = dict(label_round.items.values_list(*columns))
+    trained = set(trained_on(label_round).values_list("pk", flat=True))
+    is_draft = label_round.state == LabelRound.State.DRAFT
+
+    def reason(row: KnownLabel) -> str | Promise:
+        if not label_round.controls_per_block:
+            return NO_CONTROLS
+        if row.label is None:
+            return OTHERWISE
+        if row.argument in trained:
+            return TRAINED_ON
+        if row.argument not in present:
+            return ""
+        if present[row.argument] is not None:
+            return IN_USE
+        return "" if is_draft else RUNNING
+
+    arguments = Argument.objects.select_related("comparison").in_bulk(list(known))
+    return [
+        ControlOffer(
+            source=argument,
+            item=Item(argument=argument),
+            known={"label": row.label},
+            people=row.people,
+            is_settled=row.is_settled,
+            reason=reason(row),
+        )
+        for row in known.values()
+        if (argument := arguments.get(row.argument))
+    ]
+
+
+def take_labels(label_round: LabelRound, offers: list[ControlOffer], actor: User) -> None:
+    """Make arguments control items of a locked round, ordinary items of a draft included."""
+    labels = {offer.source.pk: offer.known["label"] for offer in offers}
+    for item in label_round.items.filter(argument__in=labels):
+        item.control_label = item.imported_control_label = labels[item.argument_id]
+        item.save(update_fields=["control_label", "imported_control_label"])
+    add_items(label_round=label_round, argument_ids=list(labels), known=labels)
+    record(
+        study=label_round.study,
+        actor=actor,
+        verb="controls_taken",
+        subject=label_round.name,
+        labels={str(offer.source.public_id): offer.known["label"] for offer in offers},
+    )
