@@ -86,6 +86,7 @@ class AgreedAnswerSerializer(serializers.Serializer[Any]):
     known = serializers.DictField(help_text=KNOWN)
     people = serializers.IntegerField()
     is_settled = serializers.BooleanField()
+    is_present = serializers.BooleanField(help_text="Whether a label round has the item already.")
     reason = serializers.CharField()
 
 

@@ -121,8 +121,8 @@ def round_control_take(
     except (LookupError, RoundNotReady) as reason:
         messages.error(request, str(reason))
     else:
-        said = ngettext("%d control item added.", "%d control items added.", n)
-        messages.success(request, said % n)
+        added = ngettext("%d control item added.", "%d control items added.", n)
+        messages.success(request, added % n)
     return _back(round_)
 
 

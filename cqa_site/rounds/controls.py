@@ -143,7 +143,7 @@ def take_offers(
         if offers[0].reason:
             raise RoundNotReady(_("Not possible: %s.") % offers[0].reason)
     else:
-        offers = [each for each in offers if each.is_settled == is_settled and not each.reason]
+        offers = [offer for offer in offers if offer.is_settled == is_settled and not offer.reason]
     if not offers:
         raise RoundNotReady(_("No known answer can be used in this round. The page says why."))
     kind = kind_of(stored)

@@ -61,7 +61,8 @@ class ControlOffer:
     """A known answer that a round can take as a control item; ``reason`` says why it cannot.
 
     ``source`` is the sheet or the thing that has the answer, and ``item`` shows it in tables.
-    ``people`` agreed on the answer; of a settled dispute, they decided it.
+    ``people`` agreed on the answer; of a settled dispute, they decided it. ``is_present`` says
+    whether the round has the item already.
     """
 
     source: Any
@@ -69,6 +70,7 @@ class ControlOffer:
     known: dict[str, Any]
     people: int
     is_settled: bool = False
+    is_present: bool = False
     reason: str | Promise = ""
 
 

@@ -51,6 +51,7 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Con
             known={"label": row.label},
             people=row.people,
             is_settled=row.is_settled,
+            is_present=row.argument in present,
             reason=reason(row),
         )
         for row in known.values()

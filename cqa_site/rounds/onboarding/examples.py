@@ -38,8 +38,8 @@ def offered_examples(round_: Any) -> list[OfferedExample]:
     kind = sheet_kind_of(round_)
     known = [OfferedExample(row, row.known_answer, row.key_notes) for row in known_items(round_)]
     seen = {getattr(offer.row, f"{kind.subject}_id") for offer in known}
-    agreed = [offer for offer in agreed_answers(round_) if _thing(offer.sheet) not in seen]
-    return known + [OfferedExample(row.sheet, row.known, people=row.people) for row in agreed]
+    agreed = [offer for offer in agreed_answers(round_) if _thing(offer.source) not in seen]
+    return known + [OfferedExample(row.source, row.known, people=row.people) for row in agreed]
 
 
 def _thing(row: Any) -> Any:

@@ -94,6 +94,7 @@ def test_a_draft_takes_all_that_are_settled_and_its_ordinary_items_become_contro
     lab.has(0)
     lab.has(5, control_label=1)
     assert lab.offers(is_settled=True)[5] == "already a control item of this round"
+    assert lab.offers(is_present=True, reason="") == {0: 2}
     assert lab.take(is_settled=True) == 2
     assert lab.controls() == {0: 2, 3: 3, 5: 1}
     assert lab.target.items.count() == 8 + 3
