@@ -27,7 +27,7 @@ from argsum.leaderboard.reports.people_agreement import SnapshotSheet, agreement
 from benchmarks.verdicts.simulating import Simulation, Study
 from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.arrays import FloatArray
-from cqa_site.stats.estimate import Estimate
+from cqa_site.stats.estimate import Bounded, Estimate
 from cqa_site.stats.ratings import Ratings
 
 Generator = np.random.Generator
@@ -251,6 +251,39 @@ def told_apart(times: tuple[int, ...], marks: bool = False) -> Study:
     return study
 
 
+def told_apart_of_many(n: int, generator: Generator) -> bool:
+    """Whether any of 100 key points, with 12 to 30 comments expected in the smaller group, is."""
+    sizes, shares = [n, 20 * n], np.geomspace(12, 30, 100)[:, None] / n
+    return any(row.differs for row in compare_groups(sizes, generator.binomial(sizes, shares)))
+
+
+# Of 20 key points that all differ, or rise, by .1: the largest in the data stands in the sentence.
+BEFORE = np.geomspace(0.05, 0.5, 20)[:, None]
+
+
+def largest_difference_holds(n: int, generator: Generator) -> bool | None:
+    """Whether the interval of the largest difference that is shown holds its true size."""
+    rows = compare_groups([n, n], generator.binomial(n, BEFORE + np.array([0.1, 0])))
+    shown = [row.groups[0] for row in rows if row.differs]
+    largest = max(shown, key=lambda group: abs(group.distance), default=None)
+    return None if largest is None else _holds(largest.difference_among(len(rows)), 0.1)
+
+
+def largest_change_holds(n: int, generator: Generator) -> bool | None:
+    """The same for the largest change over 6 even periods."""
+    sizes = _sizes(n, uneven=False)
+    rows = trends_of(sizes, generator.binomial(sizes, BEFORE + np.linspace(0, 0.1, 6)))
+    moving = [row for row in rows if row.moves and row.change]
+    largest = max(moving, key=lambda row: abs(row.change.value if row.change else 0), default=None)
+    return None if largest is None else _holds(largest.change_among(len(rows)), 0.1)
+
+
+def _holds(found: Bounded | None, truth: float) -> bool | None:
+    if found is None or found.low is None or found.high is None:
+        return None
+    return found.low - 1e-12 <= truth <= found.high + 1e-12
+
+
 def share_holds(share: float) -> Study:
     """Whether the interval of a share of n comments holds it."""
 
@@ -267,10 +300,7 @@ def apart_holds(one: float, other: float, times: int = 1) -> Study:
     def study(n: int, generator: Generator) -> bool | None:
         sizes = [n, times * n]
         (row,) = compare_groups(sizes, [generator.binomial(sizes, [one, other]).tolist()])
-        found = row.groups[0].difference
-        if found is None or found.low is None or found.high is None:
-            return None
-        return found.low - 1e-12 <= one - other <= found.high + 1e-12
+        return _holds(row.groups[0].difference, one - other)
 
     return study
 
@@ -279,10 +309,7 @@ def widest_holds(n: int, generator: Generator) -> bool | None:
     """Whether the interval of the widest of five equal groups, which the page shows, holds 0."""
     sizes = [n] * 5
     (row,) = compare_groups(sizes, [generator.binomial(sizes, 0.3).tolist()])
-    found = row.groups[row.widest or 0].difference
-    if found is None or found.low is None or found.high is None:
-        return None
-    return found.low <= 0 <= found.high
+    return _holds(row.groups[row.widest or 0].difference, 0)
 
 
 def _sizes(n: int, uneven: bool) -> list[int]:
@@ -409,6 +436,29 @@ SIMULATIONS = (
         **GROUPS,
         quick=5,
         full=400,
+    ),
+    *_of(
+        "k of n key points are shown to be mentioned at different rates",
+        "groups",
+        "false",
+        {"100 key points, one group of 20 times the comments": told_apart_of_many},
+        sizes=(200, 1000),
+        unit="comments in the smaller group",
+        quick=2,
+        full=1000,
+    ),
+    *_of(
+        "largest difference (change) in these data [low, high], corrected for all key points",
+        "interval",
+        "covered",
+        {
+            "20 key points all differ by .1 between two groups": largest_difference_holds,
+            "20 key points all rise by .1 over 6 periods": largest_change_holds,
+        },
+        sizes=(100, 300, 1000),
+        unit="comments in each group, or in all periods",
+        quick=3,
+        full=300,
     ),
     *_of(
         "▲ ▼ this group alone is shown to differ",

@@ -107,6 +107,11 @@ class Trend:
     p: float | None
     test: str
 
+    def change_among(self, m: int) -> ShareDifference | None:
+        """Return the change; its interval holds for the largest of m, too (Bonferroni)."""
+        counts = ([share.k for share in self.shares], [share.n for share in self.shares])
+        return linear_change(*counts, LEVEL / m)
+
     @property
     def moves(self) -> bool:
         """Whether the rise or fall is significant."""
@@ -165,7 +170,9 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
     return HypothesisTest(float(special.chdtrc(1, score**2 / spread)), ARMITAGE)
 
 
-def linear_change(k: Sequence[int], n: Sequence[int]) -> ShareDifference | None:
+def linear_change(
+    k: Sequence[int], n: Sequence[int], level: float = LEVEL
+) -> ShareDifference | None:
     """Return the rise of a straight line through all comments, first period to last.
 
     Least squares over comments (1 with the key point, else 0) on the number of the period, kept
@@ -196,7 +203,7 @@ def linear_change(k: Sequence[int], n: Sequence[int]) -> ShareDifference | None:
     residuals = np.concatenate([1 - share - slope * centred, -share - slope * centred])
     pseudo = span * (slope + (total - 1) * np.tile(moved, 2) * residuals)
     often = np.concatenate([hits, sizes - hits]).astype(np.int64)
-    bounds = mean_bounds(np.repeat(pseudo, often)[:, None], 1 - LEVEL, freedom)
+    bounds = mean_bounds(np.repeat(pseudo, often)[:, None], 1 - level, freedom)
     low, high = (float(bound[0]) for bound in bounds)
     if np.isnan(low):
         return ShareDifference(value=value, reason=TOO_FEW)

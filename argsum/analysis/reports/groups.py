@@ -33,7 +33,14 @@ from .counts import (
     kept,
 )
 from .share_charts import groups_chart, in_percent
-from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, counted_in_words
+from .voices import (
+    BANDS_RECIPE,
+    COMMENTS,
+    VOICES,
+    VOICES_RECIPE,
+    copies_note,
+    counted_in_words,
+)
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
@@ -309,8 +316,8 @@ def groups_recipe(comparison: GroupComparison) -> str:
         % {"against": against},
         _(
             "Test of the hypothesis that all groups mention a %(noun)s equally often: "
-            "chi-squared. If fewer than 10 comments are expected in a cell: Fisher's exact test "
-            "for two groups, 9,999 random tables with a fixed seed for more groups. All p-values "
+            "chi-squared. If few comments are expected in a cell: Fisher's exact test for two "
+            "groups (below 100), 9,999 random tables for more groups (below 10). All p-values "
             "are Holm-corrected over all %(nouns)s, those for single groups over all %(nouns)s "
             "and groups."
         )
@@ -398,7 +405,7 @@ def _cell(
     corrected = comparison.corrected.get((point.pk, group.value))
     return {
         "corrected": percents(corrected.share) if corrected else "",
-        "corrected_bounds": bounds(corrected.share) if corrected else "",
+        "corrected_bounds": f"{bounds(corrected.share)} n {corrected.pairs}" if corrected else "",
         "share": percents(cell.share),
         "k": cell.share.k,
         "bounds": bounds(cell.share),
@@ -433,9 +440,11 @@ def _widest(row: ComparedPoint) -> tuple[int, InGroup]:
 def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
     at, group = _widest(row)
     other = next(tested for tested in comparison.tested if tested != comparison.groups[at])
+    compared_groups = 1 if comparison.is_pair else len(comparison.tested)
+    difference = group.difference_among(len(comparison.rows) * compared_groups)
     text = _(
         "largest difference in these data: %(point)s, %(one)s of %(group)s, %(other)s of "
-        "%(rest)s (%(difference)s)."
+        "%(rest)s (%(points)s points %(bounds)s, corrected for all %(nouns)s)."
     )
     return text % {
         "point": quoted(row.point.text),
@@ -443,8 +452,9 @@ def _first(comparison: GroupComparison, row: ComparedPoint) -> str:
         "group": _named(comparison.groups[at].value),
         "other": percents(group.other) if group.other else "–",
         "rest": _named(other.value) if comparison.is_pair else _("the others"),
-        "difference": _("%(points)s points %(bounds)s")
-        % {"points": points_of(group.difference), "bounds": bounds(group.difference)},
+        "points": points_of(difference),
+        "bounds": bounds(difference),
+        "nouns": comparison.nouns,
     }
 
 
@@ -465,7 +475,7 @@ def _sure(comparison: GroupComparison) -> str:
         "sizes": _("%s each") % low if low == high else _("%s to %s") % (low, high),
     }
     small = _("Too small for a test: %s.") % listed(comparison.small) if comparison.small else ""
-    return f"{text} {small}".strip()
+    return " ".join(filter(None, [text, small, copies_note(comparison.analysis, comparison.unit)]))
 
 
 def _chart(

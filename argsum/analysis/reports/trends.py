@@ -35,7 +35,7 @@ from .groups import (
     within_intervals,
 )
 from .share_charts import as_row, runs, trends_chart
-from .voices import COMMENTS, VOICES, counted_in_words
+from .voices import COMMENTS, VOICES, copies_note, counted_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.trends import Trend
@@ -192,7 +192,7 @@ def trends_finding(trend: PointTrends) -> Conclusion:
         "%(k)s of %(n)s %(nouns)s are shown to rise or fall from %(first)s to %(last)s",
         len(moving),
     ) % {"k": len(moving), "n": n, **span}
-    return Conclusion(f"{says}; {_first(moving[0])}", _sure(trend))
+    return Conclusion(f"{says}; {_first(trend, moving[0])}", _sure(trend))
 
 
 def trends_table(trend: PointTrends) -> TableData:
@@ -358,15 +358,17 @@ def _distance(row: PointTrend) -> float:
     return 0.0 if row.found.change is None else row.found.change.value
 
 
-def _first(row: PointTrend) -> str:
+def _first(trend: PointTrends, row: PointTrend) -> str:
     text = (
         _("largest change in these data: %(point)s, which rises (%(by)s).")
         if _distance(row) > 0
         else _("largest change in these data: %(point)s, which falls (%(by)s).")
     )
-    by = _("%(points)s percentage points %(bounds)s") % {
-        "points": points_of(row.found.change),
-        "bounds": bounds(row.found.change),
+    change = row.found.change_among(len(trend.rows))
+    by = _("%(points)s percentage points %(bounds)s, corrected for all %(nouns)s") % {
+        "points": points_of(change),
+        "bounds": bounds(change),
+        "nouns": trend.nouns,
     }
     return text % {"point": quoted(row.point.text), "by": by}
 
@@ -377,12 +379,13 @@ def _sure(trend: PointTrends) -> str:
         "%(n)s in %(periods)s %(period)ss; linear trends only, p-values Holm-corrected "
         "over all %(nouns)s. Statements were placed automatically."
     )
-    return text % {
+    text %= {
         "nouns": trend.nouns,
         "n": counted_in_words(n, trend.unit),
         "periods": len(trend.starts),
         "period": WORDS[trend.period],
     }
+    return f"{text} {copies_note(trend.analysis, trend.unit)}".strip()
 
 
 def _chart(trend: PointTrends, chosen: Sequence[PointTrend], size: str) -> Any:

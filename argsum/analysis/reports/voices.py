@@ -26,6 +26,16 @@ VOICES_RECIPE = gettext_lazy(
 BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) count like all others.")
 
 
+def copies_note(analysis: Analysis, unit: str) -> str:
+    """Return what tests assume of near-duplicates; empty where each counts once."""
+    if unit == VOICES or analysis.voices == analysis.comments:
+        return ""
+    return _(
+        "Near-duplicate comments count as if they were independent, so differences are shown too "
+        "often: count distinct voices instead."
+    )
+
+
 def unit_of(wanted: str | None) -> str:
     """Return the unit that an address asks for; comments by default."""
     return VOICES if wanted == VOICES else COMMENTS
