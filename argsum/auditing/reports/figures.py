@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -37,17 +36,17 @@ Answer = AuditSheet.Answer
 
 
 class AnsweredPair(NamedTuple):
-    """A pair that somebody answered: the share of its answers that say it makes the point."""
+    """A pair with its answers, by rater."""
 
     key: PairKey
     band: str
     state: str
-    answers: tuple[str, ...]
+    answers: dict[int, str]
 
     @property
     def hit(self) -> float:
         """1 if the comment makes the point, 0 if not, between where people disagree."""
-        return self.answers.count(Answer.MAKES) / len(self.answers)
+        return list(self.answers.values()).count(Answer.MAKES) / len(self.answers)
 
 
 @dataclass(frozen=True)
@@ -188,14 +187,14 @@ class AuditReading:
         """All answered pairs, each with the text that was asked about."""
         names = ("round", "pair__point", "pair__band", "pair__text")
         units = ("pair__comment", "pair__argument")
-        rows: dict[int, tuple[Any, list[str]]] = {}
-        values = self.sheets.order_by("pk").values_list("pair", "answer", *names, *units)
-        for pair, answer, *about in values:
-            rows.setdefault(pair, (about, []))[1].append(answer)
+        rows: dict[int, tuple[Any, dict[int, str]]] = {}
+        values = self.sheets.order_by("pk").values_list("pair", "rater", "answer", *names, *units)
+        for pair, rater, answer, *about in values:
+            rows.setdefault(pair, (about, {}))[1][rater] = answer
         return [
             (
                 AnsweredPair(
-                    (point, comment or argument or 0), band, self.states[round_], tuple(answers)
+                    (point, comment or argument or 0), band, self.states[round_], answers
                 ),
                 text,
             )
@@ -339,20 +338,19 @@ class AuditReading:
         from cqa_site.stats.ratings import Ratings
 
         codes = {answer: float(at) for at, answer in enumerate(Answer.values)}
-        twice = self.sheets.values("pair").annotate(n=Count("pk")).filter(n__gt=1)
-        rows = self.sheets.filter(pair__in=twice.values("pair"))
-        frame = pd.DataFrame(
-            [
-                {"item": pair, "rater": rater, "value": codes[answer]}
-                for pair, rater, answer in rows.values_list("pair", "rater", "answer")
-            ]
-        )
+        rows = [
+            (at, rater, codes[answer])
+            for at, pair in enumerate(self.pairs)
+            if len(pair.answers) > 1
+            for rater, answer in pair.answers.items()
+        ]
+        frame = pd.DataFrame(rows, columns=["item", "rater", "value"])
         return fleiss_kappa(Ratings.from_frame(frame), drop_unequal=True)
 
 
 def _saying(pairs: Iterable[AnsweredPair], answer: str) -> int:
     """Count the pairs about which somebody gave this answer, and nobody says they make it."""
-    return sum(answer in pair.answers and not pair.hit for pair in pairs)
+    return sum(answer in pair.answers.values() and not pair.hit for pair in pairs)
 
 
 def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
@@ -382,6 +380,7 @@ def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
         Column(_("Perhaps behind it"), "perhaps"),
         Column(_("Comments"), "comments"),
         Column(_("Answers"), "answers"),
+        Column(_("Answers about comments behind it"), "precision.answers"),
         EstimateColumn(_("Precision"), "precision"),
         EstimateColumn(_("Corrected comments"), lambda row: _times(row.count, row.comments)),
         EstimateColumn(_("Corrected share, %"), lambda row: _times(row.share, 100)),

@@ -162,6 +162,11 @@ def test_answers_about_all_pairs_give_the_truth(lab, django_assert_max_num_queri
         assert row.share.high > truth / 13
     with django_assert_max_num_queries(40):
         lab.get("analysis_audit")
+    # Answers about a key point that was renamed since enter no figure.
+    usual = {"analysis": lab.analysis, "actor": lab.researcher, "seen": 99}
+    rename_point(**usual, point=lab.points[0], text="Something else.")
+    figures = lab.figures()
+    assert figures.kappa.n_pairable_items == figures.doubled == 26
 
 
 def test_disagreement_counts_by_half_and_partly_is_counted_apart(lab):
@@ -311,9 +316,11 @@ def test_groups_and_periods_give_audited_shares_of_their_own(lab):
         assert corrected.share.value == pytest.approx(truth / pairs.count())
         assert corrected.share.low <= corrected.share.value < corrected.share.high
     page = lab.text("analysis_groups", town)
-    first = shares[lab.points[0].pk, "Altdorf"].share
+    first, n = (getattr(shares[lab.points[0].pk, "Altdorf"], name) for name in ("share", "pairs"))
     bounds = f"[{round(100 * first.low)}, {round(100 * first.high)}]"
-    assert f'corrected {round(100 * first.value)} % <span class="soft">{bounds}</span>' in page
+    assert (
+        f'corrected {round(100 * first.value)} % <span class="soft">{bounds} n {n}</span>' in page
+    )
     assert not corrected_cell.search(lab.text("analysis_groups", town | {"count": "voices"}))
     assert len(lab.told("analysis_groups", town)["key_points"]) == 3
     assert len(lab.told("analysis_trends")["key_points"]) == 3
