@@ -82,6 +82,7 @@ class AnnotatorSerializer(SkipsSerializer):
         help_text="Number of the control answer at which a fall in accuracy was signalled.",
     )
     agreement = serializers.FloatField(allow_null=True, help_text="With the other raters.")
+    compared = serializers.IntegerField(help_text="Labels behind the agreement.")
     median_seconds = serializers.FloatField(allow_null=True)
     is_hasty = serializers.BooleanField()
     is_one_value = serializers.BooleanField()

@@ -35,7 +35,7 @@ def kept(name: str, label_round: LabelRound, state: str, compute: Callable[[], A
 
 def state_of(label_round: LabelRound) -> str:
     """Return a short name that changes with every vote, exclusion and known label."""
-    return hashlib.sha256(f"quality 2 {marker(label_round)}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"quality 3 {marker(label_round)}".encode()).hexdigest()[:16]
 
 
 ONE_VALUE_MIN = 5  # fewer equal labels say nothing about a habit
@@ -54,7 +54,8 @@ def chart_of_round(label_round: LabelRound) -> AccuracyChart:
 class Facts:
     """One rater's votes: total, extras, different values, answers on control items.
 
-    ``median_ms`` and the share of ``agreement`` with others are None where undefined.
+    ``median_ms`` and the share of ``agreement`` with others, on ``compared`` labels, are None
+    where undefined.
     """
 
     rater: int
@@ -63,6 +64,7 @@ class Facts:
     values: int
     median_ms: float | None
     agreement: float | None
+    compared: int
     controls: ControlRecord
 
 
@@ -80,12 +82,8 @@ class AnnotatorQuality:
     is_hasty: bool
     is_one_value: bool
     agreement: float | None
+    compared: int
     fall: AccuracyFall | None
-
-    @property
-    def accuracy_percent(self) -> float | None:
-        """Share of right answers on control items, in percent."""
-        return _percent(self.controls.accuracy)
 
     @property
     def low_percent(self) -> float | None:
@@ -96,10 +94,6 @@ class AnnotatorQuality:
     def high_percent(self) -> float | None:
         """Upper bound of the accuracy, in percent."""
         return _percent(self.controls.interval and self.controls.interval[1])
-
-    @property
-    def agreement_percent(self) -> float | None:
-        return _percent(self.agreement)
 
     @property
     def is_excluded(self) -> bool:
@@ -190,6 +184,7 @@ def facts_of(votes: pd.DataFrame) -> list[Facts]:
             values=int(fact.values),
             median_ms=_known(fact.median_ms),
             agreement=_known(fact.agreement),
+            compared=int(fact.compared),
             controls=records.get(fact.Index, ControlRecord()),
         )
         for fact in _by_rater(votes).itertuples()
@@ -298,6 +293,7 @@ def _by_rater(votes: pd.DataFrame) -> pd.DataFrame:
         values=("value", "nunique"),
         median_ms=("ms", "median"),
         agreement=("equal", "mean"),
+        compared=("equal", "count"),
     )
 
 
@@ -316,6 +312,7 @@ def _annotator(
         is_hasty=seconds is not None and seconds < HASTY_SHARE * label_round.expected_seconds,
         is_one_value=facts.votes >= ONE_VALUE_MIN and facts.values == 1,
         agreement=facts.agreement,
+        compared=facts.compared,
         fall=facts.controls.fall_on(chart_of_round(label_round)),
     )
 

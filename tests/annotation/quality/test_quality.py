@@ -244,6 +244,7 @@ def test_the_table_compares_with_others_and_flags_one_label_and_haste(study):
     one, _two, _three, same = table
     assert (one.agreement, one.is_one_value, one.is_hasty) == (1, False, False)
     assert (same.agreement, same.is_one_value, same.is_hasty) == (0.2, True, True)
+    assert (one.compared, same.compared) == (5, 5)
     assert (same.is_excluded, same.median_seconds) == (True, 4)
     assert one.controls.accuracy is None
     assert not one.is_low
