@@ -40,7 +40,7 @@ RULES = {
     for name, measure in MEASURES.items()
     if name not in OF_CONTROLS
 }
-SIGNALS = ("mostly pasted", "faster than people type", "filled in the hidden field")
+SIGNALS = ("mostly pasted", "very fast typing", "filled in the hidden field")
 
 
 class Habits(NamedTuple):

@@ -142,7 +142,7 @@ class TypingSummary:
         share, speed = self.pasted_share, self.speed
         rows = (
             (is_enough and share is not None and share >= MOSTLY_PASTED, lazy("mostly pasted")),
-            (speed is not None and speed >= FASTEST_TYPING, lazy("faster than people type")),
+            (speed is not None and speed >= FASTEST_TYPING, lazy("very fast typing")),
             (self.traps > 0, lazy("filled in the hidden field")),
         )
         return [str(words) for is_met, words in rows if is_met]

@@ -298,7 +298,7 @@ def bland_altman(
     -------
     BlandAltman
         The bias needs one pair, the limits two, the slope three pairs whose means differ; an
-        interval needs differences that vary, of 6 clusters for the bias and 20 for the others.
+        interval needs differences that vary, of 10 clusters for the bias and 20 for the others.
 
     Notes
     -----

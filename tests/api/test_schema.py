@@ -114,7 +114,8 @@ def test_it_is_made_once(monkeypatch):
 
 @pytest.mark.django_db
 def test_it_is_served(monkeypatch):
-    monkeypatch.setattr(interface.SchemaGenerator, "get_schema", lambda *_, **__: document())
+    made = document()
+    monkeypatch.setattr(interface.SchemaGenerator, "get_schema", lambda *_, **__: made)
     response = Client().get("/api/schema/")
     assert response.status_code == 200
     # Reading the whole takes a YAML parser longer than all other tests of this file.

@@ -168,7 +168,7 @@ PAIR_TABLES: dict[str, FigureTable] = {
         lazy(
             "Unit: an answer that both scored. Replicates of a judge are averaged; of a person's "
             "repeats, the first sheet counts. Intervals leave out one question at a time "
-            "(jackknife, t corrected for skewness): bias needs at least 6 questions, all other "
+            "(jackknife, t corrected for skewness): bias needs at least 10 questions, all other "
             "figures 20, or 50 if nearly all points are the same. Bias: mean difference, first "
             "minus second. Leniency: bias as a share of the maximum; above 0, the first gives "
             "more."
