@@ -119,11 +119,12 @@ class NewPersonForm(forms.Form):
     name = forms.CharField(
         label=_("Your name"),
         max_length=120,
-        help_text=_("The study's researchers can see it."),
         widget=forms.TextInput(attrs={"autocomplete": "name"}),
     )
     email = forms.EmailField(
-        label=_("Email"), widget=forms.EmailInput(attrs={"autocomplete": "username"})
+        label=_("Email"),
+        help_text=_("The study's researchers can see your name and email address."),
+        widget=forms.EmailInput(attrs={"autocomplete": "username"}),
     )
     password = forms.CharField(
         label=_("Password"),
@@ -157,3 +158,4 @@ class FirstAdministratorForm(NewPersonForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["name"].help_text = _("Everyone you work with sees it.")
+        self.fields["email"].help_text = ""

@@ -23,7 +23,7 @@ from cqa_site.web.pages import offer
 
 from .drafts import DraftSubmission
 from .kind import TaskKind, kind_of
-from .models import OnboardingVersion, ParticipantLink
+from .models import OnboardingVersion, ParticipantLink, Round
 from .onboarding.steps import exercises_wanted
 
 # How much work a plan makes, before anything is drawn: items, answers, time and money.
@@ -313,11 +313,10 @@ class RoundPlanForm(forms.Form):
                 blocks.append((legend, [row for row in fields if row]))
         return blocks
 
-    @classmethod
-    def next_name(cls, study: Study) -> str:
-        """Return a name no round of the kind has yet, to preset in a new plan."""
-        rounds = cls.kind.Round._default_manager.filter(study=study)
-        names = set(rounds.values_list("name", flat=True))
+    @staticmethod
+    def next_name(study: Study) -> str:
+        """Return a name no round of the study has yet, to preset in a new plan."""
+        names = set(Round.objects.filter(study=study).values_list("name", flat=True))
         free = (_("Round %d") % number for number in range(1, len(names) + 2))
         return next(name for name in free if name not in names)
 
