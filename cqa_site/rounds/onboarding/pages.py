@@ -268,8 +268,7 @@ def _after_page(
         context["answer"] = names.get(result.answers["label"], "")
     elif kind == READING:
         context["feedback"] = quiz_feedback(step["questions"], result.answers)
-        shows_key = result.outcome == PASSED or progress.is_over
-        context["shows_key"] = shows_key
+        context["shows_key"] = result.outcome == PASSED or progress.is_over
     return render(request, "rounds/onboarding/after.html", context)
 
 
