@@ -6,7 +6,7 @@ class ArgsumConfig(AppConfig):
     label = "argsum"
 
     def ready(self) -> None:
-        from annotation.demo.actions.demo import add_part
+        from annotation.demo.actions import add_part
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
         from argsum.analysis.reports import corrections, readers, summaries
         from argsum.auditing.actions import AUDITING

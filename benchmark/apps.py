@@ -6,7 +6,7 @@ class BenchmarkConfig(AppConfig):
     label = "benchmark"
 
     def ready(self) -> None:
-        from annotation.demo.actions.demo import add_part
+        from annotation.demo.actions import add_part
         from benchmark import tasks  # noqa: F401  handlers of jobs register themselves
         from benchmark.imports.formats import register_score_imports
         from benchmark.leaderboard.actions import BOARDS

@@ -46,7 +46,7 @@ def main() -> int:
 
 def walk_pages() -> int:
     """Ask for every page as everybody of the demo; how many failed."""
-    from annotation.demo.actions.demo import PEOPLE
+    from annotation.demo.actions import PEOPLE
     from cqa_site.people.models import User
 
     failed = 0

@@ -118,7 +118,7 @@ def rows_of(people: dict[str, Any], starts: dict[str, list[str]]) -> list[Row]:
 
 def demo_rows() -> list[Row]:
     """The demo study, found by links alone."""
-    from annotation.demo.actions.demo import PEOPLE, build_demo
+    from annotation.demo.actions import PEOPLE, build_demo
     from cqa_site.people.models import User
 
     build_demo()

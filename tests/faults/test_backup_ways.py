@@ -10,7 +10,7 @@ from benchmarks.label_round_server import LabelRoundServer
 
 MADE = """
 import django; django.setup()
-from annotation.demo.actions.demo import build_demo
+from annotation.demo.actions import build_demo
 build_demo()
 """
 # Restores a backup into a site, or makes one of the site it runs on; says what each table holds.

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.test import Client
 
-from annotation.demo.actions.demo import PEOPLE, build_demo
+from annotation.demo.actions import PEOPLE, build_demo
 from benchmarks.page_speed import heaviest
 from benchmarks.page_walk import GZIP, walk
 from cqa_site.judging import packages

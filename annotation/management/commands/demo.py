@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.demo.actions.demo import PEOPLE, build_demo, demo_exists, new_password
+from annotation.demo.actions import PEOPLE, build_demo, demo_exists, new_password
 from cqa_site.people.management.commands.site import check_port
 from cqa_site.preparing import prepare
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
 
     def _run_with_crowd(self, port: int, fetch: bool) -> None:
         """Run the site and, beside it, a platform with invented participants."""
-        from annotation.demo.actions.crowd import connect_stand_in
+        from annotation.demo.actions import connect_stand_in
         from cqa_site.pay.stand_in import PlatformStandIn
 
         def load() -> list[str]:

@@ -6,9 +6,8 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
-from annotation.demo.actions import demo
-from annotation.demo.actions.crowd import connect_stand_in
-from annotation.demo.actions.demo import PEOPLE
+from annotation.demo import actions
+from annotation.demo.actions import PEOPLE, connect_stand_in
 from annotation.labelling.actions.rounds import default_guideline
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.pay.stand_in import PlatformStandIn
@@ -68,9 +67,9 @@ def test_the_crowd_of_a_second_start_has_not_been_here():
 @pytest.mark.long
 def test_two_systems_answer_three_questions_under_three_scenarios():
     study = cast.make_study()
-    demo._arguments(study)
-    demo._answers(study)
-    first, second = demo.SYSTEMS
+    actions._arguments(study)
+    actions._answers(study)
+    first, second = actions.SYSTEMS
     assert set(study.systems.values_list("name", flat=True)) == {first, second}
     assert study.questions.count() == 3
     for question in study.questions.all():
@@ -85,12 +84,12 @@ def test_two_systems_answer_three_questions_under_three_scenarios():
 def test_simulated_people_leave_sentences_for_those_who_try_the_demo():
     study = cast.make_study()
     boss = cast.make_member(study, Role.RESEARCHER)
-    labels = demo._arguments(study)
-    round_ = demo._label_round(
+    labels = actions._arguments(study)
+    round_ = actions._label_round(
         study, default_guideline(study), "Main round", labels, list(labels), controls=10
     )
-    demo._simulate(round_, labels, boss, rounds=4)
-    blocks = 4 * len(demo.SKILLS)
+    actions._simulate(round_, labels, boss, rounds=4)
+    blocks = 4 * len(actions.SKILLS)
     assert round_.assignments.count() == blocks * round_.block_size
     assert round_.slots.exclude(state="done").count() > 80
     assert not round_.slots.filter(state="leased").exists()

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from annotation.demo.actions import demo
-from annotation.demo.actions.demo import PARTS, add_part
+from annotation.demo import actions
+from annotation.demo.actions import PARTS, add_part
 from benchmark.demo.actions import SYSTEMS, TEXTS, add_round, add_scores
 from benchmark.scoring.methods import length_points, sentence_places
 from benchmark.scoring.models import ScoringRound
@@ -47,8 +47,8 @@ def test_two_members_and_a_judge_score_every_new_answer(scored):
 
 def test_people_of_the_demo_can_practise_with_a_key_that_fits_and_score(study):
     users = {role: cast.make_member(study, role) for role in cast.ROLES}
-    demo._arguments(study)
-    demo._answers(study)
+    actions._arguments(study)
+    actions._answers(study)
     add_round(study=study, users=users)
     scoring_round = ScoringRound.objects.get()
     practice = scoring_round.items.get(key_points__isnull=False)

@@ -4,11 +4,13 @@ import json
 import random
 import secrets
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
@@ -27,15 +29,66 @@ from annotation.labelling.actions.blocks import free_slots
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import default_guideline
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+from cqa_site.pay.stand_in import HOOK_SECRET, STUDY, TOKEN, PlatformStandIn
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
 from cqa_site.results import snapshots as keeping
+from cqa_site.rounds.crowd.participants import close_link, create_link
+from cqa_site.rounds.crowd.platform import connect_link
 from cqa_site.rounds.lifecycle import close_round, correct_round, open_round
+from cqa_site.rounds.models import ParticipantLink
 from cqa_site.rounds.onboarding.actions import grant_qualification, save_version
 from cqa_site.rounds.onboarding.forms import STARTS, OnboardingForm
 from cqa_site.rounds.queue import place_for
 from cqa_site.runs.actions.endpoints import embedded_endpoint
 from cqa_site.tabular.cells import text_key
+
+CODES = {
+    "completed_code": "DEMO-DONE",
+    "screened_out_code": "DEMO-SCREENED",
+    "no_work_code": "DEMO-FULL",
+    "fault_code": "DEMO-FAULT",
+}
+PARTICIPANTS, ITEMS, DAYS = 12, 5, 30
+
+
+def connect_stand_in(platform: PlatformStandIn, site: str) -> ParticipantLink | None:
+    """Create a link to the demo's first open label round, and let the platform's people enter.
+
+    Links of earlier starts are closed: their secrets are not stored. Nobody takes part twice.
+    Without an open round there is no link.
+    """
+    study = Study.objects.get(is_demo=True)
+    actor = study.memberships.filter(role=Role.RESEARCHER).select_related("user")[0].user
+    earlier = list(ParticipantLink.objects.filter(platform_study=STUDY, study=study))
+    for old_link in earlier:
+        close_link(link=old_link, actor=actor)
+    rounds = LabelRound.objects.filter(study=study, state=LabelRound.State.OPEN)
+    label_round = rounds.order_by("pk").first()
+    if label_round is None:
+        return None
+    link, secret = create_link(
+        round_=label_round,
+        actor=actor,
+        entry=ParticipantLink.Entry.SIGNED,
+        required_items=ITEMS,
+        max_participants=PARTICIPANTS,
+        expires_at=timezone.now() + timedelta(days=DAYS),
+        return_url=f"{platform.address}/complete?cc={{code}}&participant={{participant}}",
+        reward=Decimal("1.50"),
+        item_bonus=Decimal("0.05"),
+        hourly_floor=Decimal("9.00"),
+        outcome_pay={"screened_out": "0.40", "failed_check": "0.40"},
+        **CODES,
+    )
+    connect_link(
+        link=link, actor=actor, platform_study=STUDY, hook_secret=HOOK_SECRET, api_token=TOKEN
+    )
+    platform.invent(PARTICIPANTS, first=PARTICIPANTS * len(earlier))
+    platform.entry = site + reverse("join", args=[secret])
+    platform.hook = site + reverse("platform_hook", args=[link.public_id])
+    return link
+
 
 SEED = 7
 TEXTS: dict[str, Any] = json.loads(Path(__file__).with_name("texts.json").read_text("utf-8"))
