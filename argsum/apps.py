@@ -8,7 +8,7 @@ class ArgsumConfig(AppConfig):
     def ready(self) -> None:
         from annotation.demo.actions import add_part
         from argsum import tasks  # noqa: F401  handlers of jobs register themselves
-        from argsum.analysis.reports import corrections, readers, summaries
+        from argsum.analysis.reports import extensions
         from argsum.auditing.actions import AUDITING
         from argsum.auditing.blindness import answerable_rounds
         from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
@@ -32,9 +32,9 @@ class ArgsumConfig(AppConfig):
         results.register(KEY_POINTS)
         register(COUNTING)
         register(AUDITING)
-        corrections.SOURCES[:] = [AUDIT_CORRECTIONS]
-        readers.SOURCES[:] = [answerable_rounds]
-        summaries.SOURCES[:] = [printed_summary]
+        extensions.CORRECTIONS[:] = [AUDIT_CORRECTIONS]
+        extensions.BLINDING[:] = [answerable_rounds]
+        extensions.SUMMARIES[:] = [printed_summary]
         register_argument_imports()
         register_survey_imports()
         add_part("argsum.demo.actions.arguments.add_arguments")

@@ -12,13 +12,13 @@ from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.analyses import StatementSearch, edits_since
-from argsum.analysis.reports.points import said_counts
-from argsum.analysis.reports.summaries import (
+from argsum.analysis.reports.extensions import (
     CitedStatement,
     PrintedParagraph,
     PrintedSentence,
     PrintedSummary,
 )
+from argsum.analysis.reports.points import said_counts
 from argsum.datasets.models import CellArgument
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Subject, Titles

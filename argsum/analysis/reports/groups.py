@@ -22,7 +22,6 @@ from cqa_site.web.charts.points import distinct
 from cqa_site.web.pages import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
-from .corrections import CorrectedShare, corrections_by_part
 from .counts import (
     POINTS,
     THEMES,
@@ -32,6 +31,7 @@ from .counts import (
     NamedView,
     kept,
 )
+from .extensions import CorrectedShare, corrections_by_part
 from .share_charts import groups_chart, in_percent
 from .voices import (
     BANDS_RECIPE,

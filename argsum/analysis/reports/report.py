@@ -19,14 +19,13 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
 from .analyses import coder_in_words, foreign_language, writer_in_words, writers_of
-from .corrections import CorrectedShare, corrections_of
 from .counts import POINTS, CommentCounts, kept
 from .encoders import encoder_of
+from .extensions import CorrectedShare, PrintedSummary, corrections_of, summary_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .mentions import theme_counts
 from .points import best_statements, overview_of
 from .sign_offs import sign_off_in_words, sign_off_of
-from .summaries import PrintedSummary, summary_of
 from .themes import MOST_RARE, said_by_few
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of

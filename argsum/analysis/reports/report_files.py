@@ -24,6 +24,7 @@ from cqa_site.web.pages import TableData, text_of
 
 from .analyses import writer_in_words
 from .counts import CommentCounts
+from .extensions import CitedStatement, PrintedParagraph, notes_of
 from .groups import (
     GroupComparison,
     bounds,
@@ -34,7 +35,6 @@ from .groups import (
     points_of,
 )
 from .report import Report, ReportedPoint, note_of, share_in_words, theme_note
-from .summaries import CitedStatement, PrintedParagraph, notes_of
 from .trends import CHARTED, PointTrends, trends_figures, trends_finding
 from .voices import COMMENTS, VOICES, VOICES_RECIPE, sure_of
 

@@ -21,8 +21,8 @@ from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, tabl
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.pages import TableData, one_line
 
-from .corrections import CorrectedShare, corrections_by_part
 from .counts import LEAST, POINTS, CommentCounts, CountedTheme, NamedView, kept
+from .extensions import CorrectedShare, corrections_by_part
 from .groups import (
     audited_columns,
     bounds,

@@ -57,6 +57,7 @@ from argsum.analysis.reports.analyses import (
     writing_of,
 )
 from argsum.analysis.reports.encoders import encoder_of
+from argsum.analysis.reports.extensions import blinding_rounds
 from argsum.analysis.reports.mentions import NarrowedCounts, PointCounts, narrowed_counts
 from argsum.analysis.reports.points import (
     narrowed_points,
@@ -64,7 +65,6 @@ from argsum.analysis.reports.points import (
     point_rows,
     points_of,
 )
-from argsum.analysis.reports.readers import blinding_rounds
 from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.themes import themes_of
 from argsum.datasets.models import Cell

@@ -23,7 +23,7 @@ from argsum.analysis.methods.audit import (
     corrected_share,
 )
 from argsum.analysis.models import Analysis, FoundPoint
-from argsum.analysis.reports.corrections import CorrectedShare
+from argsum.analysis.reports.extensions import CorrectedShare
 from argsum.auditing.models import DRAWN, AuditPair, AuditRound, AuditSheet
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED

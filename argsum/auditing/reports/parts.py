@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from argsum.analysis.methods.audit import BANDS, ELSEWHERE, AnsweredStratum, corrected_share
 from argsum.analysis.models import Analysis
-from argsum.analysis.reports.corrections import CorrectedShare, Parts
 from argsum.analysis.reports.counts import kept
+from argsum.analysis.reports.extensions import CorrectedShare, Parts
 from argsum.auditing.models import AuditRound
 from argsum.datasets.models import Comment
 from cqa_site.stats.estimate import Bounded
@@ -17,7 +17,7 @@ from .frame import frame_of, state_of
 
 
 class AuditCorrections:
-    """Shares corrected by audits; see `argsum.analysis.reports.corrections`."""
+    """Shares corrected by audits; see `argsum.analysis.reports.extensions`."""
 
     def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
         """Map key points to corrected shares of all comments."""

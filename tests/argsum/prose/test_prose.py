@@ -5,7 +5,7 @@ from django.core.cache import cache
 
 from argsum.analysis.actions.analyses import AnalysisRefused
 from argsum.analysis.models import FoundPoint
-from argsum.analysis.reports.summaries import summary_of
+from argsum.analysis.reports.extensions import summary_of
 from argsum.prose.actions import checking
 from argsum.prose.actions.checking import ATTEMPTS
 from argsum.prose.actions.prompts import material_of, target_of

@@ -1,18 +1,82 @@
-"""Summaries of an analysis in prose, as reports show them; a later room registers its own."""
+"""What later rooms register for an analysis: corrected shares, rounds that close it, summaries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Protocol
 
+from django.db.models import QuerySet
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis
-from argsum.datasets.models import CellArgument
+from argsum.datasets.models import CellArgument, Comment
+from cqa_site.people.models import User
 from cqa_site.runs.models import Run
+from cqa_site.stats.estimate import Bounded
 
 from .analyses import in_words
+
+# Comments → their group or period, by primary key; read only where somebody audited.
+Parts = Callable[[QuerySet[Comment]], Mapping[int, str]]
+
+
+@dataclass(frozen=True)
+class CorrectedShare:
+    """The share of comments that make a key point, 0–1, and the pairs it rests on."""
+
+    share: Bounded
+    pairs: int
+
+
+class CorrectionSource(Protocol):
+    """A source of corrected shares. Key points are given by primary key."""
+
+    def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
+        """Map key points to their shares of all comments."""
+
+    def of_parts(
+        self, analysis: Analysis, name: str, parts: Parts
+    ) -> Mapping[tuple[int, str], CorrectedShare]:
+        """Map key points and groups or periods to the share of the comments in it.
+
+        ``name`` tells the parts from others of the same comments.
+        """
+
+
+CORRECTIONS: list[CorrectionSource] = []
+
+
+def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
+    """Map key points to their corrected shares; only those with an interval are there."""
+    return {
+        point: share for source in CORRECTIONS for point, share in source.of_all(analysis).items()
+    }
+
+
+def corrections_by_part(
+    analysis: Analysis, name: str, parts: Parts
+) -> dict[tuple[int, str], CorrectedShare]:
+    """Map key points and groups or periods to corrected shares; only those with an interval."""
+    corrected = (source.of_parts(analysis, name, parts) for source in CORRECTIONS)
+    return {at: share for shares in corrected for at, share in shares.items()}
+
+
+# Rounds that close an analysis to people who answer in them.
+
+
+# Open rounds about an analysis in which a person answers or could, each with ``has_answers``.
+BlindingSource = Callable[[Analysis, User], Sequence[Any]]
+BLINDING: list[BlindingSource] = []
+
+
+def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
+    """Return the open rounds that close the analysis to the person."""
+    return [round_ for source in BLINDING for round_ in source(analysis, user)]
+
+
+# Summaries of an analysis in prose, as reports show them.
 
 
 @dataclass(frozen=True)
@@ -75,12 +139,12 @@ class PrintedSummary:
 
 
 Summaries = Callable[[Analysis], PrintedSummary | None]
-SOURCES: list[Summaries] = []
+SUMMARIES: list[Summaries] = []
 
 
 def summary_of(analysis: Analysis) -> PrintedSummary | None:
     """Return the newest summary of an analysis with at least one printed sentence, or None."""
-    return next(filter(None, (source(analysis) for source in SOURCES)), None)
+    return next(filter(None, (source(analysis) for source in SUMMARIES)), None)
 
 
 def notes_of(summary: PrintedSummary) -> list[str]:
