@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from argsum.analysis.forms import AnalysisRunForm
-from argsum.analysis.reports.sign_offs import sign_off_of
+from argsum.analysis.reports.history import sign_off_of
 from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions.prompts import ASSIGNMENT_PROMPTS, PROPOSAL_PROMPTS
 from cqa_site.runs.forms.plan import differing

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from argsum.analysis.actions.analyses import FOLLOW
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import analysis_of_run
-from argsum.analysis.reports.sign_offs import sign_off_of
+from argsum.analysis.reports.history import sign_off_of
 from argsum.analysis.views.runs import start_paths
 from argsum.coding.actions.assignment import ATTEMPTS
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm

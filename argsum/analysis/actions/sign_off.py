@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import Analysis, SignOff
-from argsum.analysis.reports.sign_offs import digest_of, shown_points, sign_off_of
+from argsum.analysis.reports.history import digest_of, shown_points, sign_off_of
 from cqa_site.people.models import User
 
 from .analyses import record_work

@@ -23,9 +23,9 @@ from .counts import POINTS, CommentCounts, kept
 from .encoders import encoder_of
 from .extensions import CorrectedShare, PrintedSummary, corrections_of, summary_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
+from .history import sign_off_in_words, sign_off_of
 from .mentions import theme_counts
 from .points import best_statements, overview_of
-from .sign_offs import sign_off_in_words, sign_off_of
 from .themes import MOST_RARE, said_by_few
 from .trends import PointTrends, over_time
 from .voices import COMMENTS, VOICES, both_in_words, sure_of

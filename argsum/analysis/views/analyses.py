@@ -58,6 +58,7 @@ from argsum.analysis.reports.analyses import (
 )
 from argsum.analysis.reports.encoders import encoder_of
 from argsum.analysis.reports.extensions import blinding_rounds
+from argsum.analysis.reports.history import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.mentions import NarrowedCounts, PointCounts, narrowed_counts
 from argsum.analysis.reports.points import (
     narrowed_points,
@@ -65,7 +66,6 @@ from argsum.analysis.reports.points import (
     point_rows,
     points_of,
 )
-from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.themes import themes_of
 from argsum.datasets.models import Cell
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page

@@ -18,7 +18,7 @@ from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
 from argsum.analysis.actions.placing import PIECE, PlacementRow, pieces
 from argsum.analysis.actions.point_writing import begin_run, draft_of
 from argsum.analysis.models import Analysis, Placement, PointChange
-from argsum.analysis.reports.sign_offs import digest_of, shown_points, sign_off_of
+from argsum.analysis.reports.history import digest_of, shown_points, sign_off_of
 from argsum.coding.methods.agreement import PointMatches, match_points
 from argsum.coding.methods.replies import (
     NONE_FITS,

@@ -5,7 +5,7 @@ import pytest
 from argsum.analysis.actions.edits import EditRefused
 from argsum.analysis.actions.sign_off import sign_off
 from argsum.analysis.models import Analysis, FoundPoint
-from argsum.analysis.reports.sign_offs import sign_off_in_words, sign_off_of
+from argsum.analysis.reports.history import sign_off_in_words, sign_off_of
 from cqa_site.people.models import AuditEvent
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
