@@ -23,8 +23,13 @@ from argsum.analysis.actions.analyses import (
 from argsum.analysis.actions.jobs import new_comments, new_statements, place_new_comments
 from argsum.analysis.forms import AnalysisForm, AnalysisRunForm, PointWritingForm
 from argsum.analysis.models import Analysis, PointChange
-from argsum.analysis.reports.analyses import analyses_of, changes_of, listed, writing_of
-from argsum.analysis.reports.encoders import encoder_of
+from argsum.analysis.reports.analyses import (
+    analyses_of,
+    changes_of,
+    encoder_of,
+    listed,
+    writing_of,
+)
 from argsum.scorers.methods.encoders import SHIPPED
 from cqa_site.api.base import (
     Input,

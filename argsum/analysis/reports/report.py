@@ -18,9 +18,8 @@ from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
 
-from .analyses import coder_in_words, foreign_language, writer_in_words, writers_of
+from .analyses import coder_in_words, encoder_of, foreign_language, writer_in_words, writers_of
 from .counts import POINTS, CommentCounts, kept
-from .encoders import encoder_of
 from .extensions import CorrectedShare, PrintedSummary, corrections_of, summary_of
 from .groups import GroupComparison, bounds, chosen_column, compared, percents, quoted
 from .history import sign_off_in_words, sign_off_of

@@ -51,12 +51,12 @@ from argsum.analysis.reports.analyses import (
     StatementSearch,
     analyses_of,
     changes_of,
+    encoder_of,
     foreign_language,
     listed,
     theme_names,
     writing_of,
 )
-from argsum.analysis.reports.encoders import encoder_of
 from argsum.analysis.reports.extensions import blinding_rounds
 from argsum.analysis.reports.history import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.mentions import NarrowedCounts, PointCounts, narrowed_counts

@@ -7,8 +7,7 @@ from argsum.analysis.actions import analyses
 from argsum.analysis.actions.analyses import AnalysisRefused, ScorerTools, start_analysis
 from argsum.analysis.forms import AnalysisForm
 from argsum.analysis.models import Analysis
-from argsum.analysis.reports.analyses import foreign_language
-from argsum.analysis.reports.encoders import encoder_of
+from argsum.analysis.reports.analyses import encoder_of, foreign_language
 from argsum.datasets.reports.comments import warning_of
 from argsum.scorers.actions import encoders as installing
 from argsum.scorers.actions import models
