@@ -24,12 +24,7 @@ from argsum.analysis.actions.edits import (
     undo_change,
 )
 from argsum.analysis.actions.jobs import ask_to_split
-from argsum.analysis.actions.themes import (
-    LONGEST_THEME,
-    merge_themes,
-    move_to_theme,
-    rename_theme,
-)
+from argsum.analysis.actions.themes import LONGEST_THEME, merge_themes, move_to_theme, rename_theme
 from argsum.analysis.forms import LONGEST_SEARCH, STATE_VERBS
 from argsum.analysis.models import FoundPoint, Placement
 from argsum.analysis.reports.analyses import StatementSearch, changes_of

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from argsum.analysis.actions.edits import EditRefused
-from argsum.analysis.actions.sign_off import sign_off
+from argsum.analysis.actions.themes import sign_off
 from argsum.analysis.models import SignOff
 from argsum.analysis.reports.history import sign_off_of
 from cqa_site.api.base import Request, public_id

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from argsum.analysis.actions.edits import EditRefused
-from argsum.analysis.actions.sign_off import sign_off
+from argsum.analysis.actions.themes import sign_off
 from argsum.analysis.models import Analysis
 from cqa_site.people.access import StudyRequest
 

@@ -3,7 +3,7 @@
 import pytest
 
 from argsum.analysis.actions.edits import EditRefused
-from argsum.analysis.actions.sign_off import sign_off
+from argsum.analysis.actions.themes import sign_off
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.history import sign_off_in_words, sign_off_of
 from cqa_site.people.models import AuditEvent

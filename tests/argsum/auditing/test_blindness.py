@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from argsum.analysis.actions.edits import rename_point
-from argsum.analysis.actions.sign_off import sign_off
+from argsum.analysis.actions.themes import sign_off
 from argsum.analysis.models import Analysis, FoundPoint, PointChange, SignOff
 from argsum.auditing.actions import AuditContent
 from argsum.auditing.models import AuditSheet

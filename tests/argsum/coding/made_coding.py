@@ -3,7 +3,7 @@
 import json
 import re
 
-from argsum.analysis.actions.sign_off import sign_off
+from argsum.analysis.actions.themes import sign_off
 from argsum.analysis.models import Analysis
 from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions.prompts import ASSIGNMENT_PROMPTS, PROPOSAL_PROMPTS
