@@ -4,10 +4,10 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions import point_writing
 from argsum.analysis.reports import analyses as analysis_runs
+from argsum.coding import reports as assignment_calls
+from argsum.coding import reports as proposal_calls
 from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions import prompts as coding_prompts
-from argsum.coding.reports import assignments as assignment_calls
-from argsum.coding.reports import proposals as proposal_calls
 from argsum.counting import reports as counting
 from argsum.counting.actions import judge as counting_judge
 from argsum.prose import reports as summaries

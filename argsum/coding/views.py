@@ -12,12 +12,12 @@ from argsum.analysis.reports.history import sign_off_of
 from argsum.analysis.views.runs import start_paths
 from argsum.coding.actions.assignment import ATTEMPTS
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
-from argsum.coding.reports.assignments import (
+from argsum.coding.reports import (
     assignment_of,
     disagreements_in_words,
     disagreements_of,
+    proposal_of,
 )
-from argsum.coding.reports.proposals import proposal_of
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Job, Run

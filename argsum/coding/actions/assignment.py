@@ -29,7 +29,7 @@ from argsum.coding.methods.replies import (
     read_codes,
 )
 from argsum.coding.models import CodedStatement
-from argsum.coding.reports.keys import CodingKey
+from argsum.coding.reports import CodingKey
 from argsum.datasets.models import CellArgument
 from cqa_site.judging.prompts import neutralise
 from cqa_site.runs.actions.runs import RunRefused

@@ -19,7 +19,7 @@ from argsum.analysis.actions.point_writing import begin_run, by_size, draft_of
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.coding.methods.replies import READER_VERSION, ProposedPoints, read_points
 from argsum.coding.models import ProposedList
-from argsum.coding.reports.keys import ListKey
+from argsum.coding.reports import ListKey
 from argsum.datasets.models import CellArgument
 from cqa_site.judging.reply_parsing import ReplyNotUsable
 from cqa_site.people.models import Study

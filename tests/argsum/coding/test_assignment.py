@@ -11,7 +11,7 @@ from argsum.analysis.actions.jobs import place_new_comments
 from argsum.auditing.reports.frame import sizes_of
 from argsum.coding.actions import assignment, following
 from argsum.coding.actions.assignment import coded_statements
-from argsum.coding.reports.assignments import assignment_of, disagreements_of
+from argsum.coding.reports import assignment_of, disagreements_of
 from argsum.writing.methods import code_of
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.runs import jobs

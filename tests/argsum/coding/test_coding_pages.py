@@ -6,8 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from argsum.coding.forms import PointAssignmentForm, PointProposalForm
 from argsum.coding.models import CodedStatement
-from argsum.coding.reports.keys import CodingKey
-from argsum.coding.reports.proposals import proposal_of
+from argsum.coding.reports import CodingKey, proposal_of
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.analysis.labs import Answered
 from tests.argsum.analysis.made_writing import carry, go_on

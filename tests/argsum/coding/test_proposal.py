@@ -9,8 +9,7 @@ from argsum.analysis.actions.edits import (
     take_proposed,
 )
 from argsum.coding.actions import following, proposal
-from argsum.coding.reports.keys import ListKey
-from argsum.coding.reports.proposals import proposal_of
+from argsum.coding.reports import ListKey, proposal_of
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
 from tests.argsum.analysis.labs import Answered, WordLab
