@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from argsum.analysis.models import FoundPoint
-from argsum.coding.methods.replies import NONE_FITS
+from argsum.coding.methods import NONE_FITS
 from argsum.coding.models import CodedStatement, ProposedList
 from argsum.datasets.models import CellArgument
 from cqa_site.people.models import Study

@@ -19,12 +19,13 @@ from argsum.analysis.actions.placing import PIECE, PlacementRow, pieces
 from argsum.analysis.actions.point_writing import begin_run, draft_of
 from argsum.analysis.models import Analysis, Placement, PointChange
 from argsum.analysis.reports.history import digest_of, shown_points, sign_off_of
-from argsum.coding.methods.agreement import PointMatches, match_points
-from argsum.coding.methods.replies import (
+from argsum.coding.methods import (
     NONE_FITS,
     READER_VERSION,
+    PointMatches,
     StatementCodes,
     batches_of,
+    match_points,
     next_size,
     read_codes,
 )

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions.point_writing import about_cell, call_request
-from argsum.coding.methods.replies import codes_schema, points_schema
+from argsum.coding.methods import codes_schema, points_schema
 from argsum.datasets.models import Cell
 from argsum.writing.methods import code_of
 from cqa_site.judging.prompts import (

@@ -17,7 +17,7 @@ from argsum.analysis.actions.analyses import FOLLOW, ScorerTools, enqueue_for
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, new_points, store
 from argsum.analysis.actions.point_writing import begin_run, by_size, draft_of
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
-from argsum.coding.methods.replies import READER_VERSION, ProposedPoints, read_points
+from argsum.coding.methods import READER_VERSION, ProposedPoints, read_points
 from argsum.coding.models import ProposedList
 from argsum.coding.reports import ListKey
 from argsum.datasets.models import CellArgument

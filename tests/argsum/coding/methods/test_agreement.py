@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from argsum.coding.methods.agreement import PointMatches, match_points
+from argsum.coding.methods import PointMatches, match_points
 
 VECTORS = {
     "good staff": [1.0, 0.1, 1.0],

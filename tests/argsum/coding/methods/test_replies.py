@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from argsum.coding.methods import replies
+from argsum.coding import methods
 from argsum.writing.methods import code_of
 from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason
 
@@ -22,11 +22,11 @@ def said(*entries, **more):
 
 def coded(reply, *, finish="stop", refusal="", statements=3, most=2):
     """What was read of each statement: codes, or the reason."""
-    readings = replies.read_codes(
+    readings = methods.read_codes(
         reply, finish, statements=statements, codes=KNOWN, most=most, refusal=refusal
     )
     return [
-        list(reading.codes) if isinstance(reading, replies.StatementCodes) else str(reading)
+        list(reading.codes) if isinstance(reading, methods.StatementCodes) else str(reading)
         for reading in readings
     ]
 
@@ -34,8 +34,8 @@ def coded(reply, *, finish="stop", refusal="", statements=3, most=2):
 def test_codes_are_read_by_statement_in_any_order():
     reply = said(entry(C, "none"), entry(A, "K1", reason="Says  so."), entry(B, "K3", "K1"))
     assert coded(reply) == [["K1"], ["K3", "K1"], []]
-    (first, *_others) = replies.read_codes(reply, "", statements=3, codes=KNOWN, most=2)
-    assert first == replies.StatementCodes(("K1",), "Says so.")
+    (first, *_others) = methods.read_codes(reply, "", statements=3, codes=KNOWN, most=2)
+    assert first == methods.StatementCodes(("K1",), "Says so.")
     assert coded(f"Here you are:\n```json\n{reply}\n```") == [["K1"], ["K3", "K1"], []]
 
 
@@ -95,7 +95,7 @@ def test_the_word_of_the_endpoint_comes_first():
     assert coded(said(*(entry(each, "K1") for each in ids)))[0] == "missing_item"
     assert coded(said(*(entry(str(at), "K1") for at in range(3)))) == ["missing_item"] * 3
     # Reasons are of the closed vocabulary.
-    readings = replies.read_codes(said(entry(A, "K9")), "stop", statements=2, codes=KNOWN, most=1)
+    readings = methods.read_codes(said(entry(A, "K9")), "stop", statements=2, codes=KNOWN, most=1)
     assert all(isinstance(reading, UnscoredReason) for reading in readings)
 
 
@@ -108,7 +108,7 @@ def point(text="It is quiet.", theme="Noise", sources=(1,), **more):
 
 
 def read(reply, *, finish="stop", most=3, words=5, refusal=""):
-    return replies.read_points(reply, finish, most=most, words=words, records=4, refusal=refusal)
+    return methods.read_points(reply, finish, most=most, words=words, records=4, refusal=refusal)
 
 
 def test_a_list_of_key_points_is_read():
@@ -116,14 +116,14 @@ def test_a_list_of_key_points_is_read():
     sources = [0, 1, 5, True, "2", 1.0, 3, 3, -1]
     first, second = point(" It is\nquiet. ", " Noise ", sources), point("Rare.", "", [4, 2])
     found = read(listed(first, second))
-    quiet = replies.ProposedPoint("Noise", "It is quiet.", (1, 3))
-    assert found.points == (quiet, replies.ProposedPoint("", "Rare.", (4, 2)))
+    quiet = methods.ProposedPoint("Noise", "It is quiet.", (1, 3))
+    assert found.points == (quiet, methods.ProposedPoint("", "Rare.", (4, 2)))
     assert found.dropped == 0
 
 
 NO_POINTS = [
     *("It is quiet.", None, point("  "), point(7), point("word " * 11), point("x" * 501)),
-    *(point(theme="x" * (replies.LONGEST_THEME + 1)), point("IT IS QUIET.")),
+    *(point(theme="x" * (methods.LONGEST_THEME + 1)), point("IT IS QUIET.")),
     *(point("Other.", score=1), point("Other.", sources=()) | {"from": 1}, {"theme": "Noise"}),
 ]
 
@@ -155,18 +155,18 @@ def test_what_is_no_list_has_a_reason():
 
 
 def test_schemas_hold_what_readers_accept():
-    codes = replies.codes_schema(2, ["K1", "K2"], 1)["properties"]["statements"]
+    codes = methods.codes_schema(2, ["K1", "K2"], 1)["properties"]["statements"]
     assert (codes["minItems"], codes["maxItems"]) == (2, 2)
     own = codes["items"]["properties"]
     assert own["id"]["enum"] == [A, B]
     assert own["codes"]["items"]["enum"] == ["K1", "K2", "none"]
     assert list(own) == ["id", "reason", "codes"]
-    points = replies.points_schema(3, 5, 4)["properties"]["key_points"]
+    points = methods.points_schema(3, 5, 4)["properties"]["key_points"]
     assert (points["maxItems"], points["items"]["properties"]["from"]["maxItems"]) == (3, 4)
 
 
 def test_statements_that_address_the_model_go_alone():
-    assert replies.batches_of([False] * 5, 2) == [[0, 1], [2, 3], [4]]
-    assert replies.batches_of([True, False, True], 10) == [[1], [0], [2]]
-    assert replies.batches_of([], 10) == []
-    assert [replies.next_size(1, attempt) for attempt in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert methods.batches_of([False] * 5, 2) == [[0, 1], [2, 3], [4]]
+    assert methods.batches_of([True, False, True], 10) == [[1], [0], [2]]
+    assert methods.batches_of([], 10) == []
+    assert [methods.next_size(1, attempt) for attempt in (1, 2, 3, 4)] == [1, 1, 1, 1]
