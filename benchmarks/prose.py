@@ -99,8 +99,7 @@ def sentences_of(survey: str, themes: list[str | None], seed: int) -> Iterator[C
 def check_survey(survey: str, encoder: str, seed: int) -> dict[str, list[float]]:
     """Map each kind of sentence to 1 for those kept and 0 for the others, and so for citations."""
     from argsum.analysis.methods.key_points import find_points
-    from argsum.prose.methods.replies import SUPPORTED
-    from argsum.prose.methods.support import NEAR_FROM, compared, support_of, texts_of
+    from argsum.prose.methods import NEAR_FROM, SUPPORTED, compared, support_of, texts_of
     from benchmarks.comments.survey_files import read_survey
     from benchmarks.key_points import ShippedTools
 

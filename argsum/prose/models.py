@@ -3,8 +3,9 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from argsum.prose import methods
+
 from ..analysis.models import Analysis
-from .methods import replies
 
 
 class ProseSummary(models.Model):
@@ -40,16 +41,16 @@ class ProseParagraph(models.Model):
     class Verdict(models.TextChoices):
         """Result of checking a sentence."""
 
-        SUPPORTED = replies.SUPPORTED, _("Printed")
-        UNSUPPORTED = replies.UNSUPPORTED, _("Not supported by what it cites")
-        PART = replies.PART, _("Supported only in part")
-        FIGURE = replies.FIGURE, _("A number that no cited statement has")
-        EMPTY = replies.EMPTY, _("Empty")
-        TOO_LONG = replies.TOO_LONG, _("Too long")
-        UNCITED = replies.UNCITED, _("No citation")
-        UNKNOWN = replies.UNKNOWN, _("Cites a statement that was not shown")
-        TOO_MANY = replies.TOO_MANY, _("Too many citations")
-        REPEATED = replies.REPEATED, _("Repeats an earlier sentence")
+        SUPPORTED = methods.SUPPORTED, _("Printed")
+        UNSUPPORTED = methods.UNSUPPORTED, _("Not supported by what it cites")
+        PART = methods.PART, _("Supported only in part")
+        FIGURE = methods.FIGURE, _("A number that no cited statement has")
+        EMPTY = methods.EMPTY, _("Empty")
+        TOO_LONG = methods.TOO_LONG, _("Too long")
+        UNCITED = methods.UNCITED, _("No citation")
+        UNKNOWN = methods.UNKNOWN, _("Cites a statement that was not shown")
+        TOO_MANY = methods.TOO_MANY, _("Too many citations")
+        REPEATED = methods.REPEATED, _("Repeats an earlier sentence")
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="prose_paragraphs", db_index=False

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from argsum.analysis.actions.analyses import ScorerTools, statements_of
 from argsum.analysis.actions.jobs import REFUSED, in_words
 from argsum.analysis.models import Analysis
-from argsum.prose.methods.replies import FAULTS, FIGURE, has_new_number
+from argsum.prose.methods import FAULTS, FIGURE, has_new_number
 from argsum.prose.models import ProseParagraph, ProseSummary
 from argsum.prose.reports import ParagraphKey, best_attempts
 from cqa_site.runs.actions.runs import RunRefused, ask_more
@@ -98,7 +98,7 @@ def _outcomes(
     rows: Sequence[ProseParagraph], analysis: Analysis, tools: ScorerTools
 ) -> dict[int, list[dict[str, Any]]]:
     """Map paragraphs to the outcome of every sentence; saves nothing."""
-    from argsum.prose.methods.support import NEAR_FROM, compared, support_of, texts_of
+    from argsum.prose.methods import NEAR_FROM, compared, support_of, texts_of
 
     pairs = list(statements_of(analysis.cell).values_list("pk", "text"))
     texts = [text for _pk, text in pairs]

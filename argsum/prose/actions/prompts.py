@@ -12,8 +12,7 @@ from argsum.analysis.reports.mentions import theme_counts
 from argsum.analysis.reports.points import points_of, ranked_statements
 from argsum.analysis.reports.voices import COMMENTS, sure_of
 from argsum.datasets.models import CellArgument
-from argsum.prose.methods.material import paragraphs_of, statements_for
-from argsum.prose.methods.replies import sentences_schema
+from argsum.prose.methods import paragraphs_of, sentences_schema, statements_for
 from argsum.prose.models import ProseParagraph
 from argsum.prose.reports import ParagraphKey, heading_of
 from cqa_site.judging.prompts import (

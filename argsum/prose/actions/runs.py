@@ -19,7 +19,7 @@ from argsum.analysis.actions.point_writing import (
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.datasets.models import CellArgument
-from argsum.prose.methods.replies import READER_VERSION, read_sentences
+from argsum.prose.methods import READER_VERSION, read_sentences
 from argsum.prose.models import ProseParagraph, ProseSummary
 from argsum.prose.reports import ParagraphKey, heading_of
 from cqa_site.judging.extraction import ReplyNotUsable

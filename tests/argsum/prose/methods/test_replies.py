@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from argsum.prose.methods import replies
+from argsum.prose import methods
 from cqa_site.judging.extraction import ReplyNotUsable
 
 
 def read(reply, *, statements=8, most=3, words=10, finish="stop", refusal=""):
     text = reply if isinstance(reply, str) else json.dumps(reply)
-    return replies.read_sentences(
+    return methods.read_sentences(
         text, finish, statements=statements, most=most, words=words, refusal=refusal
     )
 
@@ -31,15 +31,15 @@ def test_sentences_are_read_with_what_they_cite():
 @pytest.mark.parametrize(
     ("text", "cites", "fault"),
     [
-        ("", [1], replies.EMPTY),
-        ("word " * 21, [1], replies.TOO_LONG),
-        ("w" * (replies.LONGEST_SENTENCE + 1), [1], replies.TOO_LONG),
-        ("So it is.", [], replies.UNCITED),
-        ("So it is.", [9], replies.UNKNOWN),
-        ("So it is.", [-1], replies.UNKNOWN),
-        ("So it is.", [10**15, 2], replies.UNKNOWN),
-        ("So it is.", [1, 2, 3, 4, 5, 6, 7], replies.TOO_MANY),
-        ("FINE.", [2], replies.REPEATED),
+        ("", [1], methods.EMPTY),
+        ("word " * 21, [1], methods.TOO_LONG),
+        ("w" * (methods.LONGEST_SENTENCE + 1), [1], methods.TOO_LONG),
+        ("So it is.", [], methods.UNCITED),
+        ("So it is.", [9], methods.UNKNOWN),
+        ("So it is.", [-1], methods.UNKNOWN),
+        ("So it is.", [10**15, 2], methods.UNKNOWN),
+        ("So it is.", [1, 2, 3, 4, 5, 6, 7], methods.TOO_MANY),
+        ("FINE.", [2], methods.REPEATED),
         # The longest that is allowed.
         (" ".join(["word"] * 20), [1], ""),
         ("So it is.", [1, 2, 3, 4, 5, 6, 6], ""),
@@ -50,7 +50,7 @@ def test_a_sentence_that_breaks_a_rule_says_which_and_leaves_the_others(text, ci
     fine, broken = read(reply)
     assert (fine.fault, broken.fault) == ("", fault)
     assert all(1 <= number <= 8 for number in broken.cites)
-    assert len(broken.text) <= replies.LONGEST_SENTENCE
+    assert len(broken.text) <= methods.LONGEST_SENTENCE
 
 
 WRONG = {
@@ -98,7 +98,7 @@ def test_what_the_endpoint_says_comes_first(finish, refusal, reason):
 
 
 def test_the_schema_allows_the_numbers_that_were_shown():
-    entry = replies.sentences_schema(3, 4)["properties"]["sentences"]
+    entry = methods.sentences_schema(3, 4)["properties"]["sentences"]
     assert entry["maxItems"] == 4
     assert entry["items"]["properties"]["cites"]["items"]["enum"] == [1, 2, 3]
 
@@ -131,8 +131,8 @@ REPEATED_NUMBERS = {
 
 def test_a_number_is_found_that_no_statement_has():
     for sentence, statement in NEW_NUMBERS.items():
-        assert replies.has_new_number(sentence, ["Too dear.", statement]), sentence
+        assert methods.has_new_number(sentence, ["Too dear.", statement]), sentence
     for sentence, statement in REPEATED_NUMBERS.items():
-        assert not replies.has_new_number(sentence, ["Too dear.", statement]), sentence
-    assert replies.numbers_in("It was 10.") == {"10"}
-    assert replies.numbers_in("At 7:30, 1,000 came.") == {"7:30", "1,000"}
+        assert not methods.has_new_number(sentence, ["Too dear.", statement]), sentence
+    assert methods.numbers_in("It was 10.") == {"10"}
+    assert methods.numbers_in("At 7:30, 1,000 came.") == {"7:30", "1,000"}

@@ -2,9 +2,19 @@
 
 import numpy as np
 
-from argsum.prose.methods.material import paragraphs_of, statements_for
-from argsum.prose.methods.replies import PART, SUPPORTED, UNSUPPORTED
-from argsum.prose.methods.support import CLOSER, FEWEST, clauses_of, compared, support_of, texts_of
+from argsum.prose.methods import (
+    CLOSER,
+    FEWEST,
+    PART,
+    SUPPORTED,
+    UNSUPPORTED,
+    clauses_of,
+    compared,
+    paragraphs_of,
+    statements_for,
+    support_of,
+    texts_of,
+)
 
 EAST, NORTH, UP = np.eye(3, dtype=np.float32)
 
