@@ -6,7 +6,8 @@ or guessed: a statement without exactly one usable entry has no codes, and a rea
 
 Statements are known to a model by codes that nobody would count out (`argsum.writing.methods`). So
 an entry for a statement that was not asked about belongs to none that was, and a model that
-renumbers them is noticed. Key points have codes in one codebook, the same in every request."""
+renumbers them is noticed. Key points have codes in one codebook, the same in every request.
+"""
 
 from __future__ import annotations
 
