@@ -2,7 +2,7 @@
 
 from argsum.analysis.actions import analyses, point_writing, voices
 from argsum.analysis.actions import jobs as analysis_jobs
-from argsum.coding.actions import following
+from argsum.coding.actions import assignment
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as key_point_boards
 from argsum.metrics.actions import metrics as metric_making
@@ -29,7 +29,7 @@ handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     point_writing.check_written
 )
 handles(analyses.FOLLOW, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
-    following.follow_run
+    assignment.follow_run
 )
 handles(prose.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     prose_checking.check_sentences

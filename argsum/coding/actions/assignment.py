@@ -5,16 +5,25 @@ never guessed at. When all requests have ended, the codes become one edit. State
 placed, or that have no usable codes, stay where they are. A placement is sure where match scores
 agree with the model, and otherwise only perhaps right; so an audit, which draws from these bands,
 covers their disagreements.
+
+The job that runs after a run's requests: it sends further ones or applies the result.
+
+Whether a run goes on is decided under the gate's lock, behind which replies are stored: none can
+come in between. Further requests and the end of the job are one transaction, and so is a result:
+a worker that dies leaves nothing to be paid twice, and nothing half applied.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.db import transaction
+from django.db.models import Count, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.actions.analyses import ScorerTools, statements_of
+from argsum.analysis.actions.analyses import ScorerTools, analysis_of, statements_of
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
+from argsum.analysis.actions.jobs import REFUSED, in_words
 from argsum.analysis.actions.placing import PIECE, PlacementRow, pieces
 from argsum.analysis.actions.point_writing import begin_run, draft_of
 from argsum.analysis.models import Analysis, Placement, PointChange
@@ -33,12 +42,14 @@ from argsum.coding.models import CodedStatement
 from argsum.coding.reports import CodingKey
 from argsum.datasets.models import CellArgument
 from cqa_site.judging.prompts import neutralise
-from cqa_site.runs.actions.runs import RunRefused
-from cqa_site.runs.jobs import JobContext
+from cqa_site.runs.actions.runs import RunRefused, ask_more
+from cqa_site.runs.jobs import JobContext, refusing
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
+from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning import MOST
 
+from . import proposal
 from .prompts import assign_request
 from .proposal import analyses_done, queue_what_follows
 
@@ -365,3 +376,43 @@ def _tried(analyses: Sequence[Any]) -> tuple[int, ...]:
 
 
 ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, target_of), _tried)
+
+
+# The job that runs after a run's requests: it sends further ones or applies the result.
+
+
+Next = Callable[[Run], Sequence[Subject]]
+Apply = Callable[[Analysis, Run, JobContext], None]
+STEPS: dict[str, tuple[Next, Apply]] = {
+    proposal.KIND: (proposal.further_requests, proposal.propose),
+    KIND: (further_requests, assign),
+}
+
+
+def follow_run(work: JobContext) -> None:
+    """Handle a job: send further requests, or apply the result; nothing for a cancelled run."""
+    analysis = analysis_of(work)
+    if analysis.coding_id is None:
+        return
+    run = Run.objects.select_related("endpoint", "prompt", "study").get(pk=analysis.coding_id)
+    further, apply = STEPS[run.kind]
+    applied = None
+    with refusing((*REFUSED, EditRefused, RunRefused), in_words=in_words):
+        while True:
+            with transaction.atomic(), locked_gate(run.endpoint):
+                state = _state(run)
+                if state in (None, applied) or ask_more(run=run, subjects=further(run)):
+                    work.finish()
+                    return
+            apply(analysis, run, work)
+            applied = state
+
+
+def _state(run: Run) -> tuple[int, int] | None:
+    """Return a key of the replies stored so far; None for a run that is cancelled or not over."""
+    run.refresh_from_db(fields=["state"])
+    is_open = run.calls.filter(state__in=Call.OPEN).exists()
+    if is_open or run.state == Run.State.CANCELLED:
+        return None
+    totals = run.calls.aggregate(n=Count("pk"), fences=Sum("fence"))
+    return totals["n"], totals["fences"]

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from argsum.analysis.actions.analyses import FOLLOW, AnalysisRefused
 from argsum.analysis.actions.jobs import place_new_comments
 from argsum.auditing.reports.frame import sizes_of
-from argsum.coding.actions import assignment, following
+from argsum.coding.actions import assignment
 from argsum.coding.actions.assignment import coded_statements
 from argsum.coding.reports import assignment_of, disagreements_of
 from argsum.writing.methods import code_of
@@ -327,7 +327,7 @@ def test_unusable_requests_asked_again_later_are_applied_too(lab):
 
 
 @pytest.mark.parametrize(
-    ("module", "name"), [(assignment, "_keep_agreement"), (following, "ask_more")]
+    ("module", "name"), [(assignment, "_keep_agreement"), (assignment, "ask_more")]
 )
 def test_a_worker_that_dies_pays_nothing_twice_and_leaves_nothing_half(
     lab, monkeypatch, module, name

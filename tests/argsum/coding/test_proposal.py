@@ -8,7 +8,7 @@ from argsum.analysis.actions.edits import (
     EditRefused,
     take_proposed,
 )
-from argsum.coding.actions import following, proposal
+from argsum.coding.actions import assignment, proposal
 from argsum.coding.reports import ListKey, proposal_of
 from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.models import Attempt, Job, Run
@@ -130,7 +130,7 @@ def test_without_a_usable_reply_a_sample_is_left_out_and_a_merge_proposes_nothin
 
 def test_a_worker_that_dies_proposes_once(lab, monkeypatch):
     run = lab.begin()
-    further, apply = following.STEPS[proposal.KIND]
+    further, apply = assignment.STEPS[proposal.KIND]
     left = [1]
 
     def dying(*args):
@@ -139,7 +139,7 @@ def test_a_worker_that_dies_proposes_once(lab, monkeypatch):
             left.pop()
             raise SystemExit
 
-    monkeypatch.setitem(following.STEPS, proposal.KIND, (further, dying))
+    monkeypatch.setitem(assignment.STEPS, proposal.KIND, (further, dying))
     with pytest.raises(SystemExit):
         go_on(proposes)
     lab.put("declined", lab.proposed()[0])
