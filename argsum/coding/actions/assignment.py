@@ -5,12 +5,6 @@ never guessed at. When all requests have ended, the codes become one edit. State
 placed, or that have no usable codes, stay where they are. A placement is sure where match scores
 agree with the model, and otherwise only perhaps right; so an audit, which draws from these bands,
 covers their disagreements.
-
-The job that runs after a run's requests: it sends further ones or applies the result.
-
-Whether a run goes on is decided under the gate's lock, behind which replies are stored: none can
-come in between. Further requests and the end of the job are one transaction, and so is a result:
-a worker that dies leaves nothing to be paid twice, and nothing half applied.
 """
 
 from collections.abc import Callable, Sequence
