@@ -373,6 +373,10 @@ ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, tar
 
 
 # The job that runs after a run's requests: it sends further ones or applies the result.
+#
+# Whether a run goes on is decided under the gate's lock, behind which replies are stored: none can
+# come in between. Further requests and the end of the job are one transaction, and so is a result:
+# a worker that dies leaves nothing to be paid twice, and nothing half applied.
 
 
 Next = Callable[[Run], Sequence[Subject]]
