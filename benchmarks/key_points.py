@@ -59,8 +59,7 @@ class ShippedTools:
             Regressor,
             resolve,
         )
-        from argsum.scorers.methods.encoders import SURE_FROM
-        from argsum.scorers.methods.filler import filler_classifier_in
+        from argsum.scorers.methods.encoders import SURE_FROM, filler_classifier_in
         from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY
         from cqa_site.judging.embedding import PACKAGED_MODEL, SentenceEmbedder, side_in
 

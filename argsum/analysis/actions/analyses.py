@@ -31,8 +31,7 @@ from argsum.scorers.actions.models import (
     texts_key,
 )
 from argsum.scorers.actions.scorers import default_scorers, quality_scorer_of
-from argsum.scorers.methods.encoders import SHIPPED, SURE_FROM, side_by_side
-from argsum.scorers.methods.filler import filler_classifier_in
+from argsum.scorers.methods.encoders import SHIPPED, SURE_FROM, filler_classifier_in, side_by_side
 from argsum.scorers.models import SHIPPED_MATCH, Scorer
 from argsum.systems.methods.inputs import with_topic
 from cqa_site.judging.embedding import side_in

@@ -311,7 +311,7 @@ def ship_match(
 
 def ship_filler_classifier() -> Path:
     """Fit the classifier of filler to the shipped statements; store it beside the match scorer."""
-    from argsum.scorers.methods.filler import fit_filler_classifier, store_filler_classifier
+    from argsum.scorers.methods.encoders import fit_filler_classifier, store_filler_classifier
     from cqa_site.judging.embedding import SentenceEmbedder
 
     folder = SHIPPED[SHIPPED_MATCH]

@@ -17,7 +17,7 @@ from argsum.analysis.actions.analyses import ScorerTools, start_analysis
 from argsum.scorers.actions import training
 from argsum.scorers.actions.models import SHIPPED, SUMS, ScorerRefused
 from argsum.scorers.actions.training_data import Statements, statement_cells, statements_in
-from argsum.scorers.methods.filler import filler_classifier_in
+from argsum.scorers.methods.encoders import filler_classifier_in
 from argsum.scorers.methods.training import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
 from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, SideClassifier, side_in
