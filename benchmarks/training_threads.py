@@ -67,7 +67,7 @@ def measure(way: str, steps: int) -> None:
     import django
 
     django.setup()
-    from argsum.scorers.actions.encoder_training import MatchTraining
+    from argsum.scorers.actions.torch_training import MatchTraining
     from argsum.scorers.methods.training import ScorerRecipe, TrainingCell
     from cqa_site.judging.embedding import PACKAGED_MODEL
 

@@ -22,7 +22,7 @@ from argsum.scorers.actions.models import (
     weights_hash,
 )
 from argsum.scorers.actions.scorers import StoredMatrices, match_scorer_of, quality_scorer_of
-from argsum.scorers.actions.seq2seq_training import load_seq2seq
+from argsum.scorers.actions.torch_training import load_seq2seq
 from argsum.scorers.methods.training import (
     BEAMS,
     MOST_TOKENS_OUT,

@@ -23,9 +23,8 @@ from argsum.scorers.methods.training import (
 from argsum.scorers.models import Scorer
 from cqa_site.judging.training import Say, TrainingProgress, alone
 
-from .encoder_training import train_members
 from .models import BiEncoder, checkpoint_of, resolve, trained_folder, weights_hash
-from .seq2seq_training import WriterTraining
+from .torch_training import WriterTraining, train_members
 from .training_data import (
     DEV,
     TEST,

@@ -38,10 +38,10 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, cancel, enqueue, refusing
 from cqa_site.runs.models import Job
 
-from .encoder_training import train_members
 from .models import SHIPPED, SUMS, ScorerRefused, checkpoint_of, resolve, trained_folder
 from .models import WEIGHTS as WEIGHT_FILES
 from .scorers import keep_new
+from .torch_training import train_members
 from .trainers import CARD, train
 from .training_data import (
     DEV,

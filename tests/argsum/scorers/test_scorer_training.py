@@ -7,7 +7,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from argsum.datasets.models import CellArgument
-from argsum.scorers.actions import encoder_training, trainers, training_data
+from argsum.scorers.actions import torch_training, trainers, training_data
 from argsum.scorers.actions import training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, trained_folder
 from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
@@ -71,13 +71,13 @@ def test_a_training_ends_early_where_dev_gets_no_better(data, study, dataset, mo
 
 def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dataset, monkeypatch):
     read = []
-    usual = encoder_training.MatchTraining._vectors
+    usual = torch_training.MatchTraining._vectors
 
     def noted(self, texts):
         read.extend(texts)
         return usual(self, texts)
 
-    monkeypatch.setattr(encoder_training.MatchTraining, "_vectors", noted)
+    monkeypatch.setattr(torch_training.MatchTraining, "_vectors", noted)
     made = trained(ask(study, dataset, recipe=replace(RECIPE, steps=2, uses_topic=True)))
     assert made.uses_topic
     assert "`topic: text`" in made.card
