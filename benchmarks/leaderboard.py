@@ -85,7 +85,7 @@ def say(name: str, seconds: float, note: str = "") -> None:
 def measure_methods(options: argparse.Namespace) -> pd.DataFrame:
     from benchmark.leaderboard.methods.board import make_board
     from benchmark.leaderboard.methods.options import BoardOptions
-    from benchmark.rubrics.methods.compqa_rubric import COMPQA
+    from benchmark.rubrics.methods.rubric import COMPQA
 
     maxima = {each.key: each.maximum for each in COMPQA.criteria}
     groups = {each.key: [c.key for c in COMPQA.of_group(each.key)] for each in COMPQA.groups}

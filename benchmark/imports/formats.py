@@ -11,7 +11,7 @@ from django.utils.translation import ngettext_lazy
 from annotation.imports.formats import AnswersFormat
 from annotation.imports.samples import ANSWER_FILE, ANSWERS, PAIR
 from benchmark.imports.methods.columns import guess_columns
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.files.actions.imports import Reconciliation
 from cqa_site.files.format_parts import (
     Look,

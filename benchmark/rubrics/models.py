@@ -7,8 +7,8 @@ from django.db.models import Max
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
 from benchmark.rubrics.methods.rubric import (
+    COMPQA,
     Rubric,
     rubric_from_dict,
     rubric_sha256,

@@ -23,8 +23,7 @@ from benchmark.rubrics.forms import (
     read_draft,
     shown_errors,
 )
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import MOST_CRITERIA, Rubric, rubric_text
+from benchmark.rubrics.methods.rubric import COMPQA, MOST_CRITERIA, Rubric, rubric_text
 from benchmark.rubrics.models import RubricVersion, save_rubric
 from benchmark.rubrics.reports import use_of, versions_with_counts
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page

@@ -18,8 +18,7 @@ from annotation.answers.methods.answer_text import (
     word_places,
 )
 from annotation.answers.methods.segments import LEAST_WORDS, repeated_places
-from benchmark.rubrics.methods.compqa_rubric import FEWEST_SENTENCES, MOST_SENTENCES
-from benchmark.rubrics.methods.rubric import HINTS
+from benchmark.rubrics.methods.rubric import FEWEST_SENTENCES, HINTS, MOST_SENTENCES
 
 # Which answers a scoring round takes, and which of them several people score.
 #

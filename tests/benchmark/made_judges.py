@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from benchmark.judges.actions.kind import GROUP, PROMPTS, SHEET
 from benchmark.judges.actions.targets import target_of
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.rubrics.models import default_rubric
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Study, User

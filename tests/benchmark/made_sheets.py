@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import Rubric, rubric_from_dict, rubric_to_dict
+from benchmark.rubrics.methods.rubric import COMPQA, Rubric, rubric_from_dict, rubric_to_dict
 
 SYSTEMS = ("gpt4", "llama3", "mixtral", "yahoo")
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.files.actions.imports import ImportOutcome, import_path
 
 KEYS = list(COMPQA.keys)

@@ -16,7 +16,7 @@ from benchmark.leaderboard.methods import paper
 from benchmark.papers.reports.paper import agreement_values, score_values
 from benchmark.papers.reports.release import PEOPLE, our_sheets, paper_sheets, read_release
 from benchmark.papers.reports.study import study_reproduction
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import Rater, Study

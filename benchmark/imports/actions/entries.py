@@ -31,8 +31,7 @@ from benchmark.imports.methods.score_files import (
     read_judged_file,
 )
 from benchmark.judges.methods.judgements import Judgement, JudgementState
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import rubric_sha256, rubric_to_dict
+from benchmark.rubrics.methods.rubric import COMPQA, rubric_sha256, rubric_to_dict
 from benchmark.rubrics.models import RubricVersion
 from cqa_site.files.actions.imports import (
     Flag,

@@ -69,7 +69,7 @@ def guess_columns(columns: Sequence[str], rubric: Rubric) -> dict[str, str]:
 
     Examples
     --------
-    >>> from benchmark.rubrics.methods.compqa_rubric import COMPQA
+    >>> from benchmark.rubrics.methods.rubric import COMPQA
     >>> guess = guess_columns(["Answer ID", "Annotator", "C1", "Aspects announced"], COMPQA)
     >>> guess["answer"], guess["rater"], guess["C1"], guess["C3"]
     ('Answer ID', 'Annotator', 'C1', 'Aspects announced')

@@ -13,7 +13,7 @@ from benchmark.imports.actions.reconciliation import boards_once
 from benchmark.imports.methods.columns import guess_columns
 from benchmark.imports.methods.individual_sheets import is_own_sheets
 from benchmark.imports.methods.score_files import judge_of
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.files.actions.imports import ImportOutcome, ImportRefused, import_path
 from cqa_site.files.formats import format_of
 from cqa_site.people.models import Study

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.methods.rubric import COMPQA, Rubric
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
 PEOPLE = "people"

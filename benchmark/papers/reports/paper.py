@@ -10,8 +10,7 @@ import pandas as pd
 
 from benchmark.imports.methods.individual_sheets import OwnSheets, shared_sheets
 from benchmark.leaderboard.methods import paper as recipes
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import Rubric
+from benchmark.rubrics.methods.rubric import COMPQA, Rubric
 from cqa_site.reproduction.figures import (
     Key,
     MeasuredFigure,

@@ -24,7 +24,7 @@ from benchmark.imports.methods.individual_sheets import OwnSheets, is_own_sheets
 from benchmark.imports.methods.score_files import JudgedFile, judge_of, read_judged_file
 from benchmark.judges.methods.judgements import JudgementState
 from benchmark.leaderboard.methods.paper import ANSWER, with_totals
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.reproduction.figures import Key, MeasuredFigure, PrintedFigure
 
 from .layouts import (

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 # A rubric: criteria with levels, in groups, each group and the whole with a maximum.
@@ -393,3 +394,8 @@ def rubric_text(rubric: Rubric) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+# As the criterion of length says; its sentences are counted by code.
+FEWEST_SENTENCES, MOST_SENTENCES = 12, 20
+COMPQA = rubric_from_dict(json.loads(Path(__file__).with_name("compqa.json").read_text("utf-8")))

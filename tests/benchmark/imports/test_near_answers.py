@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotation.answers.models import Answer
 from benchmark.imports.methods.columns import guess_columns
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import import_path

@@ -6,7 +6,7 @@ from annotation.answers.models import Answer, System
 from annotation.corpus.models import Question
 from annotation.generation.actions.answer_runs import condition
 from benchmark.imports.methods.columns import guess_columns, read_field
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.rubrics.models import default_rubric, save_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import ImportRefused

@@ -14,7 +14,7 @@ from benchmark.judges.actions.targets import (
     target_of,
 )
 from benchmark.judges.methods.canaries import ScoringCallKey
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.rubrics.models import default_rubric, save_rubric
 from benchmark.scoring.models import ProbeResult, ScoreSheet, ScoringRun
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table

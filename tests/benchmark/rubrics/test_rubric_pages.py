@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from benchmark.rubrics.forms import criterion_rows, draft_of, group_rows, read_draft
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.rubrics.models import RubricVersion, default_rubric, save_rubric
 from cqa_site.people.models import AuditEvent
 from tests import cast

@@ -5,8 +5,7 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
 from benchmark.leaderboard.reports.snapshot import board_table
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
-from benchmark.rubrics.methods.rubric import RESERVED
+from benchmark.rubrics.methods.rubric import COMPQA, RESERVED
 from benchmark.rubrics.models import RubricVersion, default_rubric, save_rubric
 from benchmark.scoring.models import ScoreSheet
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table

@@ -23,7 +23,7 @@ from benchmark.preferences.methods.pair_planning import plan_pairs
 from benchmark.preferences.methods.pairs import Candidate
 from benchmark.preferences.methods.ranking import rank_by_preference
 from benchmark.preferences.methods.verdict_tables import Verdicts
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.scoring.methods import length_points, sentence_places
 from cqa_site.stats.estimate import to_json
 from tests.benchmark.leaderboard import made_boards

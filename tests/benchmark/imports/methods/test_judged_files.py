@@ -7,7 +7,7 @@ import pytest
 from benchmark.imports.methods import individual_sheets
 from benchmark.imports.methods.score_files import read_judged_file
 from benchmark.judges.methods.judgements import JudgementState
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.tabular import UnreadableFile
 from tests.benchmark.small_rubric import SMALL
 

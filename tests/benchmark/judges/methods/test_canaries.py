@@ -14,7 +14,7 @@ from benchmark.judges.methods.canaries import (
     places_of_canaries,
     plant,
 )
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 
 
 def test_what_is_planted_stands_behind_the_answer_and_is_what_the_judge_would_say():

@@ -16,7 +16,7 @@ from benchmark.judges.methods.judgements import (
     read_judgement,
     read_scores,
 )
-from benchmark.rubrics.methods.compqa_rubric import COMPQA
+from benchmark.rubrics.methods.rubric import COMPQA
 from tests.benchmark.small_rubric import SMALL
 
 GOOD = {str(number): 1 for number in range(1, 16)}

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.rubrics.methods.compqa_rubric import COMPQA, FEWEST_SENTENCES, MOST_SENTENCES
 from benchmark.rubrics.methods.rubric import (
+    COMPQA,
+    FEWEST_SENTENCES,
+    MOST_SENTENCES,
     RubricError,
     canonical_json,
     rubric_from_dict,
