@@ -6,8 +6,9 @@ class AnnotationConfig(AppConfig):
     label = "annotation"
 
     def ready(self) -> None:
-        from annotation import tasks  # noqa: F401  handlers of jobs register themselves
+        from annotation import background  # noqa: F401  handlers of jobs register themselves
         from annotation.answers.reports import find_violations
+        from annotation.background import register_kinds
         from annotation.consensus.actions import consensus
         from annotation.consensus.actions.decisions import disputes_in
         from annotation.consensus.reports import agreed_labels, known_labels
@@ -19,7 +20,6 @@ class AnnotationConfig(AppConfig):
         from annotation.labelling.actions.blocks import LABELS
         from annotation.menu import FINDERS, study_entries
         from annotation.quality.actions import check_rater
-        from annotation.run_kinds import register_kinds
         from annotation.study.paths import JUDGE, RELEVANCE
         from cqa_site.results import snapshots as results
         from cqa_site.rounds.kind import register

@@ -1,19 +1,28 @@
-"""The app's kinds of runs: hooks for the engine, and content of their pages."""
+"""Background work of this app: kinds of runs with their pages, and handlers of jobs."""
 
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.faithfulness.actions import coherence
+from annotation.consensus.actions import consensus
+from annotation.exports.actions import EXPORTS
+from annotation.faithfulness.actions import coherence, figures
 from annotation.faithfulness.actions.coherence import COHERENCE as COHERENCE_PREVIEW
 from annotation.faithfulness.reports.tables import COHERENCE_CALLS
+from annotation.figures import actions as snapshots
 from annotation.generation.actions import prompts as answer_prompts
 from annotation.generation.actions.answer_runs import ANSWERS as ANSWERS_PREVIEW
 from annotation.generation.actions.answer_runs import AnswersKind
 from annotation.generation.reports import ANSWERS_CALLS
-from annotation.judges.actions import relevance_judge
+from annotation.judges.actions import relevance_judge, trained_judge
 from annotation.judges.actions.relevance_judge import RELEVANCE as RELEVANCE_PREVIEW
 from annotation.judges.reports.results import RELEVANCE_CALLS
+from annotation.retrieval.actions import arguments as retrieval_cam
+from annotation.retrieval.actions import corpora as retrieval_corpora
+from cqa_site.files.actions.exports import FOLDERS, register
+from cqa_site.judging.packages import PackagePart
+from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register
 from cqa_site.runs.models import Run
+from cqa_site.web.storage import chore
 
 
 def register_kinds() -> None:
@@ -70,3 +79,22 @@ class Coherence(coherence.CoherenceKind, RunKind):
     call_subjects = COHERENCE_CALLS
     view_path = "annotation.faithfulness.views.faithfulness.run_page"
     start_path = "annotation.faithfulness.api.faithfulness.COHERENCE"
+
+
+# Handlers of jobs, and periodic chores.
+
+
+handles(snapshots.JOB)(snapshots.make_snapshot)
+handles(consensus.JOB)(consensus.make_final_labels)
+register(EXPORTS)
+handles(trained_judge.JOB, needs=PackagePart.LANGUAGE, is_long=True)(
+    trained_judge.make_trained_judge
+)
+handles(figures.JOB, is_long=True)(figures.make_figures)
+handles(retrieval_corpora.CHECK_JOB)(retrieval_corpora.check_corpus)
+handles(retrieval_corpora.LOAD_JOB, is_long=True)(retrieval_corpora.load_corpus)
+handles(retrieval_corpora.DELETE_JOB, is_long=True)(retrieval_corpora.delete_corpus)
+handles(retrieval_cam.JOB, sends=True)(retrieval_cam.ask_cam)
+
+chore("corpora nobody loaded")(retrieval_corpora.discard_old_corpora)
+FOLDERS[retrieval_corpora.FOLDER] = retrieval_corpora.stored_names
