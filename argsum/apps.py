@@ -7,11 +7,12 @@ class ArgsumConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.demo.actions import add_part
-        from argsum import tasks  # noqa: F401  handlers of jobs register themselves
+        from argsum import background  # noqa: F401  handlers of jobs register themselves
         from argsum.analysis.reports import extensions
         from argsum.auditing.actions import AUDITING
         from argsum.auditing.blindness import answerable_rounds
         from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
+        from argsum.background import register_kinds
         from argsum.counting.actions.rounds import COUNTING
         from argsum.counting.imports.formats import register_count_imports
         from argsum.datasets.imports.formats import register_argument_imports
@@ -19,7 +20,6 @@ class ArgsumConfig(AppConfig):
         from argsum.leaderboard.actions import KEY_POINTS
         from argsum.navigation import COMMENTS, DATASETS, SURVEYS, key_point_entries
         from argsum.prose.reports import printed_summary
-        from argsum.run_kinds import register_kinds
         from argsum.surveys.imports.formats import register_survey_imports
         from cqa_site.results import snapshots as results
         from cqa_site.rounds.kind import register
