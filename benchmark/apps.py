@@ -7,12 +7,12 @@ class BenchmarkConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.demo.actions import add_part
-        from benchmark import tasks  # noqa: F401  handlers of jobs register themselves
+        from benchmark import background  # noqa: F401  handlers of jobs register themselves
+        from benchmark.background import register_kinds
         from benchmark.imports.formats import register_score_imports
         from benchmark.leaderboard.actions import BOARDS
         from benchmark.navigation import ANSWERS, RUBRICS, score_entries
         from benchmark.preferences.kind import PREFERRING
-        from benchmark.run_kinds import register_kinds
         from benchmark.scoring.actions import SCORING
         from benchmark.scoring.reports.sheets import find_violations
         from cqa_site.results import snapshots as results

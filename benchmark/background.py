@@ -1,10 +1,12 @@
-"""Run kinds of this app: their implementations for the engine, and their pages."""
+"""Background work of this app: kinds of runs with their pages, and handlers of jobs."""
 
 from django.utils.translation import gettext_lazy as lazy
 
 from benchmark.judges import reports as scoring_calls
 from benchmark.judges.actions import kind as scoring_judge
+from benchmark.leaderboard import actions as boards
 from benchmark.preferences import kind
+from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register
 
 
@@ -38,3 +40,10 @@ class PreferenceRunKind(kind.PreferringKind, RunKind):
     call_subjects = kind.SUBJECTS
     view_path = "benchmark.preferences.views.run_page"
     start_path = "benchmark.preferences.api.START"
+
+
+# Handlers of jobs, and periodic chores.
+
+
+handles(boards.JOB)(boards.make_board)
+handles(boards.SLICE_JOB)(boards.make_slice)
