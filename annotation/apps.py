@@ -6,7 +6,6 @@ class AnnotationConfig(AppConfig):
     label = "annotation"
 
     def ready(self) -> None:
-        from annotation import background  # noqa: F401  handlers of jobs register themselves
         from annotation.answers.reports import find_violations
         from annotation.background import register_kinds
         from annotation.consensus.actions import consensus

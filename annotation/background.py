@@ -17,7 +17,8 @@ from annotation.judges.actions.relevance_judge import RELEVANCE as RELEVANCE_PRE
 from annotation.judges.reports.results import RELEVANCE_CALLS
 from annotation.retrieval.actions import arguments as retrieval_cam
 from annotation.retrieval.actions import corpora as retrieval_corpora
-from cqa_site.files.actions.exports import FOLDERS, register
+from cqa_site.files.actions.exports import FOLDERS
+from cqa_site.files.actions.exports import register as register_exports
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register
@@ -86,7 +87,7 @@ class Coherence(coherence.CoherenceKind, RunKind):
 
 handles(snapshots.JOB)(snapshots.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
-register(EXPORTS)
+register_exports(EXPORTS)
 handles(trained_judge.JOB, needs=PackagePart.LANGUAGE, is_long=True)(
     trained_judge.make_trained_judge
 )

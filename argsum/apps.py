@@ -7,7 +7,6 @@ class ArgsumConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.demo.actions import add_part
-        from argsum import background  # noqa: F401  handlers of jobs register themselves
         from argsum.analysis.reports import extensions
         from argsum.auditing.actions import AUDITING
         from argsum.auditing.blindness import answerable_rounds

@@ -7,7 +7,6 @@ class BenchmarkConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.demo.actions import add_part
-        from benchmark import background  # noqa: F401  handlers of jobs register themselves
         from benchmark.background import register_kinds
         from benchmark.imports.formats import register_score_imports
         from benchmark.leaderboard.actions import BOARDS

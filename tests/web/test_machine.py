@@ -22,7 +22,7 @@ import os, sys
 assert "torch" not in sys.modules and "numba" not in sys.modules
 print(*(os.environ[name] for name in {NAMES!r}))
 """
-TRAINS = "from argsum.scorers.actions import encoder_training; import torch"
+TRAINS = "from argsum.scorers.actions import torch_training; import torch"
 
 
 def run(code, folder, **changed):

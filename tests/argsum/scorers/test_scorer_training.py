@@ -14,7 +14,7 @@ from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
 from argsum.scorers.actions.training_data import data_of
 from argsum.scorers.methods.training import ScorerRecipe
 from argsum.scorers.models import Scorer
-from cqa_site.judging import training as torch_training
+from cqa_site.judging import training as torch_loop
 from cqa_site.runs.jobs import StaleWorker
 from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset
@@ -87,17 +87,17 @@ def test_the_topic_stands_before_all_that_is_learned_and_judged(data, study, dat
 
 
 def test_a_second_training_waits_and_can_be_cancelled(data, study, dataset, monkeypatch):
-    monkeypatch.setattr(torch_training, "WAITING", 0.01)
+    monkeypatch.setattr(torch_loop, "WAITING", 0.01)
     said = []
 
     def cancelled(done, total, note=""):
         said.append(note)
         raise StaleWorker
 
-    with torch_training.ONE_AT_A_TIME, pytest.raises(StaleWorker):
+    with torch_loop.ONE_AT_A_TIME, pytest.raises(StaleWorker):
         trainers.train(ask(study, dataset), data_of("match", dataset), cancelled)
     assert said == ["waiting for other training to finish"]
-    assert not torch_training.ONE_AT_A_TIME.locked()
+    assert not torch_loop.ONE_AT_A_TIME.locked()
 
 
 def test_members_are_averaged_and_a_kill_changes_nothing(data, study, dataset):
@@ -203,7 +203,7 @@ def test_a_torn_checkpoint_is_none_and_one_model_read_in_two_ways_keeps_two_matr
     """Cosines must never stand for the scores of a model that reads both texts."""
     for content in (b"", b"\x80\x02torn"):
         (tmp_path / "x.checkpoint").write_bytes(content)
-        assert torch_training.read(tmp_path / "x.checkpoint") is None
+        assert torch_loop.read(tmp_path / "x.checkpoint") is None
     about = {"task": "match", "sha256": "a", "state": "ready", "base_model": "all-MiniLM-L6-v2"}
     kinds = ("bi_encoder", "cross_encoder")
     one, other = (Scorer(study=study, name=kind, kind=kind, **about) for kind in kinds)
