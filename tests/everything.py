@@ -384,7 +384,9 @@ def add_scores(world):
     world.scoring_run = make_scoring_run(study, world.endpoint, boss, replicates=2, params=params)
     world.judged_sheet = world.scoring_run.score_sheets.first()
     world.open_scoring = make_scoring_round(study, boss)
-    world.draft_scoring = make_scoring_round(study, boss, opens=False, name="Draft")
+    examples = (study.answers.order_by("pk").last(),)
+    draft = {"examples": examples, "opens": False, "name": "Draft"}
+    world.draft_scoring = make_scoring_round(study, boss, **draft)
     world.closed_scoring = make_scoring_round(study, boss, name="Closed", overlap_share=1.0)
     add_control_item(world)
     close_round(round_=world.closed_scoring, actor=boss)
