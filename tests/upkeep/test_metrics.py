@@ -118,22 +118,24 @@ def test_whatever_is_asked_for_there_are_few_labels():
 
 
 TWO_PROCESSES = """
-import os, subprocess, sys
+import django, os, subprocess, sys
 from pathlib import Path
-from cqa_site.upkeep.watching import counting
+django.setup()
+from cqa_site.upkeep.watching import requests
 child = '''
-import sys
+import django, sys
 from pathlib import Path
-from cqa_site.upkeep.watching import counting
-counting.share(Path(sys.argv[1]))
-counting.count_request("home", "GET", 200, 0.03)
+django.setup()
+from cqa_site.upkeep.watching import requests
+requests.share(Path(sys.argv[1]))
+requests.count_request("home", "GET", 200, 0.03)
 '''
 for _ in range(2):
     subprocess.run([sys.executable, "-c", child, sys.argv[1]], check=True)
 (own,) = Path(sys.argv[1]).iterdir()
-os.environ[counting.SHARED] = str(own)
+os.environ[requests.SHARED] = str(own)
 from prometheus_client import generate_latest
-sys.stdout.buffer.write(generate_latest(counting.counted()))
+sys.stdout.buffer.write(generate_latest(requests.counted()))
 """
 
 
