@@ -254,7 +254,7 @@ def test_annotator_is_not_led_to_a_label_round_that_is_not_open(study, people):
         assert "Round 1" not in text
 
 
-@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 31)])
+@pytest.mark.parametrize(("role", "limit"), [("annotator", 7), ("expert", 24), ("researcher", 33)])
 @pytest.mark.long
 def test_page_costs_the_same_for_many_label_rounds(
     study, people, role, limit, django_assert_max_num_queries
