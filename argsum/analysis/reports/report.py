@@ -293,10 +293,10 @@ def _says(first: ReportedPoint | None, number: int, covered: Share) -> str:
     if first is None:
         return _("No key points to show.")
     says = ngettext(
-        "%(n)s key point represents %(covered)s of %(total)s statements. The most frequent one, "
-        "in %(share)s of the %(unit)s: %(text)s",
-        "%(n)s key points represent %(covered)s of %(total)s statements. The most frequent one, "
-        "in %(share)s of the %(unit)s: %(text)s",
+        "%(n)s key point represents %(covered)s of %(total)s statements. The program finds "
+        "the most frequent one in %(share)s of the %(unit)s: %(text)s",
+        "%(n)s key points represent %(covered)s of %(total)s statements. The program finds "
+        "the most frequent one in %(share)s of the %(unit)s: %(text)s",
         number,
     )
     return says % {
@@ -399,11 +399,11 @@ def theme_note(theme: ReportedTheme) -> str:
 
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
-    """Return the share of all comments, or both bounds of it where some only perhaps belong."""
+    """Return the sure share of all comments and, where it is larger, that with perhaps."""
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
-        return _("up to %s") % share
-    return share if sure == share else _("%(sure)s to %(all)s") % {"sure": sure, "all": share}
+        return _("perhaps %s") % share
+    return share if sure == share else _("%(sure)s, perhaps %(all)s") % {"sure": sure, "all": share}
 
 
 def note_of(point: ReportedPoint) -> str:
