@@ -116,8 +116,8 @@ ROUNDS = RoundPages(
         ListColumn(lazy("Key point"), lambda item: item.pair.text, css="question"),
         ListColumn(lazy("Comment"), _excerpt),
         ListColumn(lazy("Placed"), lambda item: item.pair.get_band_display()),
-        ListColumn(lazy("Probability"), _probability, css="number"),
     ),
+    draw=(ListColumn(lazy("Probability"), _probability, css="number"),),
     drawn=_drawn,
 )
 

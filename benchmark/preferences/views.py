@@ -163,8 +163,8 @@ ROUNDS = RoundPages(
         ListColumn(lazy("First system"), lambda item: item.pair.first.system),
         ListColumn(lazy("Second system"), lambda item: item.pair.second.system),
         ListColumn(lazy("Condition"), _written),
-        ListColumn(lazy("Known better"), _better),
     ),
+    draw=(ListColumn(lazy("Known better"), _better),),
     drawn=_drawn,
 )
 

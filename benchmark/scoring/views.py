@@ -293,8 +293,8 @@ ROUND_PAGES = RoundPages(
         ListColumn(lazy("Question"), lambda item: item.answer.question, _address, "question"),
         ListColumn(lazy("System"), lambda item: item.answer.system),
         ListColumn(lazy("Condition"), lambda item: item.answer.condition),
-        ListColumn(lazy("Draw probability"), _probability, css="number"),
     ),
+    draw=(ListColumn(lazy("Draw probability"), _probability, css="number"),),
     drawn=_drawn,
 )
 urlpatterns += round_urls(ROUND_PAGES, "scores/rounds/", "round_id")

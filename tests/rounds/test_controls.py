@@ -289,7 +289,7 @@ def test_pages_set_take_and_show(controlled, django_assert_max_num_queries):
             text = client.get(page).text
         counts.append(len(captured))
     assert counts[1] == counts[2] <= 25
-    assert text.count('<tr><td class="number">') == N_CONTROLS
+    assert text.count('<tr><td class="number" data-head="#">') == N_CONTROLS
     item = controlled.kind.Item.objects.filter(round=controlled.round, known__isnull=True).first()
     form = reverse("round_control", args=[*ids, item.position])
     assert client.get(form).status_code == 200

@@ -46,7 +46,8 @@ class ExampleForm(forms.Form):
         self.parts = sheet_kind_of(round_).answer_fields(round_)
         for name, field in self.parts.items():
             label = _("Reason for %s") % name if len(self.parts) > 1 else _("Reason")
-            why = forms.CharField(label=label, max_length=LONGEST_NOTE, required=False)
+            box = forms.Textarea({"rows": 2})
+            why = forms.CharField(label=label, max_length=LONGEST_NOTE, required=False, widget=box)
             self.fields |= {name: field, f"why-{name}": why}
 
     @property

@@ -77,6 +77,8 @@ class RoundPages:
     columns: tuple[ListColumn, ...] = ()
     people: tuple[ListColumn, ...] = ()
     things: tuple[ListColumn, ...] = ()
+    # What drawn items have besides that.
+    draw: tuple[ListColumn, ...] = ()
     # How the items were drawn: what, and its value.
     drawn: Callable[[Any], list[tuple[Any, Any]]] = lambda round_: []
     initial: Callable[[HttpRequest, Study], dict[str, Any]] = lambda request, study: {}

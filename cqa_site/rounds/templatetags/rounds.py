@@ -21,6 +21,7 @@ def cell(column: ListColumn, row: Any) -> dict[str, Any]:
     """Render a row's value for a column; a dash if empty."""
     return {
         "css": column.css,
+        "head": column.head,
         "value": column.value(row),
         "link": column.link(row) if column.link else "",
     }
