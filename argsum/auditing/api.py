@@ -99,6 +99,7 @@ class AuditSheetSerializer(ReadSerializer):
             "replicate",
             "state",
             "is_extra",
+            "is_example",
             "known",
             "answer",
             "submitted_at",

@@ -110,6 +110,7 @@ class CountSheetSerializer(ReadSerializer):
             "replicate",
             "state",
             "is_extra",
+            "is_example",
             "known",
             "references",
             "summaries",

@@ -259,8 +259,9 @@ def plan_round(
     planned = planned or PreferenceRound(study=study, created_by=actor)
     candidates = _candidates(study, plan)
     past_pairs = _asked(study, planned) if plan.leave_out_used else set()
-    examples = examples_of(planned).values_list("pair__first", "pair__second")
-    past_pairs |= {frozenset(pair) for pair in examples}
+    rows = examples_of(planned).values_list("pair__first", "pair__second")
+    examples = {frozenset(pair) for pair in rows}
+    past_pairs |= examples
     try:
         drawn = plan_pairs(
             candidates,
@@ -283,6 +284,10 @@ def plan_round(
         taken=past_pairs | {frozenset(pair) for pair in ordinary},
         seed=plan.seed,
     )
+    if examples & {frozenset(pair) for pair in controls}:
+        raise RoundNotReady(
+            _("A given control pair is an example of this round. Remove the example first.")
+        )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))
     planned.recipe = plan.recipe(study, len(candidates), drawn)

@@ -126,6 +126,7 @@ class PreferenceSheetSerializer(ReadSerializer):
             "verdict",
             "known",
             "comment",
+            "is_example",
             "is_extra",
             "submitted_at",
         ]

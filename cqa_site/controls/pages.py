@@ -27,6 +27,7 @@ from cqa_site.rounds.controls import (
     set_tolerance,
     take_offers,
 )
+from cqa_site.rounds.examples import known_text
 from cqa_site.rounds.kind import ControlOffer, RoundNotReady, SheetKind, kind_of
 from cqa_site.rounds.pages.rounds import PAGES
 from cqa_site.rounds.rules.pages import ruled_round
@@ -34,7 +35,7 @@ from cqa_site.web.rest.queries import id_from
 
 from .drift import drift_figure, drift_power
 from .forms import KnownForm, ToleranceForm
-from .reports import ControlReport, control_report, known_text
+from .reports import ControlReport, control_report
 
 BASE = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/controls/"
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater
-from cqa_site.rounds.kind import TaskKind, sheet_kind_of
+from cqa_site.rounds.examples import known_text
+from cqa_site.rounds.kind import sheet_kind_of
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.rules.actions import record_of
 from cqa_site.rounds.rules.measures import FALL, MEASURES
@@ -58,19 +58,6 @@ class ControlReport:
     people: list[PersonOnControls]
     chart: AccuracyChart
     state: str
-
-
-def known_text(kind: TaskKind, round_: Any, known: Mapping[str, Any]) -> str:
-    """Return a known answer in words: a choice by its label, numbers with their names."""
-    fields = kind.answer_fields(round_)
-    texts = []
-    for name, value in known.items():
-        choices = dict(getattr(fields[name], "choices", ()))
-        text = f"{value:g}" if isinstance(value, float) else str(value)
-        is_only = len(known) == 1
-        label = name if len(known) > 2 else fields[name].label
-        texts.append(str(choices.get(value, text)) if is_only else f"{label} {text}")
-    return ", ".join(texts)
 
 
 def control_report(round_: Any) -> ControlReport:

@@ -12,6 +12,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import Count, Max, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
@@ -24,6 +25,7 @@ from .queue import CHUNK, hold_slot, unseen_items
 CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
 # Agreed answers that a page offers.
 OFFERED = 50
+REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choose another item.")
 
 
 @transaction.atomic
@@ -40,9 +42,7 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
     try:
         item.refresh_from_db(fields=["known", "key_points"])
     except ObjectDoesNotExist:
-        raise RoundNotReady(
-            _("The plan was drawn again, and the item is no longer in it. Choose another item.")
-        ) from None
+        raise RoundNotReady(REDRAWN) from None
     if not kind.takes_controls:
         raise RoundNotReady(_("Items of this kind have no right answer."))
     if item.is_example:
@@ -105,11 +105,10 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
     # Locked before the look, so that nobody adds the same item meanwhile.
     stored, kind = _locked(round_), sheet_kind_of(round_)
     known = kind.answer_of(sheet)
-    items = kind.Item._default_manager.filter(round=round_.pk)
-    like = {column: _value(sheet, column) for column in kind.likeness}
-    if item := items.filter(**like).first():
+    if item := item_like(stored, sheet):
         set_control(round_=round_, item=item, known=known, actor=actor)
         return item
+    items = kind.Item._default_manager.filter(round=round_.pk)
     last = items.aggregate(last=Max("position"))["last"] or 0
     subject = {kind.subject: kind.copied(stored, sheet)}
     item = kind.Item._default_manager.create(
@@ -193,8 +192,15 @@ def _comparable(kind: SheetKind, round_: Any) -> QuerySet[Any]:
     return closed.order_by("pk")
 
 
+def item_like(round_: Any, row: Any) -> Any | None:
+    """Return the round's item about the same thing as an item or sheet of another round."""
+    kind = sheet_kind_of(round_)
+    like = {column: _value(row, column) for column in kind.likeness}
+    return kind.Item._default_manager.filter(round=round_.pk, **like).first()
+
+
 def _value(row: Any, column: str) -> Any:
-    """Return the key that a column of `SheetKind.likeness` has in a sheet."""
+    """Return the key that a column of `SheetKind.likeness` has in an item or a sheet."""
     *path, last = column.split("__")
     for name in path:
         row = getattr(row, name)

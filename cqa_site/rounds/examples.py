@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import F, Max
 from django.utils.translation import gettext as _
 
-from .kind import RoundNotReady, SheetKind, sheet_kind_of
+from .kind import RoundNotReady, TaskKind, sheet_kind_of
 from .models import ORDINARY
 from .queue import CHUNK
 
@@ -97,7 +97,7 @@ class AnswerPart:
 
 
 def answer_parts(
-    kind: SheetKind,
+    kind: TaskKind,
     round_: Any,
     known: Mapping[str, Any],
     given: Mapping[str, Any] | None = None,
@@ -125,7 +125,7 @@ def parts_of(sheet: Any, item: Any) -> list[AnswerPart]:
     return answer_parts(kind, sheet.round, known, kind.answer_of(sheet), item.key_notes)
 
 
-def known_text(kind: SheetKind, round_: Any, known: Mapping[str, Any]) -> str:
+def known_text(kind: TaskKind, round_: Any, known: Mapping[str, Any]) -> str:
     """Return a known answer in a line: a single part alone, several with their names."""
     parts = answer_parts(kind, round_, known)
     if len(parts) == 1:

@@ -129,9 +129,9 @@ class TaskKind:
     under: ClassVar[tuple[str, ...]] = ()
     # Words of the glossary that its plan uses.
     terms: ClassVar[tuple[str, ...]] = ()
-    # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     # Whether an item can be a hidden control item, because there is a right answer.
     takes_controls: ClassVar[bool] = False
+    # Whether people of a crowd link may come into its rounds, and the head of the page of links.
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
     # Whether everybody's work is drawn with the round, so that nothing else is served.

@@ -18,7 +18,7 @@ from .rounds import add_items
 NO_CONTROLS = lazy("the blocks of this round have no control items")
 OTHERWISE = lazy("experts chose different labels")
 IN_USE = lazy("already a control item of this round")
-TRAINED_ON = lazy("used for the training before this round")
+TRAINED_ON = lazy("used for the training before a round")
 RUNNING = lazy("an ordinary item of this round, which is running")
 
 
@@ -27,7 +27,9 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Con
     known = {row.argument: row for row in labels}
     columns = ("argument", "control_label")
     present: dict[int, int | None] = dict(label_round.items.values_list(*columns))
-    trained = set(trained_on(label_round).values_list("pk", flat=True))
+    # Of any round: who trained on an argument saw its known label.
+    rounds = LabelRound.objects.filter(study=label_round.study_id).only("recipe")
+    trained = set(trained_on(*rounds).values_list("pk", flat=True))
     is_draft = label_round.state == LabelRound.State.DRAFT
 
     def reason(row: KnownLabel) -> str | Promise:

@@ -53,10 +53,10 @@ def keep_training(label_round: LabelRound, chosen: dict[int, int]) -> None:
     label_round.save(update_fields=["recipe"])
 
 
-def trained_on(label_round: LabelRound) -> QuerySet[Argument]:
-    """Return the arguments on which people train before the round."""
-    ids = [public_id for public_id, _label in label_round.recipe.get(TRAINING, [])]
-    return Argument.objects.filter(study=label_round.study_id, public_id__in=ids)
+def trained_on(*label_rounds: LabelRound) -> QuerySet[Argument]:
+    """Return the arguments on which people train before the rounds."""
+    ids = [pair[0] for row in label_rounds for pair in row.recipe.get(TRAINING, [])]
+    return Argument.objects.filter(public_id__in=ids)
 
 
 def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -> None:

@@ -9,9 +9,9 @@ from django.db import transaction
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from ..controls import agreed_answers
+from ..controls import REDRAWN, agreed_answers, item_like
 from ..examples import add_example, examples_of, known_items
-from ..kind import sheet_kind_of
+from ..kind import RoundNotReady, sheet_kind_of
 from ..lifecycle import locked_round
 from ..models import Round
 
@@ -48,10 +48,14 @@ def _thing(row: Any) -> Any:
 
 @transaction.atomic
 def take_offer(*, round_: Any, offer: OfferedExample, actor: User) -> Any:
-    """Add an offered answer to the examples of a draft; raises RoundNotReady."""
-    thing = sheet_kind_of(round_).copied(round_, offer.row)
+    """Add an offered answer to the examples of a draft, once; raises RoundNotReady."""
+    stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
+    item = item_like(stored, offer.row)
+    if item is not None and item.is_example:
+        return item
+    thing = getattr(item, kind.subject) if item else kind.copied(stored, offer.row)
     return set_example(
-        round_=round_, thing=thing, known=offer.known, notes=offer.notes, actor=actor
+        round_=stored, thing=thing, known=offer.known, notes=offer.notes, actor=actor
     )
 
 
@@ -67,15 +71,17 @@ def set_example(
     """Make a thing an example of a draft with its known answer, or with None delete the example.
 
     An item that was drawn for the work becomes an example and is no longer part of the work.
-    Raises RoundNotReady if the round is no draft.
+    Raises RoundNotReady if the round is no draft, or was drawn again and has another thing.
     """
-    stored = locked_round(round_, Round.State.DRAFT)
-    subject = {sheet_kind_of(round_).subject: thing}
-    item = examples_of(stored).filter(**subject).first()
-    if known is None:
-        examples_of(stored).filter(**subject).delete()
-    else:
+    stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
+    item = examples_of(stored).filter(**{kind.subject: thing}).first()
+    if known is not None:
+        if not type(thing)._default_manager.filter(pk=thing.pk).exists():
+            raise RoundNotReady(REDRAWN)
         item = add_example(stored, thing, known, notes)
+    elif item is not None:
+        # Of a sample, with its thing: what stays would count as drawn.
+        (getattr(item, kind.subject) if kind.is_sample else item).delete()
     if item is not None:
         verb = "example_removed" if known is None else "example_set"
         about = f"{stored.name}: {item.position}"

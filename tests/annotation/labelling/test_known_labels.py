@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.actions.decisions import adjudicate, undo_last
+from annotation.labelling.actions.exercises import keep_training
 from annotation.labelling.actions.rounds import save_version
 from annotation.labelling.actions.serving import how_far
 from annotation.labelling.models.rounds import Assignment, Item
@@ -109,6 +110,14 @@ def test_a_draft_takes_all_that_are_settled_and_its_ordinary_items_become_contro
     lab.target.controls_per_block = 0
     lab.target.save()
     assert set(lab.offers().values()) == {"the blocks of this round have no control items"}
+
+
+def test_what_trains_people_before_another_round_is_no_control(lab):
+    other = make_label_round(lab.study, ordinary=1, controls=0, name="Other")
+    keep_training(other, {lab.arguments[0].pk: 2})
+    assert lab.offers(is_settled=True)[0] == "used for the training before a round"
+    assert lab.take(is_settled=True) == 2
+    assert lab.controls() == {3: 3, 5: 2}
 
 
 def test_nobody_gets_a_control_whose_label_may_be_their_own(lab):

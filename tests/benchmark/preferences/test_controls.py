@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from benchmark.preferences.actions import PreferencePlan, plan_round
 from benchmark.preferences.kind import PREFERRING
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.preferences.reports import choices_of, known_verdict, results_of, with_known
@@ -14,6 +15,7 @@ from cqa_site.rounds.access import decide_rater
 from cqa_site.rounds.controls import set_control
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place
+from cqa_site.rounds.onboarding.examples import set_example
 from cqa_site.rounds.progress import progress_of
 from tests.benchmark.made_scores import make_rater, make_scored_answers
 from tests.benchmark.preferences.made_judges import make_preferring_run, says_later
@@ -103,6 +105,17 @@ def test_given_pairs_are_controls_whatever_their_points_and_part_of_the_share(la
     assert made.items.count() == 8
     (given,) = (item for item in controls(made) if better_of(item) == "Gamma")
     assert (worse_of(given), made.items.filter(pair=given.pair).count()) == ("Alpha", 1)
+
+
+def test_an_example_is_no_control_of_a_new_draw(lab):
+    given = lab.two("Gamma", "Alpha")
+    plan = PreferencePlan(name="Pairs", seed=1, size=4, controls=(given,))
+    about = {"study": lab.study, "plan": plan, "actor": lab.researcher}
+    made = plan_round(**about)
+    (item,) = controls(made)
+    set_example(round_=made, thing=item.pair, known=item.known, actor=lab.researcher)
+    with pytest.raises(RoundNotReady, match="example"):
+        plan_round(**about, round_=made)
 
 
 @pytest.mark.long

@@ -193,3 +193,32 @@ def test_running_rounds_keep_their_examples(draft):
     about = {"thing": getattr(example, draft.kind.subject), "known": None}
     with pytest.raises(RoundNotReady):
         set_example(round_=draft.round, actor=draft.researcher, **about)
+
+
+def test_an_offer_taken_by_two_or_about_an_item_of_the_draft_is_one_example(draft):
+    items = draft.kind.Item.objects.filter(round=draft.round)
+    offer, other = offered_examples(draft.round)[:2]
+    take_offer(round_=draft.round, offer=offer, actor=draft.researcher)
+    (drawn,) = (row for row in offered_examples(draft.round) if row.id == other.id)
+    thing = {draft.kind.subject: draft.kind.copied(draft.round, drawn.row)}
+    items.create(round=draft.round, position=99, **thing)
+    size = items.count()
+    for row in (offer, other):
+        take_offer(round_=draft.round, offer=row, actor=draft.researcher)
+    assert items.count() == size
+    assert items.filter(key_points__isnull=False, known__isnull=True).count() == 2
+
+
+def test_nothing_is_left_of_a_removed_example_or_of_one_drawn_again(draft):
+    take_offer(round_=draft.round, offer=offered_examples(draft.round)[0], actor=draft.researcher)
+    item = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
+    thing = getattr(item, draft.kind.subject)
+    for _again in (1, 2):
+        set_example(round_=draft.round, thing=thing, known=None, actor=draft.researcher)
+    assert not draft.kind.Item.objects.filter(pk=item.pk).exists()
+    if draft.kind.is_sample:
+        assert not draft.round.pairs.filter(items=None).exists()
+        with pytest.raises(RoundNotReady, match="drawn again"):
+            set_example(
+                round_=draft.round, thing=thing, known=draft.work.met, actor=draft.researcher
+            )
