@@ -23,6 +23,7 @@ from cqa_site.rounds.controls import (
     OFFERED,
     control_offers,
     is_undrawn,
+    require_same,
     set_control,
     set_tolerance,
     take_offers,
@@ -92,6 +93,7 @@ def round_control(
     if request.method == "POST" and (is_removal or form.is_valid()):
         known = None if is_removal else form.cleaned_data
         try:
+            require_same(item, request.POST)
             set_control(round_=round_, item=item, known=known, actor=request.user)
         except RoundNotReady as reason:
             messages.error(request, str(reason))

@@ -5,6 +5,7 @@ A control item looks like any other. Everybody gets each once, among their ordin
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from .queue import CHUNK, hold_slot, unseen_items
 CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
 # Agreed answers that a page offers.
 OFFERED = 50
+NOT_OFFERED = lazy("This answer is not offered any more. Choose another one.")
 REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choose another item.")
 
 
@@ -57,6 +59,12 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
         if stored.state != Round.State.DRAFT:
             _turn_sheets(kind, stored, item)
     _note(stored, item, actor, before)
+
+
+def require_same(item: Any, sent: Mapping[str, Any]) -> None:
+    """Raise RoundNotReady if a form is about another item that had the position before."""
+    if sent.get("item", str(item.pk)) != str(item.pk):
+        raise RoundNotReady(REDRAWN)
 
 
 def is_undrawn(kind: SheetKind, item: Any) -> bool:
@@ -138,7 +146,7 @@ def take_offers(
     if source is not None:
         offers = [offer for offer in offers if offer.source.public_id == source]
         if not offers:
-            raise LookupError(_("This answer is not offered any more. Choose another one."))
+            raise LookupError(NOT_OFFERED)
         if offers[0].reason:
             raise RoundNotReady(_("Not possible: %s.") % offers[0].reason)
     else:

@@ -31,7 +31,7 @@ def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
     """Return examples and control items of other rounds whose answers are known in this one, too.
 
     Closed rounds come first, then newer ones; of items about the same thing only the first is
-    returned, and none that is in this round.
+    returned, and none that is in this round or whose answer has other parts than asked here.
     """
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round__study=round_.study_id)
@@ -39,8 +39,10 @@ def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
     others = items.exclude(ORDINARY).exclude(round=round_.pk).filter(kind.fits(round_))
     order = (F("round__closed_at").desc(nulls_last=True), "-round", "position")
     keys: list[int] = []
-    for pk, *like in others.order_by(*order).values_list("pk", *kind.likeness)[:CHUNK]:
-        if tuple(like) not in seen and len(keys) < most:
+    parts = set(kind.answer_fields(round_))
+    columns = ("pk", "key_points", "known", *kind.likeness)
+    for pk, key, known, *like in others.order_by(*order).values_list(*columns)[:CHUNK]:
+        if tuple(like) not in seen and set(key or known) == parts and len(keys) < most:
             seen.add(tuple(like))
             keys.append(pk)
     rows = others.select_related("round", *kind.item_needed).in_bulk(keys)
@@ -70,9 +72,9 @@ def draw_examples(round_: Any, wanted: int) -> None:
     known = known_items(round_, missing) if missing > 0 else []
     if len(known) < missing:
         text = _(
-            "The steps before work need %(wanted)d examples with known answers, but the round "
-            "has %(number)d, and the study has %(known)d others. Add examples, or choose other "
-            "steps."
+            "The round has too few examples with known answers. Needed for the steps before work: "
+            "%(wanted)d, chosen: %(number)d, from other rounds: %(known)d. Add examples, or "
+            "choose other steps."
         )
         about = {"wanted": wanted, "number": wanted - missing, "known": len(known)}
         raise RoundNotReady(text % about)

@@ -17,13 +17,13 @@ from cqa_site.api.base import (
     address,
     require_valid,
 )
-from cqa_site.web.rest.queries import conflict_on
+from cqa_site.web.rest.queries import conflict_on, invalid_on
 
 from ..examples import WHERE, examples_of
 from ..kind import RoundNotReady, sheet_kind_of
 from ..models import Place
 from .example_pages import LONGEST_NOTE, ExampleForm, draft_with_examples
-from .examples import offered_examples, set_example, take_offer
+from .examples import offer_named, offered_examples, set_example, take_offer
 
 KNOWN = "Named like the fields of the known answer: criteria, verdict, counts or answer."
 NOTES = "Reasons by the same names, and `where`: the place in the guideline."
@@ -112,10 +112,8 @@ class OfferedExampleViews(RoundExampleViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Make a known answer an example."""
         wanted = self.read(OfferedExampleInput)["id"]
-        offer = next((row for row in offered_examples(self.round) if row.id == wanted), None)
-        if offer is None:
-            raise ValidationError({"id": ["This is no known answer of another round."]})
-        with conflict_on(RoundNotReady):
+        with conflict_on(RoundNotReady), invalid_on("id", LookupError):
+            offer = offer_named(offered_examples(self.round), wanted)
             take_offer(round_=self.round, offer=offer, actor=request.user)
         return Response(status=204)
 

@@ -16,13 +16,14 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 from ..access import tried_items
+from ..controls import require_same
 from ..examples import WHERE, known_text
 from ..kind import RoundNotReady, SheetKind, kind_of, sheet_kind_of
 from ..models import Round
 from ..pages.rounds import PAGES
 from ..progress import items_of
 from ..rules.pages import ruled_round
-from .examples import offered_examples, set_example, take_offer
+from .examples import offer_named, offered_examples, set_example, take_offer
 from .steps import exercises_wanted
 
 PER_PAGE = 25
@@ -84,11 +85,10 @@ def round_examples(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
     kind: Any = kind_of(round_)
     offers = offered_examples(round_)
     if request.method == "POST":
-        offer = next((row for row in offers if row.id == request.POST.get("offer")), None)
         try:
-            if offer is not None:
-                take_offer(round_=round_, offer=offer, actor=request.user)
-        except RoundNotReady as reason:
+            offer = offer_named(offers, request.POST.get("offer"))
+            take_offer(round_=round_, offer=offer, actor=request.user)
+        except (LookupError, RoundNotReady) as reason:
             messages.error(request, str(reason))
         return redirect("round_examples", study.public_id, any_round_id)
     examples = items_of(round_).filter(key_points__isnull=False)
@@ -125,6 +125,7 @@ def round_example(
         about = {"known": None} if is_removal else {"known": form.known, "notes": form.notes}
         thing = getattr(item, kind.subject)
         try:
+            require_same(item, request.POST)
             set_example(round_=round_, thing=thing, actor=request.user, **about)
         except RoundNotReady as reason:
             messages.error(request, str(reason))

@@ -9,7 +9,7 @@ from django.db import transaction
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from ..controls import REDRAWN, agreed_answers, item_like
+from ..controls import NOT_OFFERED, REDRAWN, agreed_answers, item_like
 from ..examples import add_example, examples_of, known_items
 from ..kind import RoundNotReady, sheet_kind_of
 from ..lifecycle import locked_round
@@ -40,6 +40,14 @@ def offered_examples(round_: Any) -> list[OfferedExample]:
     seen = {getattr(offer.row, f"{kind.subject}_id") for offer in known}
     agreed = [offer for offer in agreed_answers(round_) if _thing(offer.source) not in seen]
     return known + [OfferedExample(row.source, row.known, people=row.people) for row in agreed]
+
+
+def offer_named(offers: list[OfferedExample], named: str | None) -> OfferedExample:
+    """Return the offer with this id; raises LookupError."""
+    for offer in offers:
+        if offer.id == named:
+            return offer
+    raise LookupError(NOT_OFFERED)
 
 
 def _thing(row: Any) -> Any:

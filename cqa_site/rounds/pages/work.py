@@ -49,7 +49,7 @@ from ..kind import SheetKind, SheetNotValid, sheet_kind_of
 from ..models import Round, Sheet
 from ..onboarding.steps import QUALIFICATION, example_attempt
 from ..progress import TaskProgress, how_far
-from ..queue import place_for
+from ..queue import own_sheets, place_for
 from .replies import (
     brought,
     closed_reply,
@@ -322,7 +322,7 @@ def _feedback(face: TaskPages, sheet: Any) -> dict[str, Any]:
     """Return what a person sees after an example: their answer, the known one, and why."""
     subject, kind = f"{face.kind.subject}_id", face.kind
     item = examples_of(sheet.round).get(**{subject: getattr(sheet, subject)})
-    own = shown_sheets(sheet.round, sheet.rater).filter(is_example=True)
+    own = own_sheets(round_=sheet.round, rater=sheet.rater).filter(is_example=True)
     return {
         "parts": face.answers(sheet, item),
         "where": item.key_notes.get(WHERE, ""),

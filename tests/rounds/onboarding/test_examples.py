@@ -72,9 +72,12 @@ def test_a_round_takes_known_answers_of_others_when_it_opens(draft):
 
 
 def test_a_round_without_enough_known_answers_does_not_open(draft):
-    draft.kind.Item.objects.filter(round=draft.first).update(known=None)
-    with pytest.raises(RoundNotReady, match="need 2 examples"):
-        opened(draft)
+    # Of parts that this round does not ask about, as after a change of rubric, none is known.
+    for known in (None, {"other": 1}):
+        draft.kind.Item.objects.filter(round=draft.first).update(known=known)
+        assert offered_examples(draft.round) == []
+        with pytest.raises(RoundNotReady, match="work: 2, chosen: 0"):
+            opened(draft)
 
 
 def test_people_train_qualify_and_qualify_again(draft):
@@ -117,6 +120,23 @@ def test_feedback_comes_after_the_answer_and_nothing_before(draft):
         assert not [secret for secret in secrets if secret in after]
 
 
+def test_practice_is_numbered_in_rounds_that_hide_earlier_sheets(draft):
+    attach(draft.round, None)
+    draft.kind.Round.objects.filter(pk=draft.round.pk).update(repeat_share=0.5)
+    for offer in offered_examples(draft.round)[:6]:
+        take_offer(round_=draft.round, offer=offer, actor=draft.researcher)
+    items = draft.kind.Item.objects.filter(round=draft.round)
+    for item in items.filter(key_points__isnull=True)[:2]:
+        thing = getattr(item, draft.kind.subject)
+        about = {"known": draft.work.met, "actor": draft.researcher}
+        set_example(round_=draft.round, thing=thing, **about)
+    n = items.filter(key_points__isnull=False).count()
+    assert n > 5
+    done = opened(draft).do(at_most=n)
+    page = sign_in(draft.people[0]).get(draft.address("_form", done[-1])).text
+    assert f"Practice {n} of {n}" in page
+
+
 def test_researchers_choose_examples_on_pages(draft, django_assert_max_num_queries):
     client = sign_in(draft.researcher)
     page = reverse("round_examples", args=ids(draft))
@@ -124,7 +144,7 @@ def test_researchers_choose_examples_on_pages(draft, django_assert_max_num_queri
         text = client.get(page).text
     offers = offered_examples(draft.round)
     assert text.count('name="offer"') == len(offers) > 2
-    assert client.post(page, {"offer": "other"}).status_code == 302
+    assert "not offered any more" in client.post(page, {"offer": "other"}, follow=True).text
     assert client.post(page, {"offer": offers[0].id}).status_code == 302
     example = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
     assert example.key_points == draft.work.met
@@ -133,6 +153,12 @@ def test_researchers_choose_examples_on_pages(draft, django_assert_max_num_queri
     assert client.get(form).status_code == 200
     assert client.post(form, {"where": "There"}).status_code == 422
     sent = draft.work.missed | {f"why-{part}": "Because", "where": "There"}
+    # Of a page about another item, which had this position before the plan was drawn again.
+    stale = client.post(form, sent | {"item": example.pk + 1}, follow=True)
+    assert "drawn again" in stale.text
+    example.refresh_from_db()
+    assert example.key_points == draft.work.met
+    assert f'name="item" value="{example.pk}"' in client.get(form).text
     assert client.post(form, sent).status_code == 302
     example.refresh_from_db()
     assert example.key_points == draft.work.missed
