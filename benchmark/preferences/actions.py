@@ -259,8 +259,8 @@ def plan_round(
     planned = planned or PreferenceRound(study=study, created_by=actor)
     candidates = _candidates(study, plan)
     past_pairs = _asked(study, planned) if plan.leave_out_used else set()
-    rows = examples_of(planned).values_list("pair__first", "pair__second")
-    examples = {frozenset(pair) for pair in rows}
+    pairs = examples_of(planned).values_list("pair__first", "pair__second")
+    examples = {frozenset(pair) for pair in pairs}
     past_pairs |= examples
     try:
         drawn = plan_pairs(

@@ -7,18 +7,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from cqa_site.api.base import (
-    CREATE,
-    LIST,
-    AnyRequest,
-    FormInput,
-    Input,
-    Request,
-    S,
-    StudyViews,
-    address,
-    require_valid,
-)
+from cqa_site.api.base import CREATE, LIST, FormInput, Input, Request, S, address, require_valid
 from cqa_site.rounds.controls import (
     CHANGEABLE,
     control_offers,
@@ -26,17 +15,13 @@ from cqa_site.rounds.controls import (
     set_tolerance,
     take_offers,
 )
-from cqa_site.rounds.kind import RoundNotReady, kind_of
-from cqa_site.rounds.models import Place
+from cqa_site.rounds.kind import RoundNotReady
+from cqa_site.rounds.onboarding.example_api import KNOWN, KnownAnswerViews
 from cqa_site.web.rest.queries import conflict_on, invalid_on
 
 from .forms import KnownForm, ToleranceForm
 from .pages import controlled_round, offering_round
 from .reports import control_report
-
-KNOWN = (
-    "Named like the fields of the known answer on the page: criteria, verdict, counts or answer."
-)
 
 
 class KnownInput(Input):
@@ -102,18 +87,11 @@ class PersonOnControlsSerializer(serializers.Serializer[Any]):
     fall_at = serializers.IntegerField(source="fall.signal", allow_null=True, default=None)
 
 
-class HiddenControlViews(StudyViews):
+class HiddenControlViews(KnownAnswerViews):
     """The control items of a round."""
 
-    queryset = Place.objects.none()
     serializer_class: Any = ControlItemSerializer
     find_round = staticmethod(controlled_round)
-    round: Any
-
-    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the round inside the study."""
-        super().initial(request, *args, **kwargs)
-        self.round = self.find_round(self.study, kwargs["any_round_id"])
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """Return the items in the order of the round."""
@@ -123,10 +101,7 @@ class HiddenControlViews(StudyViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Set or remove the known answer of an item; 409 if this is not possible."""
         body = self.read(KnownInput)
-        items = kind_of(self.round).Item._default_manager.filter(round=self.round.pk)
-        item = items.filter(position=body["position"]).first()
-        if item is None:
-            raise ValidationError({"position": ["This round has no such item."]})
+        item = self.item_at(body["position"])
         if (known := body["known"]) is not None:
             form = KnownForm(known, round_=self.round)
             require_valid(form)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
-from cqa_site.rounds.access import tried_items
+from cqa_site.rounds.access import trial_context
 from cqa_site.rounds.controls import (
     CHANGEABLE,
     OFFERED,
@@ -29,7 +29,7 @@ from cqa_site.rounds.controls import (
     take_offers,
 )
 from cqa_site.rounds.examples import known_text
-from cqa_site.rounds.kind import ControlOffer, RoundNotReady, SheetKind, kind_of
+from cqa_site.rounds.kind import ControlOffer, RoundNotReady, SheetKind, kind_of, round_head
 from cqa_site.rounds.pages.rounds import PAGES
 from cqa_site.rounds.rules.pages import ruled_round
 from cqa_site.web.rest.queries import id_from
@@ -98,14 +98,8 @@ def round_control(
         except RoundNotReady as reason:
             messages.error(request, str(reason))
         return _back(round_)
-    tried = [tried.pk for tried in tried_items(round_)]
-    context = _context(round_) | {
-        "form": form,
-        "item": item,
-        "is_undrawn": is_undrawn(kind, item),
-        "number": tried.index(item.pk) + 1 if item.pk in tried else None,
-        "trial": f"{kind.work_page}_trial",
-    }
+    context = _context(round_) | trial_context(round_, item)
+    context |= {"form": form, "is_undrawn": is_undrawn(kind, item)}
     return render(request, "rounds/controls/control.html", context, status=_status(form))
 
 
@@ -169,13 +163,8 @@ def _figure(round_: Any, report: ControlReport) -> Figure:
 
 
 def _context(round_: Any) -> dict[str, Any]:
-    kind = kind_of(round_)
-    return {
-        "study": round_.study,
-        "round": round_,
-        "kind": kind,
-        "face": PAGES[kind.name],
-        "home_name": kind.rounds_page,
+    return round_head(round_) | {
+        "face": PAGES[kind_of(round_).name],
         "is_changeable": round_.state in CHANGEABLE,
         "offers": SimpleLazyObject(lambda: offer_lists(round_)),
     }

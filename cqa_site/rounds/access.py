@@ -358,6 +358,13 @@ def tried_items(round_: Any) -> QuerySet[Any]:
     return rows
 
 
+def trial_context(round_: Any, item: Any) -> dict[str, Any]:
+    """Return the context of a page about one item: the item, and where it can be tried."""
+    tried = [row.pk for row in tried_items(round_)]
+    number = tried.index(item.pk) + 1 if item.pk in tried else None
+    return {"item": item, "number": number, "trial": f"{kind_of(round_).work_page}_trial"}
+
+
 def tried_id(round_: Round, number: int) -> uuid.UUID:
     """Return the same id for an item each time, so that a browser keeps at most one draft."""
     return uuid.uuid5(round_.public_id, f"trial {number}")

@@ -6,18 +6,20 @@ A control item looks like any other. Everybody gets each once, among their ordin
 
 from collections import defaultdict
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
+from .examples import add_item
 from .kind import ControlOffer, RoundNotReady, SheetKind, kind_of, sheet_kind_of
 from .lifecycle import locked_round
 from .models import COUNTED, ORDINARY, Place, Round, Sheet
@@ -116,12 +118,7 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
     if item := item_like(stored, sheet):
         set_control(round_=round_, item=item, known=known, actor=actor)
         return item
-    items = kind.Item._default_manager.filter(round=round_.pk)
-    last = items.aggregate(last=Max("position"))["last"] or 0
-    subject = {kind.subject: kind.copied(stored, sheet)}
-    item = kind.Item._default_manager.create(
-        round=stored, position=last + 1, known=known, **subject
-    )
+    item = add_item(stored, kind.copied(stored, sheet), known=known)
     _note(stored, item, actor, None)
     return item
 
@@ -181,7 +178,7 @@ def agreed_answers(round_: Any) -> list[ControlOffer]:
     seen = set(items.values_list(*kind.likeness))
     agreed: list[ControlOffer] = []
     for _place, (first, *others) in sorted(by_thing.items(), key=lambda row: -row[0][0]):
-        like = tuple(_value(first, column) for column in kind.likeness)
+        like = like_of(kind, first)
         known = kind.answer_of(first)
         are_right = [kind.is_right(round_, other, known) for other in others]
         if are_right and all(are_right) and like not in seen and len(agreed) < OFFERED:
@@ -203,16 +200,14 @@ def _comparable(kind: SheetKind, round_: Any) -> QuerySet[Any]:
 def item_like(round_: Any, row: Any) -> Any | None:
     """Return the round's item about the same thing as an item or sheet of another round."""
     kind = sheet_kind_of(round_)
-    like = {column: _value(row, column) for column in kind.likeness}
+    like = dict(zip(kind.likeness, like_of(kind, row), strict=True))
     return kind.Item._default_manager.filter(round=round_.pk, **like).first()
 
 
-def _value(row: Any, column: str) -> Any:
-    """Return the key that a column of `SheetKind.likeness` has in an item or a sheet."""
-    *path, last = column.split("__")
-    for name in path:
-        row = getattr(row, name)
-    return getattr(row, f"{last}_id")
+def like_of(kind: SheetKind, row: Any) -> tuple[int | None, ...]:
+    """Return the keys that the columns of `SheetKind.likeness` have in an item or a sheet."""
+    names = (column.replace("__", ".") for column in kind.likeness)
+    return tuple(attrgetter(f"{name}_id")(row) for name in names)
 
 
 def _locked(round_: Any) -> Any:

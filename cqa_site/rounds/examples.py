@@ -58,10 +58,15 @@ def add_example(
     key = {"key_points": known, "key_notes": notes or {}, "probability": None, "known": None}
     if items.filter(**{kind.subject: thing}).update(**key):
         return items.get(**{kind.subject: thing})
-    last = items.aggregate(last=Max("position"))["last"] or 0
-    return kind.Item._default_manager.create(
-        round=round_, position=last + 1, **{kind.subject: thing}, **key
-    )
+    return add_item(round_, thing, **key)
+
+
+def add_item(round_: Any, thing: Any, **fields: Any) -> Any:
+    """Add an item behind the others; the caller holds the round."""
+    kind = sheet_kind_of(round_)
+    items = kind.Item._default_manager.filter(round=round_.pk)
+    position = 1 + (items.aggregate(last=Max("position"))["last"] or 0)
+    return items.create(round=round_, position=position, **{kind.subject: thing}, **fields)
 
 
 def draw_examples(round_: Any, wanted: int) -> None:

@@ -22,6 +22,7 @@ from cqa_site.web.rest.queries import conflict_on, invalid_on
 from ..examples import WHERE, examples_of
 from ..kind import RoundNotReady, sheet_kind_of
 from ..models import Place
+from ..progress import items_of
 from .example_pages import LONGEST_NOTE, ExampleForm, draft_with_examples
 from .examples import offer_named, offered_examples, set_example, take_offer
 
@@ -62,17 +63,31 @@ class OfferedExampleSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField(allow_null=True)
 
 
-class RoundExampleViews(StudyViews):
-    """The examples of a draft."""
+class KnownAnswerViews(StudyViews):
+    """Known answers of a round's items."""
 
     queryset = Place.objects.none()
-    serializer_class: Any = ExampleSerializer
+    find_round: Any
     round: Any
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the draft inside the study."""
+        """Find the round inside the study."""
         super().initial(request, *args, **kwargs)
-        self.round = draft_with_examples(self.study, kwargs["any_round_id"])
+        self.round = self.find_round(self.study, kwargs["any_round_id"])
+
+    def item_at(self, position: int) -> Any:
+        """Return an item of the round; raises ValidationError."""
+        item = items_of(self.round).filter(position=position).first()
+        if item is None:
+            raise ValidationError({"position": ["This round has no such item."]})
+        return item
+
+
+class RoundExampleViews(KnownAnswerViews):
+    """The examples of a draft."""
+
+    serializer_class: Any = ExampleSerializer
+    find_round = staticmethod(draft_with_examples)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
         """List examples in the order in which people do them."""
@@ -81,11 +96,8 @@ class RoundExampleViews(StudyViews):
     @extend_schema(request=ExampleInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Set the known answer of an item as an example, or remove the example."""
-        body, kind = self.read(ExampleInput), sheet_kind_of(self.round)
-        items = kind.Item._default_manager.filter(round=self.round.pk)
-        item = items.filter(position=body["position"]).first()
-        if item is None:
-            raise ValidationError({"position": ["This round has no such item."]})
+        body = self.read(ExampleInput)
+        item = self.item_at(body["position"])
         about: dict[str, Any] = {"known": None}
         if body["known"] is not None:
             notes = body.get("notes", {})
@@ -93,7 +105,7 @@ class RoundExampleViews(StudyViews):
             form = ExampleForm(body["known"] | fields, round_=self.round)
             require_valid(form)
             about = {"known": form.known, "notes": form.notes}
-        thing = getattr(item, kind.subject)
+        thing = getattr(item, sheet_kind_of(self.round).subject)
         with conflict_on(RoundNotReady):
             set_example(round_=self.round, thing=thing, actor=request.user, **about)
         return Response(status=204)

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy as lazy
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-from ..access import tried_items
+from ..access import trial_context
 from ..controls import require_same
 from ..examples import WHERE, known_text
-from ..kind import RoundNotReady, SheetKind, kind_of, sheet_kind_of
+from ..kind import RoundNotReady, SheetKind, kind_of, round_head, sheet_kind_of
 from ..models import Round
 from ..pages.rounds import PAGES
 from ..progress import items_of
@@ -130,26 +130,13 @@ def round_example(
         except RoundNotReady as reason:
             messages.error(request, str(reason))
         return redirect("round_examples", study.public_id, any_round_id)
-    tried = [tried.pk for tried in tried_items(round_)]
-    context = _context(round_) | {
-        "form": form,
-        "item": item,
-        "number": tried.index(item.pk) + 1 if item.pk in tried else None,
-        "trial": f"{kind.work_page}_trial",
-    }
+    context = _context(round_) | trial_context(round_, item) | {"form": form}
     status = 422 if form.errors else 200
     return render(request, "rounds/examples/example.html", context, status=status)
 
 
 def _context(round_: Any) -> dict[str, Any]:
-    kind = kind_of(round_)
-    return {
-        "study": round_.study,
-        "round": round_,
-        "kind": kind,
-        "face": PAGES[kind.name],
-        "home_name": kind.rounds_page,
-    }
+    return round_head(round_) | {"face": PAGES[kind_of(round_).name]}
 
 
 BASE = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/examples/"

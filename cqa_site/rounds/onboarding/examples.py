@@ -9,7 +9,7 @@ from django.db import transaction
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from ..controls import NOT_OFFERED, REDRAWN, agreed_answers, item_like
+from ..controls import NOT_OFFERED, REDRAWN, agreed_answers, item_like, like_of
 from ..examples import add_example, examples_of, known_items
 from ..kind import RoundNotReady, sheet_kind_of
 from ..lifecycle import locked_round
@@ -37,8 +37,8 @@ def offered_examples(round_: Any) -> list[OfferedExample]:
     """Return the known answers that a draft can take, each thing once, in the default's order."""
     kind = sheet_kind_of(round_)
     known = [OfferedExample(row, row.known_answer, row.key_notes) for row in known_items(round_)]
-    seen = {getattr(offer.row, f"{kind.subject}_id") for offer in known}
-    agreed = [offer for offer in agreed_answers(round_) if _thing(offer.source) not in seen]
+    seen = {like_of(kind, offer.row) for offer in known}
+    agreed = [row for row in agreed_answers(round_) if like_of(kind, row.source) not in seen]
     return known + [OfferedExample(row.source, row.known, people=row.people) for row in agreed]
 
 
@@ -48,10 +48,6 @@ def offer_named(offers: list[OfferedExample], named: str | None) -> OfferedExamp
         if offer.id == named:
             return offer
     raise LookupError(NOT_OFFERED)
-
-
-def _thing(row: Any) -> Any:
-    return getattr(row, f"{sheet_kind_of(row).subject}_id")
 
 
 @transaction.atomic
