@@ -43,7 +43,7 @@ def last_job(kind: str, link: ParticipantLink) -> Job | None:
 
 
 def last_fetch(link: ParticipantLink) -> datetime | None:
-    """Return the newest time at which the platform's list was asked for and came."""
+    """Return when the newest list that arrived from the platform was requested."""
     done = Job.objects.filter(key=f"{FETCH_JOB}:{link.public_id}", state="done")
     return done.aggregate(at=Max("created_at"))["at"]
 

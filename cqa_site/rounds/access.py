@@ -177,7 +177,7 @@ def qualify(round_: Any, place: Place) -> None:
     """Decide, after the last example, by the share of matched known answers.
 
     The steps before work can say how many examples only train, and how many must be right; an
-    answer is right if it would be at a control item.
+    answer is right if it would be right at a control item.
     """
     kind = sheet_kind_of(round_)
     attempt = example_attempt(round_, place.rater_id)

@@ -36,7 +36,7 @@ REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choos
 def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: User) -> None:
     """Make an item a hidden control item, change its known answer, or with None undo that.
 
-    In a running round, answers given so far count as control answers or as ordinary ones then. An
+    From then on, answers given so far in a running round count as control or ordinary ones. An
     item that was not drawn would bias a sample: it is removed instead, until somebody gets it.
     Raises RoundNotReady for closed rounds, for examples of the qualification, for items of which
     the draft was drawn again, and for items that somebody got and that cannot be ordinary.

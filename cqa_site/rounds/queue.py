@@ -145,7 +145,7 @@ def controls_coming(round_: Any, rater: int, seen: Sequence[int], ordinary: int)
     own = {"seed": round_.seed, "rater": rater, "controls": sizes[0], "items": sizes[1]}
     due = controls_due(len(seen), met, ordinary, **own)
     sheets = kind.Sheet._default_manager.filter(rater=rater).exclude(round=round_.pk)
-    # What is left is asked at the same cost when no control item is left.
+    # Counting what is left costs the same when no control item is left.
     elsewhere = set(sheets.values_list(*kind.likeness)) if due or ordinary else set()
     left = [
         pk

@@ -78,7 +78,7 @@ def draw_training(label_round: LabelRound, known: dict[int, int], wanted: int) -
     elif not is_usual:
         text = _(
             "The steps before work need %(wanted)d sentences with known labels outside this "
-            "round, and there are %(number)d. Labels are known for control items of closed "
+            "round, but there are %(number)d. Labels are known for control items of closed "
             "rounds, and for sentences on whose label people agreed. Choose an onboarding with "
             "fewer items, or close a round that has such sentences."
         )

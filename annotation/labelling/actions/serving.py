@@ -203,9 +203,9 @@ def _choose_controls(
 
 
 def _had_elsewhere(place: Place) -> Exists:
-    """Select items on whose known label the rater may have had a say: in another round.
+    """Select control items whose known label the rater may have influenced.
 
-    They got the argument there, or decided what its label is.
+    They got the argument in another round, or decided what its label is.
     """
     arguments = Argument.objects.filter(pk=OuterRef("argument"))
     got = Assignment.objects.filter(item__argument=OuterRef("pk"), rater_id=place.rater_id)
@@ -396,7 +396,7 @@ def how_far(
 def _coming(label_round: LabelRound, place: Place) -> int:
     mine = Assignment.objects.filter(item=OuterRef("pk"), rater_id=place.rater_id, state__in=TAKEN)
     free = Slot.objects.filter(FREE, item=OuterRef("pk"))
-    # Only asked of control items: of thousands of others it would take long.
+    # Only for control items: it would be slow for thousands of others.
     can_come = Case(When(CONTROL, then=~_had_elsewhere(place)), default=Value(False))
     items = label_round.items.annotate(
         is_mine=Exists(mine), is_free=Exists(free), can_come=can_come

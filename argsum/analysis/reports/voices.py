@@ -31,8 +31,8 @@ def copies_note(analysis: Analysis, unit: str) -> str:
     if unit == VOICES or analysis.voices == analysis.comments:
         return ""
     return _(
-        "Near-duplicate comments count as if they were independent, so differences are shown too "
-        "often: count distinct voices instead."
+        "The tests treat near-duplicate comments as independent, so they show differences too "
+        "often. Count distinct voices instead."
     )
 
 
