@@ -249,7 +249,8 @@ def test_one_switch_counts_voices_everywhere(lab):
     # Copies are one in no test of comments.
     for name in ("analysis_groups", "analysis_trends"):
         pages = [lab.text(name, query) for query in (None, asked)]
-        assert ["as if they were independent" in page for page in pages] == [True, False]
+        warning = "treat near-duplicate comments as independent"
+        assert [warning in page for page in pages] == [True, False]
     report = lab.text("analysis_report", asked)
     assert "33 distinct voices / 38 comments (41 %)" in report
     assert "38 comments / 33 distinct voices (44 %)" in lab.text("analysis_report")
