@@ -1,7 +1,7 @@
 """Access to rounds: qualification, who may open a sheet, trial sheets."""
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import islice
@@ -36,6 +36,7 @@ from .onboarding.steps import (
     FAILED,
     PASSED,
     QUALIFICATION,
+    TRAINING,
     WITHDRAWN,
     ExampleAttempt,
     add_qualification,
@@ -186,6 +187,7 @@ def qualify(round_: Any, place: Place) -> None:
         round=round_, rater=place.rater_id, is_example=True, state=Sheet.State.SUBMITTED
     )
     sheets = {(getattr(sheet, f"{kind.subject}_id"), sheet.replicate): sheet for sheet in own}
+    _note_training(round_, place, [(thing, 0) in sheets for thing, _key in keys])
     trained, judged = keys[: attempt.trained], keys[attempt.trained :]
     wanted = [(thing, attempt.number) for thing, _key in judged]
     if any(pair not in sheets for pair in [*wanted, *((thing, 0) for thing, _key in trained)]):
@@ -200,6 +202,14 @@ def qualify(round_: Any, place: Place) -> None:
     if attempt.is_step:
         _note_attempt(round_, place, attempt)
     place.save(update_fields=["score", "is_passed", "prepared_until"])
+
+
+def _note_training(round_: Any, place: Place, done: Sequence[bool]) -> None:
+    """Store that a person did all examples of the training; ``done`` is whether each was."""
+    step = round_.onboarding.step(TRAINING) if round_.onboarding else None
+    if step and all(done[: step["items"]]):
+        own = {"round_id": round_.pk, "rater_id": place.rater_id, "version": round_.onboarding}
+        StepResult.objects.get_or_create(**own, step=TRAINING, defaults={"outcome": PASSED})
 
 
 def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:

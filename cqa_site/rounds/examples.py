@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Max
+from django.db.models import F, Max, Q
 from django.utils.translation import gettext as _
 
 from .kind import RoundNotReady, TaskKind, sheet_kind_of
-from .models import ORDINARY
+from .models import ORDINARY, Round
 from .queue import CHUNK
 
 # Known answers that a page offers.
@@ -28,15 +28,18 @@ def examples_of(round_: Any) -> Any:
 
 
 def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
-    """Return examples and control items of other rounds whose answers are known in this one, too.
+    """Return examples of other rounds, and control items of closed ones, that fit this round.
 
-    Closed rounds come first, then newer ones; of items about the same thing only the first is
-    returned, and none that is in this round or whose answer has other parts than asked here.
+    Control items of a running round stay hidden. Closed rounds come first, then newer ones; of
+    items about the same thing only the first is returned, and none that is in this round or whose
+    answer has other parts than asked here.
     """
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round__study=round_.study_id)
     seen = set(items.filter(round=round_.pk).values_list(*kind.likeness))
-    others = items.exclude(ORDINARY).exclude(round=round_.pk).filter(kind.fits(round_))
+    open_to_all = Q(key_points__isnull=False) | Q(round__state=Round.State.CLOSED)
+    others = items.exclude(ORDINARY).exclude(round=round_.pk).filter(open_to_all)
+    others = others.filter(kind.fits(round_))
     order = (F("round__closed_at").desc(nulls_last=True), "-round", "position")
     keys: list[int] = []
     parts = set(kind.answer_fields(round_))

@@ -11,6 +11,7 @@ from cqa_site.rounds.lifecycle import close_round, find_violations, open_round
 from cqa_site.rounds.models import COUNTED, Qualification
 from cqa_site.rounds.onboarding.actions import withdraw_qualification
 from cqa_site.rounds.onboarding.examples import offered_examples, set_example, take_offer
+from cqa_site.rounds.onboarding.reports import step_counts
 from tests.cast import sign_in
 from tests.rounds.made_work import POINTS, SERVED, World
 from tests.worlds import built_of
@@ -27,7 +28,11 @@ def draft(world):
     world.first = world.round
     for item in world.kind.Item.objects.filter(round=world.round):
         set_control(round_=world.round, item=item, known=world.work.met, actor=world.researcher)
-    world.round = world.make_round(opens=False, name="With examples", size=3)
+    # What is hidden in a running round stays hidden.
+    draft = world.make_round(opens=False, name="With examples", size=3)
+    assert known_items(draft) == []
+    close_round(round_=world.round, actor=world.researcher)
+    world.round = draft
     version = make_version(world.study, world.researcher, **NONE | STEPS, name="Examples")
     attach(world.round, version)
     return world
@@ -62,6 +67,8 @@ def test_a_round_takes_known_answers_of_others_when_it_opens(draft):
     assert likes(draft, examples) <= known - ordinary
     # Nobody gets them again: neither as they are nor as agreed answers of another round.
     done = draft.do()
+    steps = {count.step: count.passed for count in step_counts(draft.round.onboarding)}
+    assert steps == {"training": 1, "qualification": 1}
     trained = {getattr(item, f"{draft.kind.subject}_id") for item in examples}
     things = [getattr(sheet, f"{draft.kind.subject}_id") for sheet in done]
     assert set(things[:2]) == trained
