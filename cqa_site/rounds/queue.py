@@ -253,10 +253,18 @@ class SheetWork:
 
 def place_for(*, round_: Round, rater: Rater) -> Place:
     """Return the rater's enrolment in the round, created at the first visit."""
-    place, _created = Place.objects.get_or_create(round_id=round_.pk, rater=rater)
+    places = Place.objects.filter(round=round_.pk, rater=rater)
+    place = places.first() or _enrolled(round_, rater)
     # As given: of the kind's own class, where a plain round would be read.
     place.round, place.rater = round_, rater
     return place
+
+
+@transaction.atomic
+def _enrolled(round_: Round, rater: Rater) -> Place:
+    """Create an enrolment; wait for changes of control items, which lock those that are there."""
+    Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
+    return Place.objects.get_or_create(round_id=round_.pk, rater=rater)[0]
 
 
 def own_sheets(*, round_: Round, rater: Rater) -> QuerySet[Any]:
@@ -305,15 +313,8 @@ def next_sheet(*, round_: Any, rater: Rater) -> SheetWork:
 
 
 def _locked_place(round_: Any, rater: Rater) -> Place:
-    """Lock the rater's enrolment.
-
-    The second of two tabs waits here and gets the first one's sheet. A newcomer waits for changes
-    of control items, too, which lock the enrolments that are there: the round is locked first.
-    """
-    places = Place.objects.filter(round=round_.pk, rater=rater)
-    if round_.n_controls and not places.filter(served__gt=0).exists():
-        Round.objects.select_for_update(no_key=True).get(pk=round_.pk)
-    locked = places.select_for_update()
+    """Lock the enrolment: the second of two tabs waits here and gets the first one's sheet."""
+    locked = Place.objects.select_for_update().filter(round=round_.pk, rater=rater)
     place = locked.first() or locked.get(pk=place_for(round_=round_, rater=rater).pk)
     place.rater = rater
     return place

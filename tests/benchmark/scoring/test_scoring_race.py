@@ -63,15 +63,24 @@ def test_items_become_controls_and_ordinary_again_while_people_work():
     assert list(find_violations()) == []
 
 
-def test_a_newcomer_waits_while_a_control_becomes_an_ordinary_item():
-    """Their first sheet would know what its item does not know any more."""
+@pytest.mark.parametrize("becomes_control", [True, False])
+def test_a_newcomer_waits_while_control_items_change(becomes_control):
+    """Their first sheet would know another answer than its item; locks could form a circle."""
     world = World("score")
     _first, *others = world.kind.Item.objects.filter(round=world.round)
-    for item in others:
-        set_control(round_=world.round, item=item, known=world.work.missed, actor=world.researcher)
+
+    def change(known):
+        for item in others:
+            set_control(round_=world.round, item=item, known=known, actor=world.researcher)
+
+    if not becomes_control:
+        change(world.work.missed)
     world.round.refresh_from_db()
     raters = (Rater.objects.create(study=world.study, name=f"R{n}") for n in count())
-    newcomer = next(r for r in raters if controls_coming(world.round, r.pk, [], 0))
+    # Whose first item is a control item, if there are any.
+    newcomer = next(
+        r for r in raters if becomes_control or controls_coming(world.round, r.pk, [], 0)
+    )
 
     def come():
         try:
@@ -81,12 +90,13 @@ def test_a_newcomer_waits_while_a_control_becomes_an_ordinary_item():
 
     coming = threading.Thread(target=come)
     with transaction.atomic():
-        for item in others:
-            set_control(round_=world.round, item=item, known=None, actor=world.researcher)
+        change(world.work.missed if becomes_control else None)
         coming.start()
         wait_until_somebody_waits()
     coming.join()
-    assert world.kind.Sheet.objects.get().known is None
+    sheet = world.kind.Sheet.objects.get()
+    item = world.kind.Item.objects.get(round=world.round, answer=sheet.answer)
+    assert sheet.known == item.known
     assert list(find_violations()) == []
 
 
