@@ -28,8 +28,8 @@ from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
 from cqa_site.stats.estimate import from_json
 from cqa_site.web.charts.points import chart_of
-from cqa_site.web.pages import TableData
 from cqa_site.web.rest.queries import whole_number
+from cqa_site.web.tables import TableData
 
 # On SQLite reading the votes keeps writers waiting, so large rounds rest longer:
 # a second for every thousand votes.

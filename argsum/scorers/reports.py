@@ -10,7 +10,7 @@ from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 SPLITS = ("train", "dev", "test")
 WEIGHTS = {"last": "last weights", "average": "their average"}

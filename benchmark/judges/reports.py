@@ -22,7 +22,7 @@ from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.estimate import to_json
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 if TYPE_CHECKING:
     from cqa_site.stats.estimate import Estimate

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from cqa_site.results.boards import MOST_NAMES, Conclusion, after_holm, listed, short
 from cqa_site.web.charts.dot_rows import ranked_dots
 from cqa_site.web.charts.points import Chart
-from cqa_site.web.pages import estimate_text, text_of
+from cqa_site.web.tables import estimate_text, text_of
 
 if TYPE_CHECKING:
     from benchmark.preferences.methods.ranking import PreferenceRanking

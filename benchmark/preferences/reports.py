@@ -19,7 +19,7 @@ from cqa_site.judging.chat import digest
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED, HANDED_IN, ORDINARY
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,7 +15,7 @@ from cqa_site.results.figures import Column, Figure, Files, table_of
 from cqa_site.rounds.rules.records import ControlRecord
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import MOST, lines, of_all
-from cqa_site.web.pages import TableData, one_line
+from cqa_site.web.tables import TableData, one_line
 
 if TYPE_CHECKING:
     from cqa_site.stats.drift import AccuracyChart, AccuracyFall

@@ -16,7 +16,7 @@ from cqa_site.rounds.onboarding.steps import (
     SCREENING,
     TRAINING,
 )
-from cqa_site.web.pages import TableData, text_of
+from cqa_site.web.tables import TableData, text_of
 
 # Rows of a table on a page; its files have all.
 SHOWN = 500

@@ -19,7 +19,7 @@ from cqa_site.reproduction.figures import (
     PaperFigure,
     digits_of,
 )
-from cqa_site.web.pages import escape, label_of, markdown_text
+from cqa_site.web.tables import escape, label_of, markdown_text
 
 # Points of the text's width in the ACL template; two columns with their gap make it up.
 TEXT_WIDTH = 455.0

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Bounded, RankPosition
 from cqa_site.stats.means import MOST_UNITS
 from cqa_site.stats.verdicts import Bounds, reliability_of
-from cqa_site.web.pages import DECIMALS, TableData, interval_text, text_of
+from cqa_site.web.tables import DECIMALS, TableData, interval_text, text_of
 
 # A board as a page shows it: systems in order, with intervals, rank ranges and groups.
 

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from cqa_site.reproduction.tables import PaperTable
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.vega import WIDTHS, Spec
-from cqa_site.web.pages import Cell, TableData, as_file, one_line
+from cqa_site.web.pages import as_file
+from cqa_site.web.tables import Cell, TableData, one_line
 
 from .boards import PageTable, joined
 from .models import Snapshot, plain

@@ -11,7 +11,7 @@ from cqa_site.home import pages as home
 from cqa_site.results.boards import joined
 from cqa_site.results.figures import Column, Figure, Files, figure_file, table_of
 from cqa_site.web.charts.dot_rows import intervals
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 from tests.flat import flat
 
 ROWS = [{"who": "A", "value": 0.5}]

@@ -13,7 +13,7 @@ from argsum.leaderboard.reports.people_agreement import DimensionAgreement, Peop
 from argsum.metrics.methods import RaterPairs
 from cqa_site.results.boards import level_of, why_less
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.pages import estimate_text
+from cqa_site.web.tables import estimate_text
 
 
 @dataclass

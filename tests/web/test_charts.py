@@ -15,7 +15,7 @@ from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.bars import heatmap, histogram
 from cqa_site.web.charts.dot_rows import number_of
 from cqa_site.web.charts.vega import axis_of
-from cqa_site.web.pages import TableData, booktabs, escape, text_of
+from cqa_site.web.tables import TableData, booktabs, escape, text_of
 from cqa_site.web.templatetags.pages import percent
 from tests.lengths import mostly
 from tests.web.chart_cases import CASES

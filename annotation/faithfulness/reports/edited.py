@@ -26,7 +26,7 @@ from cqa_site.results.boards import Conclusion, listed, short, would_show
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
-from cqa_site.web.pages import TableData, estimate_text, text_of
+from cqa_site.web.tables import TableData, estimate_text, text_of
 
 from .faithfulness import COHERENCE
 

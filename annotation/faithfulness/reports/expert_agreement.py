@@ -29,7 +29,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.results.figures import Column, table_of
 from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 # How much alike experts' versions of the same answers are, to each other and to the machine's.
 #

@@ -24,7 +24,7 @@ from cqa_site.runs.models import Call, Run
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 from .faithfulness import COHERENCE, FaithfulnessSelection, GroupFigures
 from .texts import SCORES, CitationSubject, Relabel, RelabelledRows, answer_of

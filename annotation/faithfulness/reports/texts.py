@@ -23,7 +23,7 @@ from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.runs.models import Run
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 # Stored faithfulness figures held against another label set than the study's.
 #

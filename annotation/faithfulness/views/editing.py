@@ -45,7 +45,7 @@ from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_pag
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.tabular.cells import text_key
-from cqa_site.web.pages import text_of
+from cqa_site.web.tables import text_of
 
 PER_PAGE = 30
 

@@ -18,7 +18,7 @@ from cqa_site.web.charts.bars import columns_over_time, heatmap, histogram, stac
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import Chart
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import estimate_text, interval_text, text_of
+from cqa_site.web.tables import estimate_text, interval_text, text_of
 
 from .snapshots import RoundFigures
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.figures.models import Snapshot
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.stats.estimate import Estimate, from_json
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.pages import pseudonym
 
 from .snapshots import MedianOfPairs, RoundFigures

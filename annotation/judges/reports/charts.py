@@ -20,7 +20,7 @@ from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import estimate_text, text_of
+from cqa_site.web.tables import estimate_text, text_of
 
 from .results import JudgeConfusion, JudgeResults, JudgeSelection
 from .tables import KINDS

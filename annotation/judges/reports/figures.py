@@ -10,7 +10,7 @@ from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.figures import Column, table_of
 from cqa_site.runs.models import Endpoint
 from cqa_site.stats.verdicts import LEVEL
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 from .agreement import (
     JudgeComparison,

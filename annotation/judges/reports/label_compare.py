@@ -19,7 +19,7 @@ from cqa_site.people.models import Rater, Study
 from cqa_site.results.figures import Column, EstimateColumn, table_of
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 from .agreement import confusion_of, judges_of, paired
 from .results import JudgeConfusion

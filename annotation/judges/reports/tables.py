@@ -14,7 +14,7 @@ from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 from .results import JudgeFigures, JudgeResults
 

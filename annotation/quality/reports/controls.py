@@ -13,7 +13,7 @@ from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from cqa_site.results.figures import Column, table_of
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.points import lines
-from cqa_site.web.pages import TableData, one_line
+from cqa_site.web.tables import TableData, one_line
 
 from .quality import (
     AnnotatorQuality,

@@ -19,7 +19,7 @@ from cqa_site.results.boards import Conclusion, listed, short
 from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, table_of
 from cqa_site.stats.estimate import Bounded
 from cqa_site.web.charts.points import distinct
-from cqa_site.web.pages import TableData, interval_text, one_line, text_of
+from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from . import counts as counting
 from .counts import (

@@ -20,7 +20,7 @@ from cqa_site.results.boards import PageTable, WithInterval
 from cqa_site.results.figures import Column, Figure, Files, TextColumn, table_of
 from cqa_site.web.charts import vega as drawing
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData, text_of
+from cqa_site.web.tables import TableData, text_of
 
 from .analyses import writer_in_words
 from .counts import CommentCounts

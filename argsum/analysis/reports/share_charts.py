@@ -30,7 +30,7 @@ from cqa_site.web.charts.vega import (
     texts,
     wrap,
 )
-from cqa_site.web.pages import text_of
+from cqa_site.web.tables import text_of
 
 # Of one key point over time.
 PANEL = 76

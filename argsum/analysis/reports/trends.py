@@ -19,7 +19,7 @@ from argsum.datasets.models import Comment
 from cqa_site.results.boards import Conclusion, PageTable, WithInterval
 from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, table_of
 from cqa_site.web.charts.points import distinct
-from cqa_site.web.pages import TableData, one_line
+from cqa_site.web.tables import TableData, one_line
 
 from .counts import LEAST, POINTS, CommentCounts, CountedTheme, NamedView, kept
 from .extensions import CorrectedShare, corrections_by_part

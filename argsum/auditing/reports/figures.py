@@ -28,7 +28,7 @@ from argsum.auditing.models import DRAWN, AuditPair, AuditRound, AuditSheet
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of
 from cqa_site.rounds.models import COUNTED
 from cqa_site.stats.estimate import Bounded, Estimate
-from cqa_site.web.pages import TableData, one_line
+from cqa_site.web.tables import TableData, one_line
 
 from .frame import PairKey, bands_of, state_of
 

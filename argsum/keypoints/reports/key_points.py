@@ -15,7 +15,7 @@ from argsum.scorers.methods.figures import share_clustered
 from cqa_site.results.boards import Conclusion
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.bars import grouped_bars
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.pages import percent
 
 # Arguments that a page shows of each key point, and those that a page of one key point shows.

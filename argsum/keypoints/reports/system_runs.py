@@ -27,7 +27,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.web.charts import points as point_charts
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 # Assignments in the sets of a page, beyond which nothing is compared with references.
 MOST_COMPARED = 2_000_000

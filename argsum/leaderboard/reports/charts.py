@@ -30,7 +30,7 @@ from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData, estimate_text, text_of
+from cqa_site.web.tables import TableData, estimate_text, text_of
 
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement

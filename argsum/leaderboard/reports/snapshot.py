@@ -22,7 +22,7 @@ from argsum.metrics.models import MetricScore
 from cqa_site.results.figures import Column, table_of
 from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import Estimate, from_json, to_json
-from cqa_site.web.pages import TableData, interval_text
+from cqa_site.web.tables import TableData, interval_text
 from cqa_site.web.templatetags.pages import pseudonym
 
 from .board import RECIPE_VERSION, BoardChoice, dev_sets, scored_sets, unfinished_runs

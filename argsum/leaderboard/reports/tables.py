@@ -14,7 +14,7 @@ from cqa_site.results.figures import Column, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import LEAST_CLUSTERS
 from cqa_site.stats.verdicts import RULES
-from cqa_site.web.pages import TableData, interval_text, one_line, text_of
+from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement, PeopleAgreement

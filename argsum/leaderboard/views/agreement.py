@@ -57,7 +57,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.runs.jobs import is_worker_alive
-from cqa_site.web.pages import text_of
+from cqa_site.web.tables import text_of
 
 POINTS = "points"
 

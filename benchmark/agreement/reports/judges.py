@@ -21,7 +21,7 @@ from benchmark.agreement.methods.figures import (
 )
 from benchmark.scoring.methods import SIZES
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
-from cqa_site.web.pages import interval_text, text_of
+from cqa_site.web.tables import interval_text, text_of
 
 from .snapshot import TOTAL, AgreementSelection
 from .tables import column_names, rater_names

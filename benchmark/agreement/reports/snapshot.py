@@ -18,7 +18,8 @@ from benchmark.leaderboard.reports.snapshot import Filters, narrowed
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Column, table_of
-from cqa_site.web.pages import NotThere, TableData
+from cqa_site.web.pages import NotThere
+from cqa_site.web.tables import TableData
 
 if TYPE_CHECKING:
     import numpy as np

@@ -40,7 +40,7 @@ from cqa_site.web.charts.vega import (
     texts,
     wrap,
 )
-from cqa_site.web.pages import estimate_text, text_of
+from cqa_site.web.tables import estimate_text, text_of
 
 from .snapshot import TOTAL, AgreementSelection, pair_of
 from .tables import column_names, rater_names

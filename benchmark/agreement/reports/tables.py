@@ -19,7 +19,7 @@ from benchmark.agreement.methods.figures import (
 from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import conditions_of_rows
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, value_of
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 from .snapshot import PEOPLE, TOTAL, AgreementSelection, pair_of
 

@@ -21,7 +21,7 @@ from cqa_site.results.figures import Column, EstimateColumn, TextColumn, Value, 
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import TableData
+from cqa_site.web.tables import TableData
 
 from .standings import (
     board_rows,

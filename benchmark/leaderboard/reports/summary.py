@@ -16,7 +16,7 @@ from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.charts.dot_rows import parts, ranked_dots
 from cqa_site.web.charts.points import MOST, Chart, beside, distinct, of_all
 from cqa_site.web.charts.vega import Spec
-from cqa_site.web.pages import text_of
+from cqa_site.web.tables import text_of
 
 from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_names
 

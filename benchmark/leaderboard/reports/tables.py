@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as lazy
 from benchmark.leaderboard.methods.figures import PaperCell, PaperRow, ScoreBoard, StandingRow
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, table_of
-from cqa_site.web.pages import TableData, one_line
+from cqa_site.web.tables import TableData, one_line
 
 from .part_tables import (
     CELL_COLUMNS,

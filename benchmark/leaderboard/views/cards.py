@@ -47,7 +47,7 @@ from cqa_site.results.boards import (
 from cqa_site.results.figures import Figure
 from cqa_site.runs.templatetags.ledger import money
 from cqa_site.web.charts.points import chart_of
-from cqa_site.web.pages import text_of
+from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.pages import percent
 
 from .context import BoardView

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from cqa_site.web.pages import text_of
+from cqa_site.web.tables import text_of
 
 from .vega import (
     EDGE,

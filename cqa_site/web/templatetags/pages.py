@@ -28,7 +28,8 @@ from cqa_site.web.navigation import (
     place_of,
     stop_at,
 )
-from cqa_site.web.pages import glossary, interval_text, text_of
+from cqa_site.web.pages import glossary
+from cqa_site.web.tables import interval_text, text_of
 
 register = template.Library()
 register.filter("interval", interval_text)

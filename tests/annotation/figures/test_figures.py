@@ -25,7 +25,7 @@ from cqa_site.results import snapshots
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, percent_agreement
 from cqa_site.stats.estimate import FIRM, from_json, to_json
-from cqa_site.web.pages import estimate_text, text_of
+from cqa_site.web.tables import estimate_text, text_of
 from tests.annotation.voting import make_raters, vote
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.flat import flat
