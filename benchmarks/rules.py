@@ -44,9 +44,11 @@ SIGNALS = ("mostly pasted", "very fast typing", "filled in the hidden field")
 
 
 class Habits(NamedTuple):
-    """What differs between people; ``alike`` is how often the label is 0 unread.
+    """How simulated people differ.
 
-    Shares of texts are quoted in part, pasted as a whole or dictated; ``speed`` is of typing.
+    ``seconds`` is the median time of an item, ``alike`` the share of items labelled 0 unread,
+    ``quotes``, ``pastes`` and ``dictates`` the shares of texts that are quoted in part, pasted as
+    a whole or dictated, and ``speed`` the characters typed in a second.
     """
 
     seconds: float = 12.0

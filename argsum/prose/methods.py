@@ -148,7 +148,7 @@ def read_sentences(
 
 
 def sentences_schema(statements: int, most: int) -> dict[str, Any]:
-    """Return the schema of such a reply about so many statements."""
+    """Return the JSON schema of a reply that cites statements numbered from 1."""
     cites = {
         "type": "array",
         "items": {"type": "integer", "enum": list(range(1, statements + 1))},

@@ -12,6 +12,7 @@ from django.db.models import (
     BooleanField,
     Exists,
     ExpressionWrapper,
+    F,
     OuterRef,
     Q,
     QuerySet,
@@ -41,7 +42,6 @@ from .onboarding.steps import (
     ExampleAttempt,
     add_qualification,
     example_attempt,
-    is_prepared,
     may_work,
     step_progress,
 )
@@ -172,6 +172,8 @@ def submitted_count(round_: Round, rater: Rater) -> int:
 # What a researcher decides about one person of a round.
 DECISIONS = ("pass", "fail", "exclude", "reinstate")
 LONGEST_REASON = 300
+# People at the steps who are looked at for each one that is listed.
+EXAMINED_PER_LISTED = 10
 
 
 def qualify(round_: Any, place: Place) -> None:
@@ -270,14 +272,16 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
     places = Place.objects.filter(
         Exists(failed), round__study=study, round__state=Round.State.OPEN, excluded_at=None
     )
+    # Most of those who failed once have passed since.
+    lasts = Q(prepared_until=None) | Q(prepared_until__gt=Now())
+    places = places.exclude(lasts, prepared_for=F("round__onboarding"))
     members = places.filter(rater__user__participant__isnull=True).order_by("round", "pk")
     rows = members.select_related("round__onboarding__onboarding", "rater__user")
+    # A few queries each, so not for everybody who may try again.
     at_steps = (
         place
-        for place in rows.iterator()
-        if not is_prepared(place.round, place)
-        and (progress := step_progress(place.round, place)).is_over
-        and progress.end != WITHDRAWN
+        for place in rows[: EXAMINED_PER_LISTED * most]
+        if (progress := step_progress(place.round, place)).is_over and progress.end != WITHDRAWN
     )
     return list(islice(at_steps, most))
 

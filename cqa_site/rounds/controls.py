@@ -38,8 +38,8 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
 
     From then on, answers given so far in a running round count as control or ordinary ones. An
     item that was not drawn would bias a sample: it is removed instead, until somebody gets it.
-    Raises RoundNotReady for closed rounds, for examples of the qualification, for items of which
-    the draft was drawn again, and for items that somebody got and that cannot be ordinary.
+    Raises RoundNotReady for closed rounds, for examples, for items that a new draw of the draft
+    removed, and for items that somebody got and that cannot be ordinary.
     """
     stored = _locked(round_)
     kind = sheet_kind_of(stored)
@@ -225,7 +225,7 @@ def _turn_sheets(kind: SheetKind, stored: Any, item: Any) -> None:
     thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
     sheets = kind.Sheet._default_manager.filter(round=stored, is_example=False, **thing)
     slots = kind.Slot._default_manager.filter(item=item.pk)
-    # Saving a draft does not lock the enrolment. Somebody enrolling now may have taken a slot.
+    # Saving a draft locks its sheet and slot, but not the enrolment.
     list(sheets.select_for_update(of=("self",)).order_by("pk"))
     list(slots.select_for_update().order_by("pk"))
     sheets.update(known=item.known, slot=None)

@@ -258,7 +258,7 @@ class TaskKind:
         raise NotImplementedError
 
     def control_offers(self, round_: Any) -> list[ControlOffer]:
-        """Return known answers from other rounds, those that cannot be taken included."""
+        """Return known answers from other rounds, including those that cannot be taken."""
         return []
 
     def take_controls(self, round_: Any, offers: list[ControlOffer], actor: User) -> None:

@@ -1,4 +1,4 @@
-"""What later rooms register for an analysis: corrected shares, rounds that close it, summaries."""
+"""Extension points of an analysis: corrected shares, rounds that close it, summaries."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -399,7 +399,7 @@ def theme_note(theme: ReportedTheme) -> str:
 
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
-    """Return the sure share of all comments and, where it is larger, that with perhaps."""
+    """Return the share of all comments that is sure, and that with *perhaps* where it differs."""
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
         return _("perhaps %s") % share

@@ -25,7 +25,7 @@ DENSE = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 BANDS, ROWS = 64, 4
 # An estimate from 256 permutations may be so far below the least Jaccard similarity, 1/3.
 LEAST_ESTIMATE = 0.22
-# After a group of so many texts, the most central of those left are found anew.
+# After a group of this size or more, the most central remaining texts are determined again.
 LARGE = 64
 PIECE = 500
 # Texts whose shingles are kept while they are compared.
@@ -113,9 +113,14 @@ def shingles_of(plain: str) -> Shingles:
     windows = np.lib.stride_tricks.sliding_window_view(codes, SHINGLE)
     hashed = np.zeros(len(windows), dtype=np.uint64)
     for column in range(SHINGLE):
-        hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + windows[:, column]
-        hashed ^= hashed >> np.uint64(29)
+        hashed = _mixed(hashed, windows[:, column])
     return np.unique(hashed)
+
+
+def _mixed(hashed: NDArray[np.uint64], values: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+    """Return 64-bit hashes that also depend on the values."""
+    hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + values
+    return hashed ^ (hashed >> np.uint64(29))
 
 
 def shared_of(first: Shingles, second: Shingles) -> float:
@@ -151,15 +156,14 @@ class _Stars:
     ) -> None:
         self.signatures, self.free = signatures, free
         self.shingles = lru_cache(MOST_KEPT)(lambda row: shingles_of(plains[row]))
-        mixed = np.arange(BANDS, dtype=np.uint64)[:, None] + np.zeros(len(plains), dtype=np.uint64)
+        # Shape (bands, n); equal rows of different bands are in different buckets.
+        hashes = np.tile(np.arange(BANDS, dtype=np.uint64)[:, None], len(plains))
         for column in range(ROWS):
-            mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + signatures[:, column::ROWS].T
-            mixed ^= mixed >> np.uint64(29)
-        _hashes, buckets = np.unique(mixed.ravel(), return_inverse=True)
-        # Shape (bands, n): where each text is.
-        self.buckets = buckets.reshape(mixed.shape)
-        self.rows = np.argsort(buckets.ravel(), kind="stable") % len(plains)
-        self.starts = np.concatenate([[0], np.cumsum(np.bincount(buckets.ravel()))])
+            hashes = _mixed(hashes, signatures[:, column::ROWS].T)
+        _values, buckets = np.unique(hashes.ravel(), return_inverse=True)
+        self.buckets = buckets.reshape(hashes.shape)
+        self.rows = np.argsort(buckets, kind="stable") % len(plains)
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(buckets))])
 
     def new(self) -> Iterator[NearDuplicates]:
         """Yield groups around texts that share most buckets with others; a text is in one."""

@@ -47,7 +47,7 @@ class OnboardingVersionInput(FormInput):
 
 
 class GrantInput(FormInput):
-    """A member who may work without the steps, why, and of which version."""
+    """A member who may work without doing the steps of a version, and the reason."""
 
     form = GrantForm
     version = serializers.UUIDField(required=False, help_text="Without one, the newest.")

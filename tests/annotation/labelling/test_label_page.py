@@ -419,7 +419,7 @@ def test_ids_are_random_and_making_an_item_a_control_changes_not_one_byte(desk):
 
 
 def test_nothing_but_ids_differs_between_controls_and_others(study):
-    """What three people can observe of fifty items each: lengths and query counts."""
+    """Page lengths and query counts of fifty items for each of three people."""
     # Every tenth is a control item, as a researcher would mark them.
     label_round = make_label_round(study, ordinary=120, controls=0, votes_per_item=3)
     controls = random.Random(11).sample([item.pk for item in label_round.items.all()], 11)
