@@ -21,8 +21,7 @@ from cqa_site.stats.means import PairedTest, clustered_mean, paired_tests
 # A table of systems: which setting stands for a system, and its figures over cells.
 #
 # A setting that was chosen by the figure it is judged by is an oracle, and says so. Source:
-# argument
-# summarization paper, section 4.2; the paper itself reports oracles.
+# argument summarization paper, section 4.2; the paper itself reports oracles.
 
 
 Selection = Literal["dev", "fixed", "oracle"]
@@ -327,8 +326,8 @@ def _rank(row: SystemRow) -> tuple[tuple[int, float], tuple[int, float], str]:
 # A cell that is hard for one system is hard for the others, too. So intervals of two systems may
 # overlap where their difference is clear; only the difference within cells tells. Both sides of a
 # topic are one unit: their differences resemble each other (intraclass correlation .27 in the
-# counts
-# that the paper released), and as units of their own they made 7 % of leads false at 24 cells.
+# counts that the paper released), and as units of their own they made 7 % of leads false at 24
+# cells.
 
 
 # Figures by which one system is above another, the first that is known, and those of them of

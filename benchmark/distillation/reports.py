@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 # An answer is learned under the prompt of its scenario, with the numbered arguments it was written
 # from, so that every number it cites stands before it and a tuned model is trained on what it will
 # be asked. An answer that cites numbers under a scenario without arguments, or under none, gets
-# the
-# prompt of the next scenario that shows them.
+# the prompt of the next scenario that shows them.
 
 
 Messages = Sequence[Mapping[str, str]]

@@ -23,10 +23,8 @@ from cqa_site.people.models import Study
 # The REST interface, read from the schema that the site itself makes of it.
 #
 # A schema is written for programs: what people look up is one address with what it takes and
-# gives.
-# So it is read once a process into a row for each address, and the pages show these rows: a list
-# of
-# them first, an address with everything about it where somebody asks for it.
+# gives. So it is read once a process into a row for each address, and the pages show these rows: a
+# list of them first, an address with everything about it where somebody asks for it.
 
 
 STUDY = "/api/v1/studies/{study_id}/"
@@ -245,10 +243,9 @@ def kind_of(part: Any, shapes: Any) -> str:
 # Pages about the REST interface, where a study's own addresses can be looked up and tried.
 #
 # They are our own instead of Swagger UI or Redoc: these load one to two MB of script and the 730
-# kB
-# schema before the first word can be read, know neither the study nor the person, and Redoc adds
-# style elements, which the Content-Security-Policy refuses. Here is a list and a page for each
-# address, with 3 kB of script where a read is tried.
+# kB schema before the first word can be read, know neither the study nor the person, and Redoc
+# adds style elements, which the Content-Security-Policy refuses. Here is a list and a page for
+# each address, with 3 kB of script where a read is tried.
 
 
 LONGEST = 100

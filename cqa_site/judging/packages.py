@@ -138,9 +138,8 @@ def _variables() -> dict[str, str]:
 #
 # Which they are is said by ``requirements.txt`` below the line that includes
 # ``requirements-site.txt``. Whether they are there is asked of the environment, anew until they
-# are,
-# so that a worker that began without them goes on with them. `cqa_site.judging.fetching` fetches
-# them. Nothing here loads any of them.
+# are, so that a worker that began without them goes on with them. `cqa_site.judging.fetching`
+# fetches them. Nothing here loads any of them.
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -109,8 +109,7 @@ def _progress(kind: SheetKind, place: Place, row: dict[str, Any]) -> RaterProgre
 # How far one person is in a round, and about how long the rest takes them.
 #
 # Whatever comes to a person counts alike: a known answer hidden among others, or an item that
-# comes
-# a second time, is one more to do and one more done.
+# comes a second time, is one more to do and one more done.
 
 
 # What a round plans counts as so many answers of somebody's own, none of which counts as longer

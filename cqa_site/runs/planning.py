@@ -239,8 +239,7 @@ def asked_again(run: Run, call: Call) -> RewrittenRequest | None:
 # What a handful of sample replies has in common: a value too often, a text again and again.
 #
 # The rule, on which pages and documents agree: a value *dominates* where at least ten were given
-# on
-# its scale and it makes up the share that its kind of run names (four in five, if it names none
+# on its scale and it makes up the share that its kind of run names (four in five, if it names none
 # else). For prose there is no scale: texts are *alike* where, of at least five, four in five share
 # four fifths of their different words with one of them.
 

@@ -33,8 +33,7 @@ def ranks_of(values: FloatArray) -> IntArray:
 # A leaderboard that says how sure it is: means, ranks with their ranges, groups, pairs.
 #
 # Intervals are those of means over questions; ranks follow from the tests of all pairs, so no
-# range
-# says more than a test does.
+# range says more than a test does.
 
 
 NO_SYSTEMS = "there are no systems to compare"

@@ -398,9 +398,8 @@ def _is_name(match: re.Match[str]) -> bool:
 # How long an answer is: the one count of words that desk, history and pages of answers show.
 #
 # What a writer says in its own words counts. Citations and marks such as ``[3]`` and
-# ``[generated]``
-# do not, and neither does the closing list of arguments, which repeats what was given: otherwise
-# citing more would make an answer longer.
+# ``[generated]`` do not, and neither does the closing list of arguments, which repeats what was
+# given: otherwise citing more would make an answer longer.
 
 
 def said(text: str, sections: Iterable[AnswerSection], citations: Iterable[Citation]) -> str:

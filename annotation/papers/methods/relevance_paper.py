@@ -31,11 +31,10 @@ from cqa_site.stats.ratings import Ratings
 # something.
 #
 # A table of *rows* has one row for each item that was put before a rater, voted on or not:
-# ``item``,
-# ``unit`` (the argument: several items may show one), ``pair`` (the two objects), ``rater``,
-# ``value`` (missing without a vote), ``is_counted``, ``is_blank``, ``is_control``,
-# ``control_label`` (missing on ordinary items), ``place`` (of the item in its block, from 1).
-# A table of *votes* has those rows of it that count.
+# ``item``, ``unit`` (the argument: several items may show one), ``pair`` (the two objects),
+# ``rater``, ``value`` (missing without a vote), ``is_counted``, ``is_blank``, ``is_control``,
+# ``control_label`` (missing on ordinary items), ``place`` (of the item in its block, from 1). A
+# table of *votes* has those rows of it that count.
 
 
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

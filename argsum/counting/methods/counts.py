@@ -19,9 +19,8 @@ from cqa_site.judging.reply_parsing import parse_prose
 #
 # Both counts move in half steps, as in the paper's human evaluation, whose annotators gave the
 # counts alone; marks are this site's own way to them. A count may also be typed, and then stands
-# in
-# the place of the one that the marks give. A person who is unsure gives no count: files write that
-# as -1, and it enters no statistic.
+# in the place of the one that the marks give. A person who is unsure gives no count: files write
+# that as -1, and it enters no statistic.
 
 
 FULL, PART, NONE = "full", "part", "none"

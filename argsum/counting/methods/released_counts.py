@@ -160,10 +160,10 @@ def _count(row: TableRow, column: str, most: int) -> float | None:
 # People's counts as the authors release them: one file for each annotator, one row for each set.
 #
 # A row holds topic, stance, the references and the summaries as numbered lines, the two counts,
-# the
-# coverage and the redundancy that followed, and the file of the system that wrote the summaries.
-# -2 is a set that the annotator was not given, -1 a count the annotator was not sure of. Coverage
-# and redundancy are read from their own columns: one released file lost the halves of its counts.
+# the coverage and the redundancy that followed, and the file of the system that wrote the
+# summaries. -2 is a set that the annotator was not given, -1 a count the annotator was not sure
+# of. Coverage and redundancy are read from their own columns: one released file lost the halves of
+# its counts.
 
 
 COLUMNS = ("topic", "stance", "reference", "prediction", "coverage", "redundancy", "file_name")
@@ -221,12 +221,9 @@ def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
 # Whether the references of a file are those of a dataset, also where they are worded otherwise.
 #
 # People's counts are about references, and their number alone enters a figure. So the references
-# of
-# a file may differ in their words from those of the dataset, as long as it is clear which stands
-# for
-# which: first by equal texts, then by texts that differ in case, punctuation and white space
-# alone,
-# then, one to one, by the words that they share.
+# of a file may differ in their words from those of the dataset, as long as it is clear which
+# stands for which: first by equal texts, then by texts that differ in case, punctuation and white
+# space alone, then, one to one, by the words that they share.
 
 
 # Shared words (twice their number over that of both texts) that two wordings need at least, and

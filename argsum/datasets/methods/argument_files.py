@@ -25,13 +25,11 @@ from cqa_site.tabular.binary_formats import folder_members, unpacked
 
 
 # A file of pairs has one row per argument and key point (topic, argument, key_point, stance,
-# label,
-# set, quality), as the processed files of the argument summarization paper; an argument without a
-# key point is a row whose key point and label are empty. A file of pairs without a label column,
-# as
-# that of Debate (topic, argument, summary, stance), holds matches only: what is not in it is
-# undecided. A list has one row per argument (topic, argument; stance and quality if known) and no
-# references.
+# label, set, quality), as the processed files of the argument summarization paper; an argument
+# without a key point is a row whose key point and label are empty. A file of pairs without a label
+# column, as that of Debate (topic, argument, summary, stance), holds matches only: what is not in
+# it is undecided. A list has one row per argument (topic, argument; stance and quality if known)
+# and no references.
 @dataclass(frozen=True)
 class ArgumentFile:
     """Cells read from a file; rows that do not fit appear only in ``problems``.

@@ -11,8 +11,7 @@ from argsum.datasets.methods.statements import is_one_sentence, says_something
 
 # The argument summarization paper kept 50 % of the arguments of each reason of Debate and did not
 # say which. Here a seed says it, so that anybody draws the same ones, and what the test half
-# leaves
-# is the dev half.
+# leaves is the dev half.
 TEST, DEV = "test", "dev"
 PARTS = (TEST, DEV)
 LARGEST_SEED = 2**31 - 1
@@ -110,14 +109,10 @@ def _ends_sentence(match: re.Match[str], text: str) -> bool:
 
 
 # Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps, and one
-# more
-# for comments, whose statements take part if they say something. An argument keeps the first step
-# it
-# failed, so that each count is a step further down the same funnel. The paper counted rows where
-# we
-# count key points, and split sentences by rules of its own; both are steps, too, and so is the
-# half
-# of the arguments that it took of Debate (`halves`).
+# more for comments, whose statements take part if they say something. An argument keeps the first
+# step it failed, so that each count is a step further down the same funnel. The paper counted rows
+# where we count key points, and split sentences by rules of its own; both are steps, too, and so
+# is the half of the arguments that it took of Debate (`halves`).
 UNIQUE = "unique"
 ONE_KEY_POINT = "exactly_one_key_point"
 ONE_SENTENCE = "one_sentence"

@@ -72,8 +72,7 @@ def _ends_sentence(match: re.Match[str]) -> bool:
 
 
 # Beside the ends that `sentences` knows, a statement ends at a line break, at the mark of a list
-# and
-# at a semicolon between two clauses. A comment without any of these stays whole, however long.
+# and at a semicolon between two clauses. A comment without any of these stays whole, however long.
 _BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
 _LINE_END = re.compile(r"[.!?…:;][\"'’”»)\]]*$")
 # A line that is at least so long and goes on in small letters was broken by its width alone.

@@ -16,12 +16,10 @@ from argsum.scorers.methods.figures import index_of_pairs
 #
 # A clustering file of the argument summarization paper holds bare ids: those of ArgKP follow the
 # arguments of a cell sorted by key point and text, those of Debate the rows of the processed file
-# as
-# they stand there. Read in a wrong order they still make a figure, and a wrong one. An order is
+# as they stand there. Read in a wrong order they still make a figure, and a wrong one. An order is
 # therefore judged by how well the ids agree with the reference key points under it, in standard
 # deviations of what arguments in chance orders come to: on the released files the right order is
-# at
-# least 23 of them above chance, and at least 8 above every other.
+# at least 23 of them above chance, and at least 8 above every other.
 
 
 KEY_POINTS, ROWS, TEXTS = "key_points", "rows", "texts"
@@ -189,10 +187,8 @@ def _best(tables: Sequence[_Table], orders: Sequence[Sequence[int]]) -> float:
 # order of reasons: bare ids fit it as well, and are about other texts. What tells them apart are
 # words. Arguments that were clustered together share more words than others of the same key point,
 # so the ids are compared with what they come to when texts change places within their key point.
-# On
-# the released clusterings that is 6 to 41 standard deviations above chance for the right texts,
-# and
-# at most 3 for others.
+# On the released clusterings that is 6 to 41 standard deviations above chance for the right texts,
+# and at most 3 for others.
 
 
 # Standard deviations from which on words show that the texts are the right ones.

@@ -109,8 +109,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 # evaluation file maps topic, stance and setting to scores; a clustering file maps setting, topic
 # and stance to cluster ids, whose order `clustering_order` is about; a file may name the arguments
 # that its ids follow, topic → stance → texts, under ``arguments``. Settings are tuples of numbers
-# as
-# text, beside ``parameter_names``.
+# as text, beside ``parameter_names``.
 
 
 SOFT_PARTS = ("sP", "sR", "sF1")

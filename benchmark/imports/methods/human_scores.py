@@ -213,8 +213,7 @@ def _excerpt(text: str, same: int) -> str:
 # Which answer a row of human scores is about, found by its letters and digits.
 #
 # The consolidated table has lost the places of the answers, so their letters (`answer_letters`)
-# are
-# compared, among the answers of the same system, scenario and pair only.
+# are compared, among the answers of the same system, scenario and pair only.
 
 
 LETTERS, OPENING = "letters", "opening"

@@ -29,8 +29,7 @@ from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_f
 #
 # A row is one sheet. Of a person it is taken whole or not at all: points that the rubric does not
 # have, and criteria without points or reason, reject the row. Of a judge such a row is a fact
-# about
-# the judge, so it becomes an unscored sheet with the reason. Nothing is rounded, clipped or
+# about the judge, so it becomes an unscored sheet with the reason. Nothing is rounded, clipped or
 # filled.
 
 
@@ -198,8 +197,7 @@ def _check_total(row: ScoreRow, total: float | None) -> None:
 # The records of a folder ``judged_<judge>`` are those of the raw answers, in their order, plus
 # ``score_dict`` (criterion → points) and ``score`` (their plain sum, whatever it is worth). System
 # and scenario come from the name of the file, as for raw answers. Score dicts are classified,
-# never
-# repaired: a file says how many of each kind it has.
+# never repaired: a file says how many of each kind it has.
 
 
 SCORES, SUM = "score_dict", "score"

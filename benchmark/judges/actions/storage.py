@@ -125,8 +125,7 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
 # Where the judgements of a scoring run go: sheets, parts of sheets, probes, and the trust in it.
 #
 # Everything here runs inside the turn that ends the calls, under the gate of the run's endpoint
-# and
-# the lock of its own row. So two workers that bring the last two parts of one sheet follow one
+# and the lock of its own row. So two workers that bring the last two parts of one sheet follow one
 # another, and the second one sees what the first wrote.
 
 

@@ -31,10 +31,9 @@ from cqa_site.runs.kinds import Subject
 # Examples shown to a judge with their points, and what they forbid to be judged.
 #
 # An example comes from a person's complete sheet or from a key of a qualification. A judge that
-# was
-# shown an answer's points must not be asked about that answer: its agreement with people would be
-# memory. The same holds for the same text under another name, and by default for every answer to
-# the same question.
+# was shown an answer's points must not be asked about that answer: its agreement with people would
+# be memory. The same holds for the same text under another name, and by default for every answer
+# to the same question.
 
 
 OFFERED = 200

@@ -110,8 +110,7 @@ def judgement_schema(
 # Keys of a judgement held against the criteria asked for: "7" and "C7" are the seventh.
 #
 # What does not fit is named, not mended. A judge that was shown 15 criteria and answers 16 … 30
-# has
-# probably counted on from something else, but whether its 16 is our 1 nobody knows.
+# has probably counted on from something else, but whether its 16 is our 1 nobody knows.
 
 
 _NUMBER = re.compile(r"[Cc]?(0|[1-9][0-9]{0,3})")
@@ -236,8 +235,7 @@ def _shown(keys: Sequence[str]) -> str:
 #
 # A judge answers ``{"1": 1, "2": 0, …}``, by number or by key ("C1"), each value being points or
 # ``{"reason": "…", "points": 1}``. A judgement counts as a whole or not at all: a total without
-# one
-# of its criteria is no total. Nothing is repaired, rounded or clipped.
+# one of its criteria is no total. Nothing is repaired, rounded or clipped.
 #
 # Source: CompQA paper, section 2.1 and figure 5 (numbers of criteria as keys, no total asked for).
 # Departure: the paper does not say what becomes of replies of another shape.

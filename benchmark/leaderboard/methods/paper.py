@@ -17,11 +17,10 @@ from benchmark.rubrics.methods.rubric import Rubric
 # The tables of the CompQA paper from score sheets.
 #
 # A sheet is one rater's points for one answer, a row with the columns of `ABOUT` and one column
-# for
-# each criterion; a criterion without points is missing (NaN). Totals are 0 … 19, higher is better.
-# A sheet that lacks a criterion has no total and enters no figure; every figure says how many it
-# was made of. These are the paper's recipes: they treat answers as independent, although choices
-# and systems share questions, so their sds are no basis for intervals.
+# for each criterion; a criterion without points is missing (NaN). Totals are 0 … 19, higher is
+# better. A sheet that lacks a criterion has no total and enters no figure; every figure says how
+# many it was made of. These are the paper's recipes: they treat answers as independent, although
+# choices and systems share questions, so their sds are no basis for intervals.
 #
 # Source: CompQA paper, section 4, tables 3 to 5 and figures 6 and 7. The recipes were worked out
 # from the released scores, as the paper gives none.

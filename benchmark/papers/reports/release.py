@@ -49,8 +49,7 @@ from .layouts import PEOPLE as names_PEOPLE
 # Two tables of sheets come of them. The paper's has everything that its averages have: values off
 # the scale, and both rows where two people's sheets of an answer were not merged. Ours is what an
 # import of the same files gives: judgements outside the scale are unscored, people's sheets of an
-# answer
-# averaged (those outside the scale are kept and marked).
+# answer averaged (those outside the scale are kept and marked).
 
 
 JUDGED, PEOPLE_FOLDER, PEOPLE = "judged_*", "human", "people"

@@ -103,10 +103,8 @@ def sent_manifest(file: ExportFile) -> FileResponse:
 #
 # A set of files asked for together shares one random salt, which is made by the worker and
 # forgotten: pseudonyms agree inside the set and nowhere else. A file is written under a name
-# nobody
-# can guess and moved into place when complete; the rows of a set change together, in the
-# transaction
-# that ends the job. What the files hold is an `ExportKind`'s.
+# nobody can guess and moved into place when complete; the rows of a set change together, in the
+# transaction that ends the job. What the files hold is an `ExportKind`'s.
 
 
 FOLDER = "exports"

@@ -238,8 +238,7 @@ class ImportOutcome:
 # Compare the entries of a file with a study, piece by piece, and write what is new.
 #
 # A dry run takes the same path and leaves out the inserts, so it holds no write lock that people
-# at
-# work would have to wait for.
+# at work would have to wait for.
 
 
 CHUNK = 2_000

@@ -205,9 +205,8 @@ class CheckedCallback(OAuth2CallbackView):
 # What a provider may cost: how long it may take, how much it may say, and to whom we listen.
 #
 # Whoever runs the site names the providers, so their addresses are trusted where those of
-# endpoints
-# are not, and may be inside the own network. Answers are not: they end at a size and a time, and
-# nothing follows them to another place.
+# endpoints are not, and may be inside the own network. Answers are not: they end at a size and a
+# time, and nothing follows them to another place.
 
 
 CONNECT_SECONDS, READ_SECONDS, WHOLE_SECONDS = 3.0, 5.0, 10.0

@@ -252,10 +252,8 @@ class AskFirst(Middleware):
 # Passkeys and one-time codes: how the account library keeps and checks them here.
 #
 # The library checks challenge, signature and key. It accepts pages of subdomains, keeps no count
-# of
-# uses and stumbles over answers of another shape and over secrets that no key reads; all of that
-# is
-# closed here.
+# of uses and stumbles over answers of another shape and over secrets that no key reads; all of
+# that is closed here.
 
 
 # What parsing raises when it is not given what a browser sends.

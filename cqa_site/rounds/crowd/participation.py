@@ -231,8 +231,7 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
 # Signed out they have neither an address nor a password: they are known by the cookie of their
 # place, and the page they came from says in which study. Of an answer that met an error of the
 # server their browser carries a note, because the database may be what is away: a signed cookie
-# that
-# only the server can write, and only for the browser it was written for.
+# that only the server can write, and only for the browser it was written for.
 
 
 NOTE_LIFETIME = timedelta(days=1)

@@ -111,11 +111,9 @@ def contents_of(study: Study) -> list[str]:
 # Deleting a study: every row that belongs to it, in batches, and its files.
 #
 # Which rows those are, and in which order they go, is read from the foreign keys of all models.
-# This
-# is the one place that goes around PROTECT and around rows that are otherwise only added: rows are
-# deleted table by table, those that refer to others first, and the database checks every
-# reference.
-# A worker that dies leaves a smaller study, and the next one goes on.
+# This is the one place that goes around PROTECT and around rows that are otherwise only added:
+# rows are deleted table by table, those that refer to others first, and the database checks every
+# reference. A worker that dies leaves a smaller study, and the next one goes on.
 
 
 DELETE_JOB = "delete_study"
