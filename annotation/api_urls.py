@@ -3,10 +3,10 @@
 from annotation.answers import api as answers
 from annotation.consensus import api as consensus
 from annotation.editing import api as editing
-from annotation.exports import api as files
+from annotation.exports import api as exports
 from annotation.faithfulness.api import faithfulness
 from annotation.figures.api import SnapshotListViews, SnapshotViews
-from annotation.generation import api as generation_launches
+from annotation.generation import api as generation
 from annotation.generation.api import RunComparisonViews
 from annotation.judges import api as judges
 from annotation.judges.api import JudgeLabelViews
@@ -113,12 +113,12 @@ urlpatterns = [
         list_views=SnapshotListViews,
     ),
     *posts(C + "snapshots/", "snapshots", SnapshotViews, "refresh"),
-    *resource(C + "exports/", "exports", "export", files.ExportViews, listed=CREATE),
-    address(C + "exports/<uuid:public_id>/file/", "export_file", files.ExportViews, get="file"),
+    *resource(C + "exports/", "exports", "export", exports.ExportViews, listed=CREATE),
+    address(C + "exports/<uuid:public_id>/file/", "export_file", exports.ExportViews, get="file"),
     address(
         C + "exports/<uuid:public_id>/manifest/",
         "export_manifest",
-        files.ExportViews,
+        exports.ExportViews,
         get="manifest",
     ),
     address(
@@ -151,14 +151,14 @@ urlpatterns = [
         S + "generation-launches/",
         "generation_launches",
         "generation_launch",
-        generation_launches.LaunchViews,
+        generation.LaunchViews,
         listed=CREATE,
         row=CHANGE,
     ),
     *posts(
         S + "generation-launches/",
         "generation_launch",
-        generation_launches.LaunchViews,
+        generation.LaunchViews,
         "estimate",
     ),
     address(S + "conditions/", "conditions", answers.ConditionViews, **LIST),

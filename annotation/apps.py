@@ -20,7 +20,7 @@ class AnnotationConfig(AppConfig):
         from annotation.menu import FINDERS, study_entries
         from annotation.quality.actions import check_rater
         from annotation.study.paths import JUDGE, RELEVANCE
-        from cqa_site.results import snapshots as results
+        from cqa_site.results import snapshots
         from cqa_site.rounds.kind import register
         from cqa_site.web import navigation, storage
 
@@ -38,5 +38,5 @@ class AnnotationConfig(AppConfig):
         LABELS.agreed = agreed_labels
         LABELS.known = known_labels
         EDITING.after_closing = (figures.after_closing,)
-        results.register(LABEL_ROUNDS)
+        snapshots.register(LABEL_ROUNDS)
         storage.register(find_violations)

@@ -7,7 +7,7 @@ from annotation.exports.actions import EXPORTS
 from annotation.faithfulness.actions import coherence, figures
 from annotation.faithfulness.actions.coherence import COHERENCE as COHERENCE_PREVIEW
 from annotation.faithfulness.reports.tables import COHERENCE_CALLS
-from annotation.figures import actions as snapshots
+from annotation.figures import actions as figure_actions
 from annotation.generation.actions import prompts as answer_prompts
 from annotation.generation.actions.answer_runs import ANSWERS as ANSWERS_PREVIEW
 from annotation.generation.actions.answer_runs import AnswersKind
@@ -15,7 +15,7 @@ from annotation.generation.reports import ANSWERS_CALLS
 from annotation.judges.actions import relevance_judge, trained_judge
 from annotation.judges.actions.relevance_judge import RELEVANCE as RELEVANCE_PREVIEW
 from annotation.judges.reports.results import RELEVANCE_CALLS
-from annotation.retrieval.actions import arguments as retrieval_cam
+from annotation.retrieval.actions import arguments as retrieval_arguments
 from annotation.retrieval.actions import corpora as retrieval_corpora
 from cqa_site.files.actions.exports import FOLDERS
 from cqa_site.files.actions.exports import register as register_exports
@@ -85,7 +85,7 @@ class Coherence(coherence.CoherenceKind, RunKind):
 # Handlers of jobs, and periodic chores.
 
 
-handles(snapshots.JOB)(snapshots.make_snapshot)
+handles(figure_actions.JOB)(figure_actions.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
 register_exports(EXPORTS)
 handles(trained_judge.JOB, needs=PackagePart.LANGUAGE, is_long=True)(
@@ -95,7 +95,7 @@ handles(figures.JOB, is_long=True)(figures.make_figures)
 handles(retrieval_corpora.CHECK_JOB)(retrieval_corpora.check_corpus)
 handles(retrieval_corpora.LOAD_JOB, is_long=True)(retrieval_corpora.load_corpus)
 handles(retrieval_corpora.DELETE_JOB, is_long=True)(retrieval_corpora.delete_corpus)
-handles(retrieval_cam.JOB, sends=True)(retrieval_cam.ask_cam)
+handles(retrieval_arguments.JOB, sends=True)(retrieval_arguments.ask_cam)
 
 chore("corpora nobody loaded")(retrieval_corpora.discard_old_corpora)
 FOLDERS[retrieval_corpora.FOLDER] = retrieval_corpora.stored_names

@@ -5,16 +5,16 @@ from annotation.consensus import views as consensus
 from annotation.editing.views import desk as editing_desk
 from annotation.editing.views import rounds
 from annotation.exports import views as exports
-from annotation.faithfulness.views import editing as expert_agreement
+from annotation.faithfulness.views import editing as faithfulness_editing
 from annotation.faithfulness.views import faithfulness
 from annotation.faithfulness.views import rows as faithfulness_rows
 from annotation.figures import views as figures
 from annotation.generation import views as generation
 from annotation.imports import views as imports
 from annotation.judges.views import judges
-from annotation.judges.views import runs as judge_compare
+from annotation.judges.views import runs as judge_runs
 from annotation.labelling.views import label, label_page
-from annotation.labelling.views import rounds as label_rounds
+from annotation.labelling.views import rounds as labelling_rounds
 from annotation.quality.views import quality
 from annotation.quality.views import rules as quality_rules
 from annotation.retrieval import views as retrieval
@@ -22,8 +22,8 @@ from annotation.study.views import overview, questions
 
 urlpatterns = [
     *overview.urlpatterns,
-    *label_rounds.label_round_urls,
-    *label_rounds.guideline_urls,
+    *labelling_rounds.label_round_urls,
+    *labelling_rounds.guideline_urls,
     *label.urlpatterns,
     *label_page.urlpatterns,
     *quality.urlpatterns,
@@ -45,9 +45,9 @@ urlpatterns = [
     *figures.figure_urls,
     *figures.file_urls,
     *figures.snapshot_urls,
-    *judge_compare.run_list_urls,
-    *judge_compare.new_run_urls,
-    *judge_compare.run_compare_urls,
+    *judge_runs.run_list_urls,
+    *judge_runs.new_run_urls,
+    *judge_runs.run_compare_urls,
     *judges.judge_urls,
     *judges.trained_judge_urls,
     *answers.question_urls,
@@ -59,7 +59,7 @@ urlpatterns = [
     *answers.system_urls,
     *faithfulness.faithfulness_urls,
     *faithfulness_rows.urlpatterns,
-    *expert_agreement.edited_urls,
+    *faithfulness_editing.edited_urls,
     *faithfulness.coherence_urls,
-    *expert_agreement.agreement_urls,
+    *faithfulness_editing.agreement_urls,
 ]

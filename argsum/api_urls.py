@@ -3,12 +3,12 @@
 from argsum.analysis.api import analyses, comparison, points, sign_off, voices
 from argsum.auditing import api as auditing
 from argsum.coding import api as coding
-from argsum.counting import api as count_sheets
+from argsum.counting import api as counting
 from argsum.datasets import api as datasets
 from argsum.keypoints import api as keypoints
 from argsum.leaderboard import api as leaderboard
 from argsum.leaderboard.api import KeyPointBoardListViews, KeyPointBoardViews
-from argsum.metrics import api as metric_scores
+from argsum.metrics import api as metrics
 from argsum.scorers import api as scorers
 from argsum.surveys import api as surveys
 from cqa_site.api.base import CHANGE, CREATE, LIST, REMOVE, ROW, R, S, address, posts, resource
@@ -107,12 +107,12 @@ urlpatterns: list = [
         post="change",
     ),
     *round_addresses(
-        count_sheets.ROUNDS,
+        counting.ROUNDS,
         S + "counting-rounds/",
         "counting_id",
         ("counting_round", "counting_items", "counters", "counter_decide"),
     ),
-    *resource(S + "count-sheets/", "count_sheets", "count_sheet", count_sheets.CountSheetViews),
+    *resource(S + "count-sheets/", "count_sheets", "count_sheet", counting.CountSheetViews),
     address(
         S + "summarization-systems/",
         "summarization_systems",
@@ -177,8 +177,8 @@ urlpatterns: list = [
         get="points",
     ),
     address(S + "key-points/people/", "summary_people", leaderboard.PeopleAgreementViews, **ROW),
-    address(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, **LIST),
-    *posts(S + "metric-scores/", "metric_scores", metric_scores.MetricScoreViews, "compute"),
+    address(S + "metric-scores/", "metric_scores", metrics.MetricScoreViews, **LIST),
+    *posts(S + "metric-scores/", "metric_scores", metrics.MetricScoreViews, "compute"),
     address(R + "codes/", "run_codes", coding.CodedStatementViews, **LIST),
-    address(R + "counts/", "run_counts", metric_scores.CountReplyViews, **LIST),
+    address(R + "counts/", "run_counts", metrics.CountReplyViews, **LIST),
 ]

@@ -20,7 +20,7 @@ class ArgsumConfig(AppConfig):
         from argsum.navigation import COMMENTS, DATASETS, SURVEYS, key_point_entries
         from argsum.prose.reports import printed_summary
         from argsum.surveys.imports.formats import register_survey_imports
-        from cqa_site.results import snapshots as results
+        from cqa_site.results import snapshots
         from cqa_site.rounds.kind import register
         from cqa_site.web import navigation
 
@@ -28,7 +28,7 @@ class ArgsumConfig(AppConfig):
         navigation.add_finders(DATASETS, SURVEYS)
         navigation.add_paths(COMMENTS)
         register_kinds()
-        results.register(KEY_POINTS)
+        snapshots.register(KEY_POINTS)
         register(COUNTING)
         register(AUDITING)
         extensions.CORRECTIONS[:] = [AUDIT_CORRECTIONS]

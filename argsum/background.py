@@ -4,27 +4,25 @@ from django.utils.translation import gettext_lazy as lazy
 
 from argsum.analysis.actions import analyses, point_writing, voices
 from argsum.analysis.actions import jobs as analysis_jobs
-from argsum.analysis.reports import analyses as analysis_runs
-from argsum.coding import reports as assignment_calls
-from argsum.coding import reports as proposal_calls
+from argsum.analysis.reports import analyses as analysis_reports
+from argsum.coding import reports as coding_reports
 from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions import prompts as coding_prompts
-from argsum.counting import reports as counting
+from argsum.counting import reports as counting_reports
 from argsum.counting.actions import judge as counting_judge
 from argsum.keypoints.actions import sets, system_jobs, system_runs
-from argsum.leaderboard import actions as key_point_boards
-from argsum.metrics.actions import metrics as metric_making
-from argsum.prose import reports as summaries
+from argsum.leaderboard import actions as leaderboard_actions
+from argsum.metrics.actions import metrics
+from argsum.prose import reports as prose_reports
 from argsum.prose.actions import checking as prose_checking
 from argsum.prose.actions import prompts as prose_prompts
-from argsum.prose.actions import runs as prose
-from argsum.scorers.actions import encoders
-from argsum.scorers.actions import models as actions
-from argsum.scorers.actions import scorers as scorer_trying
+from argsum.prose.actions import runs as prose_runs
+from argsum.scorers.actions import encoders, scorers
+from argsum.scorers.actions import models as scorer_models
 from argsum.scorers.actions import training as scorer_training
-from argsum.writing import reports as written_calls
+from argsum.writing import reports as writing_reports
 from argsum.writing.actions import prompts as writing_prompts
-from argsum.writing.actions import runs as writing
+from argsum.writing.actions import runs as writing_runs
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register
@@ -42,22 +40,22 @@ def register_kinds() -> None:
     register(CountingRunKind())
 
 
-class WritingRunKind(writing.WritingKind, RunKind):
+class WritingRunKind(writing_runs.WritingKind, RunKind):
     """Run kind in which a language model writes key points for a system run."""
 
-    name = writing.KIND
+    name = writing_runs.KIND
     title = lazy("Key point writing")
     unusable = lazy("Unusable")
     home = Home("key_points", "system_runs", lazy("System runs"))
     prompts = writing_prompts.PROMPTS
-    tried_on = writing.WRITING
-    call_subjects = written_calls.WRITING
+    tried_on = writing_runs.WRITING
+    call_subjects = writing_reports.WRITING
     view_path = "argsum.writing.views.run_page"
     start_path = "argsum.writing.api.WRITING"
 
     def about(self, run: Run) -> str:
         """Return the system run that waits for this run."""
-        return written_calls.about(run)
+        return writing_reports.about(run)
 
 
 class AnalysisRunKind(RunKind):
@@ -68,7 +66,7 @@ class AnalysisRunKind(RunKind):
 
     def about(self, run: Run) -> str:
         """Return the name of the analysis."""
-        return analysis_runs.about(run)
+        return analysis_reports.about(run)
 
 
 class PointWriting(point_writing.PointWritingKind, AnalysisRunKind):
@@ -78,7 +76,7 @@ class PointWriting(point_writing.PointWritingKind, AnalysisRunKind):
     title = lazy("Key point writing for an analysis")
     prompts = point_writing.PROMPTS
     tried_on = point_writing.POINT_WRITING
-    call_subjects = analysis_runs.POINT_CALLS
+    call_subjects = analysis_reports.POINT_CALLS
     view_path = "argsum.analysis.views.runs.writing_page"
     start_path = "argsum.analysis.api.analyses.POINT_WRITING"
 
@@ -90,7 +88,7 @@ class PointProposal(proposal.PointProposalKind, AnalysisRunKind):
     title = lazy("Key points proposed for an analysis")
     prompts = coding_prompts.PROPOSAL_PROMPTS
     tried_on = proposal.PROPOSALS
-    call_subjects = proposal_calls.PROPOSAL_CALLS
+    call_subjects = coding_reports.PROPOSAL_CALLS
     view_path = "argsum.coding.views.proposal_page"
     start_path = "argsum.coding.api.PROPOSAL"
 
@@ -102,19 +100,19 @@ class PointAssignment(assignment.PointAssignmentKind, AnalysisRunKind):
     title = lazy("Statements assigned to key points")
     prompts = coding_prompts.ASSIGNMENT_PROMPTS
     tried_on = assignment.ASSIGNMENTS
-    call_subjects = assignment_calls.ASSIGNMENT_CALLS
+    call_subjects = coding_reports.ASSIGNMENT_CALLS
     view_path = "argsum.coding.views.assignment_page"
     start_path = "argsum.coding.api.ASSIGNMENT"
 
 
-class AnalysisProse(prose.AnalysisProseKind, AnalysisRunKind):
+class AnalysisProse(prose_runs.AnalysisProseKind, AnalysisRunKind):
     """Run kind in which a language model summarizes an analysis in prose."""
 
-    name = prose.KIND
+    name = prose_runs.KIND
     title = lazy("Summary of an analysis")
     prompts = prose_prompts.PROMPTS
-    tried_on = prose.SUMMARIZING
-    call_subjects = summaries.PARAGRAPH_CALLS
+    tried_on = prose_runs.SUMMARIZING
+    call_subjects = prose_reports.PARAGRAPH_CALLS
     view_path = "argsum.prose.views.run_page"
     start_path = "argsum.prose.api.ANALYSIS_PROSE"
 
@@ -127,7 +125,7 @@ class CountingRunKind(counting_judge.CountingKind, RunKind):
     home = Home("judges", "counting_runs", lazy("Counts by judges"))
     prompts = counting_judge.PROMPTS
     tried_on = counting_judge.COUNTING
-    call_subjects = counting.COUNTING
+    call_subjects = counting_reports.COUNTING
     view_path = "argsum.counting.views.run_page"
     start_path = "argsum.counting.api.COUNTING"
 
@@ -135,13 +133,13 @@ class CountingRunKind(counting_judge.CountingKind, RunKind):
 # Handlers of jobs, and periodic chores.
 
 
-handles(key_point_boards.JOB)(key_point_boards.make_board)
+handles(leaderboard_actions.JOB)(leaderboard_actions.make_board)
 handles(system_runs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(system_jobs.make_sets)
 handles(sets.JOB, needs=PackagePart.LANGUAGE, is_long=True)(sets.assign_arguments)
 handles(scorer_training.JOB, needs=PackagePart.LANGUAGE, is_long=True)(scorer_training.make_scorer)
 handles(encoders.JOB, is_long=True)(encoders.install_encoder)
-handles(scorer_trying.JOB, needs=PackagePart.LANGUAGE)(scorer_trying.try_scorer)
-handles(metric_making.JOB, needs=PackagePart.LANGUAGE, is_long=True)(metric_making.make_metrics)
+handles(scorers.JOB, needs=PackagePart.LANGUAGE)(scorers.try_scorer)
+handles(metrics.JOB, needs=PackagePart.LANGUAGE, is_long=True)(metrics.make_metrics)
 handles(analyses.MAKE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.make_analysis)
 handles(analyses.PLACE, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.place_statements)
 handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
@@ -150,11 +148,11 @@ handles(analyses.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
 handles(analyses.FOLLOW, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     assignment.follow_run
 )
-handles(prose.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
+handles(prose_runs.CHECK, needs=PackagePart.LANGUAGE, sends=True, is_long=True)(
     prose_checking.check_sentences
 )
 handles(voices.JOB, is_long=True)(voices.find_groups)
 handles(analysis_jobs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.read_share)
 handles(analyses.SPLIT, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)
 
-chore("stored scores nobody read")(actions.clear_scores)
+chore("stored scores nobody read")(scorer_models.clear_scores)

@@ -5,8 +5,8 @@ from argsum.auditing import views as auditing
 from argsum.coding import views as coding
 from argsum.counting import views as counting
 from argsum.datasets import views as datasets
-from argsum.keypoints import views as summary_sets
-from argsum.leaderboard.views import agreement as summary_metrics
+from argsum.keypoints import views as keypoints
+from argsum.leaderboard.views import agreement as leaderboard_agreement
 from argsum.leaderboard.views import leaderboard
 from argsum.prose import views as prose
 from argsum.scorers import views as scorers
@@ -27,8 +27,8 @@ urlpatterns: list = [
     *counting.urlpatterns,
     *leaderboard.urlpatterns,
     *scorers.urlpatterns,
-    *summary_metrics.urlpatterns,
-    *summary_sets.urlpatterns,
+    *leaderboard_agreement.urlpatterns,
+    *keypoints.urlpatterns,
     *surveys.urlpatterns,
     *writing.urlpatterns,
 ]

@@ -2,8 +2,8 @@
 
 from benchmark.agreement import api as agreement
 from benchmark.distillation import api as distillation
-from benchmark.judges import api as scoring_runs
-from benchmark.leaderboard import api as boards
+from benchmark.judges import api as judges
+from benchmark.leaderboard import api as leaderboard
 from benchmark.preferences import api as preferences
 from benchmark.rubrics import api as rubrics
 from benchmark.scoring import api as scoring
@@ -31,9 +31,9 @@ urlpatterns = [
     ),
     address(S + "preferences/", "preferences", preferences.PreferenceViews, **ROW),
     address(S + "training-data/", "distillation", distillation.DistillationViews, **ROW),
-    address(R + "scoring/", "scoring", scoring_runs.ScoringViews, **ROW),
-    address(R + "sheets/", "run_sheets", scoring_runs.RunSheetViews, **LIST),
-    address(R + "probes/", "probes", scoring_runs.ProbeViews, **LIST),
+    address(R + "scoring/", "scoring", judges.ScoringViews, **ROW),
+    address(R + "sheets/", "run_sheets", judges.RunSheetViews, **LIST),
+    address(R + "probes/", "probes", judges.ProbeViews, **LIST),
     *resource(S + "rubrics/", "rubrics", "rubric", rubrics.RubricViews, listed=CREATE),
     *resource(S + "score-sheets/", "score_sheets", "score_sheet", scoring.ScoreSheetViews),
     address(S + "score-agreement/", "score_agreement", agreement.ScoreAgreementViews, **ROW),
@@ -41,10 +41,12 @@ urlpatterns = [
         S + "boards/",
         "boards",
         "board",
-        boards.BoardViews,
+        leaderboard.BoardViews,
         "part freeze publish withdraw",
-        list_views=boards.BoardListViews,
+        list_views=leaderboard.BoardListViews,
     ),
-    address(S + "boards/refresh/", "boards_refresh", boards.BoardViews, post="refresh"),
-    address(S + "boards/<uuid:public_id>/rows/", "board_rows", boards.BoardViews, get="sheets"),
+    address(S + "boards/refresh/", "boards_refresh", leaderboard.BoardViews, post="refresh"),
+    address(
+        S + "boards/<uuid:public_id>/rows/", "board_rows", leaderboard.BoardViews, get="sheets"
+    ),
 ]

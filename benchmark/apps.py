@@ -14,7 +14,7 @@ class BenchmarkConfig(AppConfig):
         from benchmark.preferences.kind import PREFERRING
         from benchmark.scoring.actions import SCORING
         from benchmark.scoring.reports.sheets import find_violations
-        from cqa_site.results import snapshots as results
+        from cqa_site.results import snapshots
         from cqa_site.rounds.kind import register
         from cqa_site.web import navigation, storage
 
@@ -22,7 +22,7 @@ class BenchmarkConfig(AppConfig):
         navigation.add_finders(RUBRICS)
         navigation.add_paths(ANSWERS)
         register_kinds()
-        results.register(BOARDS)
+        snapshots.register(BOARDS)
         register(SCORING)
         register(PREFERRING)
         register_score_imports()

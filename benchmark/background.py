@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext_lazy as lazy
 
-from benchmark.judges import reports as scoring_calls
+from benchmark.judges import reports as judge_reports
 from benchmark.judges.actions import kind as scoring_judge
-from benchmark.leaderboard import actions as boards
+from benchmark.leaderboard import actions as leaderboard_actions
 from benchmark.preferences import kind
 from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register
@@ -24,7 +24,7 @@ class ScoringRunKind(scoring_judge.ScoringKind, RunKind):
     home = Home("judges", "scoring_runs", lazy("Scores by judges"))
     prompts = scoring_judge.PROMPTS
     tried_on = scoring_judge.SCORING
-    call_subjects = scoring_calls.SCORING
+    call_subjects = judge_reports.SCORING
     view_path = "benchmark.judges.views.run_page"
     start_path = "benchmark.judges.api.SCORING"
 
@@ -45,5 +45,5 @@ class PreferenceRunKind(kind.PreferringKind, RunKind):
 # Handlers of jobs, and periodic chores.
 
 
-handles(boards.JOB)(boards.make_board)
-handles(boards.SLICE_JOB)(boards.make_slice)
+handles(leaderboard_actions.JOB)(leaderboard_actions.make_board)
+handles(leaderboard_actions.SLICE_JOB)(leaderboard_actions.make_slice)

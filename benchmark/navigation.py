@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
 from annotation.answers.models import Answer
-from benchmark.judges.actions import kind as scoring_judge
-from benchmark.preferences import kind as judge
+from benchmark.judges.actions import kind
+from benchmark.preferences import kind as preferences_judge
 from benchmark.preferences.kind import PREFERRING
 from benchmark.scoring.actions import SCORING
 from benchmark.scoring.models import ScoreSheet
@@ -61,7 +61,7 @@ def steps(study: Study) -> list[StudyStep]:
     )
     shared = by_question.filter(systems__gte=FEWEST).count()
     rounds = Round.objects.filter(study=study, kind__in=(SCORING.name, PREFERRING.name))
-    runs = Run.objects.filter(study=study, kind__in=(scoring_judge.KIND, judge.KIND))
+    runs = Run.objects.filter(study=study, kind__in=(kind.KIND, preferences_judge.KIND))
     has_scorers = rounds.exclude(state=Round.State.DRAFT).exists() or runs.exists()
     is_enough = shared >= LEAST
     return [

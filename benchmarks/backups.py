@@ -116,13 +116,13 @@ def contents(path: Path) -> dict[str, str]:
 def fill(labels: int) -> None:
     """Three labels on each sentence of a closed round, as thirty people would have given them."""
     from annotation.labelling.models.rounds import Assignment, LabelRound, Slot, VoteEvent
-    from benchmarks.made_rounds import label as made_round
+    from benchmarks.made_rounds import label
     from cqa_site.people.models import Rater, Study, User
     from cqa_site.rounds.lifecycle import close_round, open_round
 
     study, boss = Study.objects.create(name="Filled"), User.objects.get(email="boss@bench.example")
     wanted = {"controls": 30, "items": -(-labels // 3), "votes": 3}
-    label_round: LabelRound = made_round(wanted, study, boss, [])
+    label_round: LabelRound = label(wanted, study, boss, [])
     open_round(round_=label_round, actor=boss)
     raters = Rater.objects.bulk_create(
         Rater(study=study, external_id=f"filled-{n}", name=f"Filled {n}") for n in range(30)

@@ -107,7 +107,7 @@ def measure_site(points: pd.DataFrame) -> None:
     rubric, boss = fill(points)
     from benchmark.agreement.reports.agreement import compute
     from benchmark.leaderboard.actions import BOARDS
-    from benchmark.leaderboard.reports import snapshot as board_figures
+    from benchmark.leaderboard.reports import snapshot
     from benchmark.leaderboard.reports import snapshot as board_rows
     from benchmark.leaderboard.reports.snapshot import board_marker
     from cqa_site.results.snapshots import store_live
@@ -116,10 +116,10 @@ def measure_site(points: pd.DataFrame) -> None:
     say("sheets read from the database", seconds, f"{len(table):,} rows")
     seconds, (rows, sha256) = best_time(lambda: board_rows.pack_rows(table), 1)
     say("rows packed", seconds, f"{len(rows) / 2**20:.1f} MiB")
-    recipe = board_figures.recipe_of(rubric, table, draws) | {"sheets": len(table)}
+    recipe = snapshot.recipe_of(rubric, table, draws) | {"sheets": len(table)}
     read_seconds, read = best_time(lambda: board_rows.read_rows(rows), 1)
     say("rows read back", read_seconds)
-    seconds, board = best_time(lambda: board_figures.board_figures(read, recipe), 1)
+    seconds, board = best_time(lambda: snapshot.board_figures(read, recipe), 1)
     say("board from the rows", seconds)
     seconds, agreement = best_time(lambda: compute(read, rubric.rubric, recipe), 1)
     say("agreement from the rows", seconds)

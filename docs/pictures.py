@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, ViewportSize, sync_playwright
 
 HERE = Path(__file__).resolve().parent.parent / "static" / "img" / "help"
-SIZE = {"width": 1120, "height": 700}
+SIZE: ViewportSize = {"width": 1120, "height": 700}
 KEPT = (960, 600)
 QUALITY = 50
 ROUND = re.compile(r"/label-rounds/[0-9a-f-]{36}/$")

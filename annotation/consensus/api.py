@@ -12,8 +12,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.consensus.actions import consensus
-from annotation.consensus.actions import decisions as adjudication
+from annotation.consensus.actions import consensus, decisions
 from annotation.consensus.actions.consensus import SourceNotValid, prefer_labels, set_consensus
 from annotation.consensus.actions.decisions import LabelChange
 from annotation.consensus.forms import AdoptForm
@@ -280,10 +279,10 @@ class AdjudicationViews(LabelRoundViews):
         if argument is None:
             raise ValidationError({"argument": ["No such argument in this study."]})
         with (
-            invalid_on("non_field_errors", adjudication.DecisionNotValid),
-            conflict_on(adjudication.DecidedMeanwhile),
+            invalid_on("non_field_errors", decisions.DecisionNotValid),
+            conflict_on(decisions.DecidedMeanwhile),
         ):
-            decision = adjudication.adjudicate(
+            decision = decisions.adjudicate(
                 label_round=self.label_round,
                 argument=argument,
                 rater=rater_for(membership=self.membership),
@@ -352,15 +351,15 @@ class AdoptionViews(LabelRoundViews):
     @extend_schema(request=AdoptInput, responses={201: AdoptionSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Adopt the labels of one expert, model or release from another round."""
-        with invalid_on("label_round", adjudication.AdoptionNotPossible):
-            adoption = adjudication.adopt_labels(**self._asked(), actor=request.user)
+        with invalid_on("label_round", decisions.AdoptionNotPossible):
+            adoption = decisions.adopt_labels(**self._asked(), actor=request.user)
         return self.shown(self.get_queryset().get(pk=adoption.pk), 201)
 
     @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
     def preview(self, request: Request, **kwargs: Any) -> Response:
         """Preview what adopting would change; nothing is stored."""
-        with invalid_on("label_round", adjudication.AdoptionNotPossible):
-            seen = adjudication.preview_adoption(**self._asked())
+        with invalid_on("label_round", decisions.AdoptionNotPossible):
+            seen = decisions.preview_adoption(**self._asked())
         return Response(AdoptionPreviewSerializer(seen).data)
 
     @extend_schema(request=NothingInput, responses=AdoptionSerializer)
@@ -368,7 +367,7 @@ class AdoptionViews(LabelRoundViews):
         """Withdraw an adoption; 409 if it already was."""
         self.read(NothingInput)
         row = self.find_row(public_id)
-        if not adjudication.withdraw_adoption(adoption=row, actor=request.user):
+        if not decisions.withdraw_adoption(adoption=row, actor=request.user):
             raise Conflict("This adoption has already been withdrawn.")
         return self.shown(self.get_queryset().get(pk=row.pk))
 

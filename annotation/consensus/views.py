@@ -16,8 +16,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from annotation.consensus.actions import consensus
-from annotation.consensus.actions import decisions as actions
+from annotation.consensus.actions import consensus, decisions
 from annotation.consensus.actions.consensus import keep_current, prefer_labels
 from annotation.consensus.forms import AdjudicationForm, AdoptForm, ConsensusForm, MoveForm
 from annotation.consensus.models import Adjudication, FinalLabel
@@ -69,10 +68,10 @@ def _decide(
     argument = get_object_or_404(_arguments(label_round), public_id=cleaned_data.pop("argument"))
     rater = rater_for(membership=request.membership)
     try:
-        decision = actions.adjudicate(
+        decision = decisions.adjudicate(
             label_round=label_round, argument=argument, rater=rater, **cleaned_data
         )
-    except actions.DecidedMeanwhile as late:
+    except decisions.DecidedMeanwhile as late:
         conflict = {
             "detail": str(late),
             "stored": late.stored,
@@ -102,7 +101,7 @@ def _move(request: StudyRequest, study: Study, label_round: LabelRound) -> HttpR
     argument = _wanted(request, label_round)
     if form.is_valid() and form.cleaned_data["move"] == "undo":
         rater, known = rater_for(membership=request.membership), form.cleaned_data["known"]
-        undone = actions.undo_last(label_round=label_round, rater=rater, known=known)
+        undone = decisions.undo_last(label_round=label_round, rater=rater, known=known)
         if undone is None:
             messages.info(request, _("You have no decision to undo."))
         else:
@@ -136,7 +135,7 @@ def _adjudication_page(
     undecided_only = request.GET.get("scope") != "mine"
     argument = _wanted(request, label_round)
     if argument is None:
-        row = actions.next_in_queue(
+        row = decisions.next_in_queue(
             label_round,
             rater=rater,
             undecided_only=undecided_only,
@@ -152,7 +151,7 @@ def _adjudication_page(
         own.filter(superseded_at__isnull=True).select_related("argument__comparison"),
         DECISIONS_PER_PAGE,
     ).get_page(request.GET.get("page"))
-    left = actions.queue(label_round, rater=rater, undecided_only=undecided_only).count()
+    left = decisions.queue(label_round, rater=rater, undecided_only=undecided_only).count()
     earlier = _decisions_about(label_round, rater, argument) if argument else []
     return {
         "decision": next(
@@ -279,9 +278,9 @@ def final_labels_adopt(
         "only_tied": form.cleaned_data["only_tied"],
     }
     if "confirmed" not in request.POST:
-        preview = actions.preview_adoption(**adoption)
+        preview = decisions.preview_adoption(**adoption)
         return _labels_page(request, study, label_round, adopt_form=form, preview=preview)
-    actions.adopt_labels(**adoption, actor=request.user)
+    decisions.adopt_labels(**adoption, actor=request.user)
     messages.success(request, _("Adopted. The labels are being recomputed."))
     return redirect("final_labels", study.public_id, label_round.public_id)
 
@@ -293,7 +292,7 @@ def final_labels_withdraw(
 ) -> HttpResponse:
     label_round = label_round_or_404(study, label_round_id)
     row = get_object_or_404(label_round.adoptions.all(), public_id=adoption_id)
-    if actions.withdraw_adoption(adoption=row, actor=request.user):
+    if decisions.withdraw_adoption(adoption=row, actor=request.user):
         messages.success(request, _("Withdrawn. The labels are being recomputed."))
     return redirect("final_labels", study.public_id, label_round.public_id)
 
@@ -328,7 +327,7 @@ def _labels_page(
     *,
     settings_form: ConsensusForm | None = None,
     adopt_form: AdoptForm | None = None,
-    preview: actions.AdoptionPreview | None = None,
+    preview: decisions.AdoptionPreview | None = None,
     status: int = 200,
 ) -> HttpResponse:
     rows, summary = _filtered(label_round, request), _summary(label_round)

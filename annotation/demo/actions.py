@@ -32,7 +32,7 @@ from annotation.labelling.models.rounds import Assignment, Item, LabelRound
 from cqa_site.pay.stand_in import HOOK_SECRET, STUDY, TOKEN, PlatformStandIn
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
-from cqa_site.results import snapshots as keeping
+from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import close_link, create_link
 from cqa_site.rounds.crowd.platform import connect_link
 from cqa_site.rounds.lifecycle import close_round, correct_round, open_round
@@ -185,7 +185,7 @@ def build_demo() -> str:
     _onboarding(running, users)
     for label_round in (pilot, running):
         recompute_final_labels(label_round)
-        keeping.refresh(LABEL_ROUNDS, label_round)
+        snapshots.refresh(LABEL_ROUNDS, label_round)
     _answers(study)
     embedded_endpoint(study=study, actor=users[Role.RESEARCHER])
     demo_round(study=study, expert=users[Role.EXPERT], researcher=users[Role.RESEARCHER])

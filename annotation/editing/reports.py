@@ -20,7 +20,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.rounds.progress import count_of
 from cqa_site.runs.text_diff import AROUND, MOST_LINES, DiffLine, compare_texts
 
-# Code of `annotation.answers.methods.checks.CHECKS` → title.
+# Code of `annotation.answers.methods.checklist.CHECKS` → title.
 TITLES = {
     "summary_length": lazy("Length of the summary"),
     "body_length": lazy("Length of the main part"),

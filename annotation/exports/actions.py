@@ -16,7 +16,7 @@ from annotation.figures.reports.snapshots import marker
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.exports import ExportKind, ExportOptions, FileTable, request_files
 from cqa_site.people.models import User
-from cqa_site.results import snapshots as keeping
+from cqa_site.results import snapshots
 from cqa_site.runs.jobs import JobContext, JobRefused
 
 
@@ -32,13 +32,13 @@ class LabelRoundExports(ExportKind):
 
     def source(self, work: JobContext, files: Collection[ExportFile]) -> ExportSource:
         """Return the stored snapshot; a live one is updated first."""
-        snapshots = Snapshot.objects.select_related("label_round__study", "label_round__guideline")
-        snapshot = snapshots.get(pk=work.payload["snapshot"])
+        rows = Snapshot.objects.select_related("label_round__study", "label_round__guideline")
+        snapshot = rows.get(pk=work.payload["snapshot"])
         if not snapshot.is_frozen:
             work.progress(0, note=_("Bringing the figures up to date"))
-            keeping.refresh(LABEL_ROUNDS, snapshot.label_round)
+            snapshots.refresh(LABEL_ROUNDS, snapshot.label_round)
             recompute_final_labels(snapshot.label_round)
-            snapshot = snapshots.get(pk=snapshot.pk)
+            snapshot = rows.get(pk=snapshot.pk)
         try:
             check_labels(snapshot.label_round, snapshot, [file.content for file in files])
         except ExportNotPossible as reason:

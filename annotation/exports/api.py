@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from annotation.exports import actions as exports
+from annotation.exports import actions
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.labelling.api import LabelRoundViews
@@ -87,8 +87,8 @@ class ExportViews(LabelRoundViews):
         """Create files in the background; all files of one request share pseudonyms."""
         data = self.read(ExportInput)
         snapshot = self._snapshot(data["snapshot"])
-        with conflict_on(exports.ExportNotPossible):
-            files = exports.request_exports(
+        with conflict_on(actions.ExportNotPossible):
+            files = actions.request_exports(
                 label_round=self.label_round,
                 snapshot=snapshot,
                 contents=data["contents"],

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from annotation.figures import actions as snapshots
+from annotation.figures import actions
 from annotation.figures.models import Snapshot
 from annotation.labelling.api import LabelRoundViews
 from annotation.labelling.models.rounds import LabelRound
@@ -45,7 +45,7 @@ class SnapshotFilter(filters.FilterSet):
 class SnapshotViews(FreezingViews, LabelRoundViews):
     """The numbered sets of figures of a round."""
 
-    kind = snapshots.LABEL_ROUNDS
+    kind = actions.LABEL_ROUNDS
     queryset = Snapshot.objects.none()
     filterset_class = SnapshotFilter
     serializer_class: type[Serializer] = SnapshotDetailSerializer
@@ -59,7 +59,7 @@ class SnapshotViews(FreezingViews, LabelRoundViews):
     def refresh(self, request: Request, **kwargs: Any) -> Response:
         """Recompute the live snapshot's figures in the background."""
         self.read(NothingInput)
-        job = snapshots.request_snapshot(label_round=self.label_round, actor=request.user)
+        job = actions.request_snapshot(label_round=self.label_round, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from annotation.labelling.actions import rounds as actions
+from annotation.labelling.actions import rounds
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.rounds import save_version
 from annotation.labelling.forms import LabelRoundForm
@@ -198,7 +198,7 @@ class ItemViews(LabelRoundViews):
                 {"arguments": ["Some of these are not arguments of this study."]}
             )
         with conflict_on(RoundNotReady):
-            added = actions.add_items(
+            added = rounds.add_items(
                 label_round=self.label_round, argument_ids=[known[key] for key in wanted]
             )
         return Response({"added": added}, status=201)
@@ -209,7 +209,7 @@ class ItemViews(LabelRoundViews):
         data = self.read(ControlInput)
         item = self._item(data["item_id"])
         with conflict_on(RoundNotReady):
-            actions.set_control(label_round=self.label_round, item=item, label=data["label"])
+            rounds.set_control(label_round=self.label_round, item=item, label=data["label"])
         return self.shown(self.get_queryset().get(pk=item.pk))
 
     @extend_schema(request=RetireInput, responses=LabelItemSerializer)

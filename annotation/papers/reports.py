@@ -12,7 +12,7 @@ from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import machine_table, vote_table
 from annotation.judges.reports.label_compare import labels_of_rater
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound
-from annotation.papers.methods import relevance_paper as paper
+from annotation.papers.methods import relevance_paper
 from annotation.papers.methods.relevance_answers import CitingAnswer
 from annotation.papers.methods.relevance_paper import Values
 from cqa_site.people.models import Rater, Study
@@ -309,7 +309,7 @@ def crowd_rows(label_round: LabelRound) -> pd.DataFrame:
 
 def crowd_values(crowd: LabelRound, min_accuracy: float) -> Values:
     """Return sizes, agreement, control accuracy and majority labels of the crowd's votes."""
-    return paper.crowd_values(crowd_rows(crowd), min_accuracy)
+    return relevance_paper.crowd_values(crowd_rows(crowd), min_accuracy)
 
 
 def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
@@ -320,22 +320,22 @@ def consensus_values(sources: Sources) -> dict[str, tuple[int, int]]:
     majority: dict[int, Any] = dict(rows.values_list("argument", "majority_label"))
     final: dict[int, Any] = dict(rows.values_list("argument", "label"))
     return {
-        "equal_majority": paper.consensus_values(majority, released),
-        "equal_final": paper.consensus_values(final, released),
+        "equal_majority": relevance_paper.consensus_values(majority, released),
+        "equal_final": relevance_paper.consensus_values(final, released),
     }
 
 
 def expert_values(controls: LabelRound, batches: Iterable[LabelRound]) -> Values:
     """Return the experts' agreement on their control sheet and where their batches overlap."""
     together = pd.concat([vote_table(label_round) for label_round in batches])
-    return paper.expert_values(vote_table(controls), together)
+    return relevance_paper.expert_values(vote_table(controls), together)
 
 
 def model_values(released: LabelRound) -> Values:
     """Return the agreement of the model's labels with the released ones."""
     names = {Rater.Kind.MODEL: "model", Rater.Kind.REFERENCE: "final"}
     labels = pd.concat([vote_table(released), machine_table(released)])
-    return paper.model_values(labels.assign(rater=labels["rater_kind"].map(names)))
+    return relevance_paper.model_values(labels.assign(rater=labels["rater_kind"].map(names)))
 
 
 def relabel_controls(crowd: LabelRound, labels: dict[str, int]) -> list[str]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models import Comparison
-from annotation.retrieval.actions import arguments as actions
+from annotation.retrieval.actions import arguments
 from annotation.retrieval.methods.cam import MOST_ASPECTS, PLACEHOLDERS, unknown_placeholders
 from annotation.retrieval.methods.corpus import NothingToSearch, Query, build_query, words_of
 from annotation.retrieval.models import Corpus
@@ -137,7 +137,7 @@ class SearchForm(forms.Form):
         label=lazy("Also a word from the aspect"), required=False, max_length=LONGEST_ASPECT
     )
     most = forms.IntegerField(
-        label=lazy("Maximum results"), required=False, min_value=1, max_value=actions.MOST_HITS
+        label=lazy("Maximum results"), required=False, min_value=1, max_value=arguments.MOST_HITS
     )
 
     def __init__(self, *args, study: Study, comparison: Comparison, **kwargs) -> None:
@@ -195,7 +195,7 @@ class CamForm(forms.Form):
     most = forms.IntegerField(
         label=lazy("Sentences per object"),
         min_value=1,
-        max_value=actions.MOST_CAM_SENTENCES,
+        max_value=arguments.MOST_CAM_SENTENCES,
         initial=10,
     )
 

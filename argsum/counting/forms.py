@@ -43,8 +43,7 @@ from argsum.datasets.models import Cell, Dataset
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm, skip_share_field
 from cqa_site.rounds.progress import seconds_each
-from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
-from cqa_site.runs.forms.plan import differing
+from cqa_site.runs.forms.plan import RunPlanForm, differing
 from cqa_site.web.pages import offer
 
 LONGEST_COMMENT = 5_000
@@ -270,12 +269,12 @@ class CountingRoundForm(RoundPlanForm):
 MOST_TOKENS = 800
 
 
-class CountingRunForm(plan_PlanForm):
+class CountingRunForm(RunPlanForm):
     """Sets, judge and number of replies of a counting run."""
 
     kind = KIND
     prompt_kinds = (COVERAGE, UNIQUENESS)
-    advanced = ("dataset", "split", "systems", "replicates", *plan_PlanForm.advanced)
+    advanced = ("dataset", "split", "systems", "replicates", *RunPlanForm.advanced)
 
     choice = forms.ChoiceField(
         label=lazy("Which sets"),

@@ -112,7 +112,7 @@ def rouge_matrix(function: str, references: Sequence[str], summaries: Sequence[s
     Parameters
     ----------
     function
-        One of `metric_names.ROUGE`.
+        One of `ROUGE`.
     references, summaries : r and s texts
         F-measures do not depend on which side is which.
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study
-from cqa_site.web.charts import points as point_charts
+from cqa_site.web.charts import points
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
@@ -57,7 +57,7 @@ def curve_spec(rows: Sequence[dict[str, Any]], size: str) -> Spec:
         {**row, "low": None, "high": None, "label": _("chosen") if row["is_chosen"] else ""}
         for row in rows
     ]
-    return point_charts.points(
+    return points.points(
         drawn,
         x="step",
         y="precision",

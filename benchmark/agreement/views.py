@@ -66,8 +66,7 @@ from benchmark.scoring.reports.sheets import beside_sheet, sheet_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.boards import DETAILS, SHOW, Conclusion
-from cqa_site.results.figures import PLAIN as WITH_CHART
-from cqa_site.results.figures import Figure, Files, figure_file, table_file
+from cqa_site.results.figures import PLAIN, Figure, Files, figure_file, table_file
 from cqa_site.stats.estimate import from_json
 from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import chosen
@@ -162,7 +161,7 @@ def _row(
 
 
 TABLES = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
-PLAIN = "benchmark/agreement/_table.html"
+TABLE = "benchmark/agreement/_table.html"
 BODIES = {
     "pairs": "benchmark/agreement/_pairs.html",
     "criteria": "benchmark/agreement/_criteria.html",
@@ -275,7 +274,7 @@ def card_of(
         recipe=entry.recipe,
         needed=entry.needed or SHARED,
         way=(str(way[1]), reverse(way[0], args=[study])),
-        body=BODIES.get(slug, WITH_CHART if chart else PLAIN),
+        body=BODIES.get(slug, PLAIN if chart else TABLE),
         rows=(_("Show answers"), f"{rows}?{pair}{choice.where}"),
         table=figure_table(snapshot, figures, choice, slug, entry),
         files=Files(

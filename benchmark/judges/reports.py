@@ -14,7 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.models import Answer
-from benchmark.judges.methods.canaries import CANARIES, CANARY, FULL, SWAP, ScoringCallKey, gain_of
+from benchmark.judges.methods.canaries import (
+    CANARIES,
+    CANARY,
+    FULL,
+    SWAP,
+    WANTS,
+    ScoringCallKey,
+    gain_of,
+)
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
 from cqa_site.people.models import Study
 from cqa_site.results.boards import would_show
@@ -86,7 +94,6 @@ def _place(key: str) -> int:
 
 SCORING = CallSubjects(Titles(lazy("Answer"), lazy("Points"), lazy("The judge's reasons")), _items)
 
-WANTS = {canary.name: canary.wants for canary in CANARIES}
 TEXTS = {canary.name: canary.text for canary in CANARIES}
 Key = tuple[int, int]
 _COUNTED = ("canaries", "asked", "decided", "obeyed")

@@ -30,7 +30,7 @@ from benchmark.preferences.models import PreferenceRound, PreferenceSheet
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, RoundPlanForm, SaveForm
 from cqa_site.rounds.progress import seconds_each
-from cqa_site.runs.forms.plan import RunPlanForm as plan_PlanForm
+from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.pages import offer
 from cqa_site.web.rest.queries import id_from
 
@@ -208,10 +208,10 @@ class PreferForm(SaveForm):
         return PreferenceContent(turned(verdict, is_swapped=sheet.is_swapped), reason.strip())
 
 
-class PreferringRunForm(plan_PlanForm):
+class PreferringRunForm(RunPlanForm):
     kind = KIND
     prompt_kinds = (PROMPT,)
-    # Their own part of the page, beside the prompt; see `RunFace.asks`.
+    # Their own part of the page, beside the prompt.
     asks = ("choice", "preference_round", "sample")
 
     choice = forms.ChoiceField(

@@ -105,7 +105,7 @@ class ScoreSheet(rounds.Sheet):
     total = models.FloatField(null=True)
     # Of the rubric, so that the database itself can guard the total.
     maximum = models.PositiveSmallIntegerField()
-    # Why a judge's reply is unscored; one of `benchmark.judges.methods.judgement_keys.Reading`.
+    # Why a judge's reply is unscored; one of `benchmark.judges.methods.judgements.JudgementState`.
     reason = models.CharField(max_length=40, blank=True)
     slot = models.OneToOneField(ScoringSlot, models.PROTECT, null=True, related_name="sheet")
 

@@ -16,7 +16,7 @@ if not apps.ready:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
     django.setup()
 
-from annotation.faithfulness.methods.faithfulness import AnswerFigures as TextFigures
+from annotation.faithfulness.methods.faithfulness import AnswerFigures
 from annotation.faithfulness.reports import edited, faithfulness
 from annotation.faithfulness.reports.edited import (
     edited_finding,
@@ -158,7 +158,7 @@ def _group(name: str, values: np.ndarray) -> faithfulness.GroupFigures:
     texts, n = values.shape
     members = faithfulness.Members(
         questions=np.tile(np.arange(n), texts).tolist(),
-        figures=[TextFigures(f1=float(each)) for each in values.ravel()],
+        figures=[AnswerFigures(f1=float(each)) for each in values.ravel()],
     )
     system = SimpleNamespace(public_id=name, name=name, kind="model")
     condition = SimpleNamespace(scenario=1, public_id="c", name="Plain", is_plain=True)
@@ -195,7 +195,7 @@ def _segments_cover(n: int, draws: Draws) -> bool | None:
         level = 0.9 - draws.gamma(1.0, 0.1)
         values = level + draws.normal(0, 0.1, draws.integers(1, 9))
         members.questions.append(question)
-        members.figures.append(TextFigures(similarity=tuple(values)))
+        members.figures.append(AnswerFigures(similarity=tuple(values)))
     rows = [faithfulness.PARTS["similarity"](each) for each in members.figures]
     found = faithfulness._estimate(members.questions, rows, (-1.0, 1.0))
     return None if found.low is None else found.low <= 0.8 <= found.high

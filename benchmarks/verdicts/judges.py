@@ -39,9 +39,9 @@ from benchmark.agreement.methods.replacement import (
     unscored_of,
 )
 from benchmarks.verdicts.simulating import Simulation, Study
+from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.correlation import REACH, bland_altman
 from cqa_site.stats.means import clustered_mean
-from cqa_site.stats.ratings import FloatArray
 from cqa_site.stats.verdicts import direction_of
 
 MOST, EACH, EPSILON = 19, 4, 0.15

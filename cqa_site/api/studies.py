@@ -27,7 +27,7 @@ from cqa_site.api.base import (
     public_id,
     require_valid,
 )
-from cqa_site.people import actions as people_actions
+from cqa_site.people import actions
 from cqa_site.people.access import may_open_studies, memberships_of
 from cqa_site.people.actions import create_study
 from cqa_site.people.forms import InvitationForm, StudyForm
@@ -269,7 +269,7 @@ class MemberViews(AdminViews):
         body = self.read(MemberInput, partial=True)
         try:
             self._change(membership, **body)
-        except people_actions.LastAdmin as refusal:
+        except actions.LastAdmin as refusal:
             raise Conflict(
                 "A study needs an active admin. Make someone else an admin first."
             ) from refusal
@@ -280,11 +280,9 @@ class MemberViews(AdminViews):
     ) -> None:
         actor = self.request.user
         if role is not None:
-            people_actions.change_role(membership=membership, role=role, actor=actor)
+            actions.change_role(membership=membership, role=role, actor=actor)
         if is_active is not None:
-            act = (
-                people_actions.reactivate_member if is_active else people_actions.deactivate_member
-            )
+            act = actions.reactivate_member if is_active else actions.deactivate_member
             act(membership=membership, actor=actor)
 
 
@@ -305,7 +303,7 @@ class InvitationViews(AdminViews):
         """Create an invitation; its ``address`` is returned only now, only a hash is stored."""
         form = InvitationForm(self.read(InvitationInput), instance=Invitation(study=self.study))
         require_valid(form)
-        invitation, secret = people_actions.create_invitation(
+        invitation, secret = actions.create_invitation(
             study=self.study, actor=request.user, **form.cleaned_data
         )
         address = request.build_absolute_uri(reverse("invitation", args=[secret]))
@@ -317,7 +315,7 @@ class InvitationViews(AdminViews):
         """Revoke an unused invitation; 409 if it was already used or revoked."""
         invitation = self.find_row(public_id)
         self.read(NothingInput)
-        if not people_actions.revoke_invitation(invitation=invitation, actor=request.user):
+        if not actions.revoke_invitation(invitation=invitation, actor=request.user):
             raise Conflict("This invitation was already used or revoked.")
         return self.shown(self.get_queryset().get(pk=invitation.pk))
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from cqa_site.people.models import Rater
 from cqa_site.results.figures import Column, Figure, Files, table_of
 from cqa_site.rounds.rules.records import ControlRecord
-from cqa_site.web.charts import vega as charts
+from cqa_site.web.charts import vega
 from cqa_site.web.charts.points import MOST, lines, of_all
 from cqa_site.web.tables import TableData, one_line
 
@@ -123,7 +123,7 @@ def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -
     )
 
 
-def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> charts.Spec:
+def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> vega.Spec:
     """Draw everybody's sums with the limit; if there are many annotators, the highest sums."""
     names = {True: _("Fall signalled"), False: _("No fall signalled")}
     rows = [

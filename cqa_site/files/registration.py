@@ -12,16 +12,16 @@ from cqa_site.runs.jobs import handles
 from cqa_site.web.navigation import MenuEntry
 from cqa_site.web.storage import chore
 
-from .actions import exports as retention
+from .actions import exports
 from .models import ImportFile
 
 handles(CHECK_JOB)(run_check)
 handles(APPLY_JOB)(run_apply)
 handles(BATCH_JOB)(run_batch)
 
-chore("expired exports")(retention.expire_exports)
-chore("uploads nobody imported")(retention.discard_old_imports)
-chore("leftover files")(retention.remove_leftovers)
+chore("expired exports")(exports.expire_exports)
+chore("uploads nobody imported")(exports.discard_old_imports)
+chore("leftover files")(exports.remove_leftovers)
 
 
 def file_entries() -> Iterator[MenuEntry]:

@@ -17,9 +17,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
+from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed
-from rest_framework.exceptions import PermissionDenied as exceptions_PermissionDenied
 from rest_framework.request import Request
 
 from cqa_site.web.logging import security
@@ -251,16 +250,18 @@ class TokenAuthentication(BaseAuthentication):
         if not parts or parts[0].lower() != b"bearer":
             return None
         if len(parts) != 2:
-            raise AuthenticationFailed("The header must be: Authorization: Bearer <token>.")
+            raise exceptions.AuthenticationFailed(
+                "The header must be: Authorization: Bearer <token>."
+            )
         token = (
             ApiToken.objects.select_related("user")
             .filter(secret_hash=hash_secret(parts[1].decode("latin-1")))
             .first()
         )
         if token is None or not token.is_open or not token.user.is_active:
-            raise AuthenticationFailed("This token is not valid.")
+            raise exceptions.AuthenticationFailed("This token is not valid.")
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
-            raise exceptions_PermissionDenied("This token is read-only.")
+            raise exceptions.PermissionDenied("This token is read-only.")
         self._note_use(token)
         return token.user, token
 

@@ -10,7 +10,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.translation import gettext as _
 
 from cqa_site.reproduction.tables import PaperTable
-from cqa_site.web.charts import vega as charts
+from cqa_site.web.charts import vega
 from cqa_site.web.charts.vega import WIDTHS, Spec
 from cqa_site.web.pages import as_file
 from cqa_site.web.tables import Cell, TableData, one_line
@@ -161,7 +161,7 @@ def table_file(
 
 
 def chart_file(
-    request: HttpRequest, draw: Callable[[str], charts.Spec], *, state: str, name: str, format: str
+    request: HttpRequest, draw: Callable[[str], vega.Spec], *, state: str, name: str, format: str
 ) -> HttpResponse:
     """Return a chart as SVG or PNG.
 
@@ -170,14 +170,14 @@ def chart_file(
     ``draw`` takes the size and may raise Http404 if there is nothing to draw.
     """
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "wide")
-    is_known = format in charts.CONTENT_TYPES
-    if not is_known or theme not in charts.THEMES or size not in charts.WIDTHS:
+    is_known = format in vega.CONTENT_TYPES
+    if not is_known or theme not in vega.THEMES or size not in vega.WIDTHS:
         raise Http404
-    tag = f'"{state}-{charts.VERSION}-{name}-{theme}-{size}-{format}"'
+    tag = f'"{state}-{vega.VERSION}-{name}-{theme}-{size}-{format}"'
     response = get_conditional_response(request, etag=tag)
     if response is None:
-        content = charts.picture(draw(size), format=format, theme=theme)
-        response = HttpResponse(content, content_type=charts.CONTENT_TYPES[format])
+        content = vega.picture(draw(size), format=format, theme=theme)
+        response = HttpResponse(content, content_type=vega.CONTENT_TYPES[format])
         response["ETag"] = tag
     is_exact = request.GET.get("v") == state
     keep = "private, max-age=31536000, immutable" if is_exact else "private, no-cache"

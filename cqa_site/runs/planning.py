@@ -20,7 +20,7 @@ from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
 from cqa_site.runs.models import PromptVersion
 from cqa_site.web.storage import insert_like
 
-from . import jobs as bell
+from . import jobs
 from .kinds import CallRequest
 from .ledger.gates import prices_of
 from .ledger.lease import key_of, planned_key, questions_for, request_of
@@ -124,7 +124,7 @@ def write_calls(run: Run) -> int:
             state=run.state,
             started_at=Now(),
         )
-        transaction.on_commit(bell.ring)
+        transaction.on_commit(jobs.ring)
     return run.planned
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.extraction import UnscoredReason
-from cqa_site.judging.rate_limits import GateState as GateState
+from cqa_site.judging.rate_limits import GateState
 
 from .models import Attempt, Call, Gate, Job, Run
 

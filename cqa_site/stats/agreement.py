@@ -15,6 +15,7 @@ from cqa_site.stats.agreement_coefficients import (
     gwet_ac,
     krippendorff_alpha,
 )
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.disagreement import (
     coincidences,
     confusion,
@@ -23,16 +24,7 @@ from cqa_site.stats.disagreement import (
     percent_agreement,
 )
 from cqa_site.stats.estimate import ONE_VALUE
-from cqa_site.stats.ratings import (
-    LEVELS,
-    FloatArray,
-    IntArray,
-    Level,
-    Ratings,
-    chance_corrected,
-    distances,
-    mid_ranks,
-)
+from cqa_site.stats.ratings import LEVELS, Level, Ratings, chance_corrected, distances, mid_ranks
 
 PairStatistic = Literal[
     "percent_agreement",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import krippendorff
 import numpy as np
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.disagreement import agreeing_pair_share
 from cqa_site.stats.estimate import (
     NO_OVERLAP,
@@ -19,8 +20,6 @@ from cqa_site.stats.estimate import (
 )
 from cqa_site.stats.intervals import jackknifed, jackknifed_over, least_items
 from cqa_site.stats.ratings import (
-    FloatArray,
-    IntArray,
     Level,
     Ratings,
     alpha_from_counts,

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from cqa_site.stats.ratings import FloatArray, IntArray, Ratings
+from cqa_site.stats.arrays import FloatArray, IntArray
+from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.verdicts import (
     benjamini_yekutieli,
     most_of,

@@ -19,9 +19,9 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
+from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import Estimate, check_confidence
 from cqa_site.stats.intervals import reaches
-from cqa_site.stats.ratings import FloatArray
 
 LEAST_LABELLED = 10
 NO_PROBABILITIES = (

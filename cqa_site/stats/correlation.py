@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import NO_VALUES, Estimate, check_confidence
 from cqa_site.stats.intervals import (
     LEAST_CLUSTERS,
@@ -18,7 +19,6 @@ from cqa_site.stats.intervals import (
     jackknife_t_interval,
     too_few,
 )
-from cqa_site.stats.ratings import FloatArray, IntArray
 
 # Correlations of weighted pairs, many weightings at once: what resampling needs.
 #

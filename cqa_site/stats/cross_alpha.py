@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_VALUE, Estimate, check_confidence
 from cqa_site.stats.intervals import (
     LEAST_RATED,
@@ -20,8 +21,6 @@ from cqa_site.stats.intervals import (
     least_items,
 )
 from cqa_site.stats.ratings import (
-    FloatArray,
-    IntArray,
     Level,
     Ratings,
     alpha_from_counts,

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import NO_OVERLAP, NO_VALUES, ONE_RATER, Bounded, Estimate
 from cqa_site.stats.intervals import (
     LEAST_RATED,
@@ -21,8 +22,6 @@ from cqa_site.stats.intervals import (
     too_few,
 )
 from cqa_site.stats.ratings import (
-    FloatArray,
-    IntArray,
     Level,
     Ratings,
     check_level,

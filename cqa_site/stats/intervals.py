@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
-from cqa_site.stats.arrays import IntArray as arrays_IntArray
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Estimate, check_confidence
-
-if TYPE_CHECKING:
-    from cqa_site.stats.ratings import FloatArray, IntArray
-
 
 # Intervals: t corrected for skewness, jackknife, binomial proportions.
 #
@@ -227,7 +222,7 @@ def median_estimate(values: FloatArray, recipe: str, *, unit: str) -> Estimate:
 MOST_TILT = 1.5
 
 
-def mean_p(values: arrays_FloatArray) -> arrays_FloatArray:
+def mean_p(values: FloatArray) -> FloatArray:
     """Return the two-sided p of "the mean is 0" for each column, shape (n_columns,).
 
     Parameters
@@ -255,12 +250,12 @@ def mean_p(values: arrays_FloatArray) -> arrays_FloatArray:
 
 
 def mean_bounds(
-    values: arrays_FloatArray,
+    values: FloatArray,
     confidence: float,
     freedom: int | None = None,
     *,
-    often: arrays_IntArray | None = None,
-) -> tuple[arrays_FloatArray, arrays_FloatArray]:
+    often: IntArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
     """Return the bounds of the means `mean_p` does not reject, per column; without spread, NaN.
 
     Parameters
@@ -285,21 +280,19 @@ def mean_bounds(
     return mean - down * error, mean + up * error
 
 
-def reaches(
-    quantile: float, pull: arrays_FloatArray
-) -> tuple[arrays_FloatArray, arrays_FloatArray]:
+def reaches(quantile: float, pull: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the interval's reach down and up in standard errors, at least the quantile."""
     down = np.maximum(quantile, with_skewness(np.full_like(pull, quantile), pull))
     return down, np.maximum(quantile, -with_skewness(np.full_like(pull, -quantile), pull))
 
 
-def without_skewness(t: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_FloatArray:
+def without_skewness(t: FloatArray, pull: FloatArray) -> FloatArray:
     """Apply Hall's transformation to t; ``pull`` is the skewness divided by the root of n."""
     tilt = np.clip(pull * t, -MOST_TILT, MOST_TILT)
     return np.asarray(t * (1 + tilt / 3 + tilt**2 / 27) + pull / 6)
 
 
-def with_skewness(quantile: arrays_FloatArray, pull: arrays_FloatArray) -> arrays_FloatArray:
+def with_skewness(quantile: FloatArray, pull: FloatArray) -> FloatArray:
     """Return the t that `without_skewness` transforms into ``quantile``."""
     straight = quantile - pull / 6
     safe = np.where(pull == 0, 1.0, pull)
@@ -309,8 +302,8 @@ def with_skewness(quantile: arrays_FloatArray, pull: arrays_FloatArray) -> array
 
 
 def moments(
-    values: arrays_FloatArray, often: arrays_IntArray | None = None
-) -> tuple[arrays_FloatArray, arrays_FloatArray, arrays_FloatArray]:
+    values: FloatArray, often: IntArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean, standard error and skewness by root n; 0 if values differ by rounding alone."""
     weights = np.ones(len(values)) if often is None else often
     n = int(weights.sum())
@@ -334,7 +327,7 @@ MOST_OF_ONE, LEAST_ONE_SIDED = 0.8, 50
 _CHUNK_CELLS = 4_000_000
 
 
-def least_items(margins: arrays_IntArray | arrays_FloatArray) -> int:
+def least_items(margins: IntArray | FloatArray) -> int:
     """Return the number of items an interval of a chance-corrected statistic needs.
 
     Parameters
@@ -348,8 +341,8 @@ def least_items(margins: arrays_IntArray | arrays_FloatArray) -> int:
 
 def jackknifed(
     value: float,
-    left_out: arrays_FloatArray,
-    multiplicity: arrays_IntArray,
+    left_out: FloatArray,
+    multiplicity: IntArray,
     about: dict[str, Any],
     *,
     least: int = LEAST_RATED,
@@ -371,8 +364,8 @@ def jackknifed(
 
 
 def jackknifed_over(
-    statistic: Callable[[arrays_FloatArray], arrays_FloatArray],
-    multiplicity: arrays_IntArray,
+    statistic: Callable[[FloatArray], FloatArray],
+    multiplicity: IntArray,
     about: dict[str, Any],
     *,
     least: int = LEAST_RATED,

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from cqa_site.stats.ratings import FloatArray, IntArray, Ratings, RatingsError
+from cqa_site.stats.arrays import FloatArray, IntArray
+from cqa_site.stats.ratings import Ratings, RatingsError
 
 # What the latent-label models share: votes sorted by item, and the shape of their answer.
 

@@ -6,12 +6,11 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
-from cqa_site.stats.arrays import IntArray
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import NO_VALUES, Bounded, BoundedMean, Estimate
 from cqa_site.stats.intervals import (
     LEAST_CLUSTERS,
@@ -22,9 +21,6 @@ from cqa_site.stats.intervals import (
     with_skewness,
 )
 from cqa_site.stats.verdicts import LEVEL, RULES, Bounds, Direction, holm
-
-if TYPE_CHECKING:
-    from cqa_site.stats.ratings import FloatArray
 
 
 def clustered_mean(
@@ -152,7 +148,7 @@ class PairDifference(BoundedMean):
 
 
 def compare_pairs(
-    names: list[str], common: arrays_FloatArray, confidence: float
+    names: list[str], common: FloatArray, confidence: float
 ) -> tuple[PairDifference, ...]:
     """Compute the differences between every two systems.
 
@@ -169,7 +165,7 @@ def compare_pairs(
     if not len(first):
         return ()
     n, level = common.shape[1], 1 - confidence
-    columns: list[arrays_FloatArray] = []
+    columns: list[FloatArray] = []
     for block in _blocks(len(first), n):
         differences = (common[first[block]] - common[second[block]]).T
         (low, high), p = mean_bounds(differences, confidence), mean_p(differences)
@@ -230,8 +226,8 @@ def tie_groups(separable: np.ndarray) -> IntArray:
 
 
 def smallest_detectable(
-    sd: arrays_FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
-) -> arrays_FloatArray:
+    sd: FloatArray, n_questions: int, *, level: float = 0.05, power: float = 0.8
+) -> FloatArray:
     """Return the true mean difference a new study of this size detects with the given power.
 
     Parameters
@@ -311,7 +307,7 @@ class PairedTest(Bounded):
 
 
 def paired_tests(
-    family: Sequence[Sequence[float] | arrays_FloatArray], rule: str = "paired means"
+    family: Sequence[Sequence[float] | FloatArray], rule: str = "paired means"
 ) -> list[PairedTest]:
     """Test mean differences against 0, with p values corrected after Holm (1979).
 
@@ -324,7 +320,7 @@ def paired_tests(
 
     Notes
     -----
-    Student's t corrected for skewness (`skewed_means.mean_p`).
+    Student's t corrected for skewness (`intervals.mean_p`).
     """
     columns = [np.asarray(differences, dtype=np.float64) for differences in family]
     is_enough = [RULES[rule].allows(len(column)) for column in columns]
@@ -334,9 +330,7 @@ def paired_tests(
     return [_test(*pair, p, level) for pair in zip(columns, is_enough, strict=True)]
 
 
-def _test(
-    values: arrays_FloatArray, is_enough: bool, p: Iterator[float], level: float
-) -> PairedTest:
+def _test(values: FloatArray, is_enough: bool, p: Iterator[float], level: float) -> PairedTest:
     n = len(values)
     if not is_enough:
         return PairedTest(n=n, value=float(values.mean()) if n else None)

@@ -15,7 +15,6 @@ from cqa_site.stats.correlation import NAMES, Correlation, check_correlation, we
 from cqa_site.stats.estimate import NO_VALUES, Estimate, RankPosition, Standing, check_confidence
 from cqa_site.stats.intervals import mean_bounds
 from cqa_site.stats.means import PairDifference, clustered_mean, compare_pairs, tie_groups
-from cqa_site.stats.ratings import FloatArray as ratings_FloatArray
 from cqa_site.stats.verdicts import RULES
 
 _CHUNK_CELLS = 8_000_000
@@ -312,7 +311,7 @@ def within_and_across(
     )
 
 
-def _matrices(table: pd.DataFrame) -> tuple[ratings_FloatArray, ratings_FloatArray, int]:
+def _matrices(table: pd.DataFrame) -> tuple[FloatArray, FloatArray, int]:
     """Return both values of each system (row) and question (column), NaN where missing."""
     complete = table.dropna(subset=["x", "y"])
     means = complete.groupby(["system", "question"], sort=True, observed=True)[["x", "y"]].mean()
@@ -320,9 +319,7 @@ def _matrices(table: pd.DataFrame) -> tuple[ratings_FloatArray, ratings_FloatArr
     return x, y, len(table) - len(complete)
 
 
-def _across(
-    kind: Correlation, x: ratings_FloatArray, y: ratings_FloatArray, about: dict[str, Any]
-) -> Estimate:
+def _across(kind: Correlation, x: FloatArray, y: FloatArray, about: dict[str, Any]) -> Estimate:
     n_systems = len(x)
     about = {
         **about,
@@ -352,8 +349,8 @@ def _across(
 
 
 def _per_question(
-    kind: Correlation, x: ratings_FloatArray, y: ratings_FloatArray
-) -> tuple[ratings_FloatArray, Counter[str]]:
+    kind: Correlation, x: FloatArray, y: FloatArray
+) -> tuple[FloatArray, Counter[str]]:
     correlations: list[float] = []
     skipped: Counter[str] = Counter()
     for own_x, own_y in zip(x.T, y.T, strict=True):
@@ -372,7 +369,7 @@ def _per_question(
 
 def _within(
     kind: Correlation,
-    correlations: ratings_FloatArray,
+    correlations: FloatArray,
     about: dict[str, Any],
 ) -> Estimate:
     about = {

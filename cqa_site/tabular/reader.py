@@ -54,7 +54,7 @@ def open_table(
     kind : {"csv", "tsv", "json", "jsonl", "xlsx"}, optional
         Overrides the ending of the name, not the content.
     encoding : str, optional
-        One of `encodings.ACCEPTED`; by default UTF-8, or UTF-16 with a mark.
+        One of `detection.ACCEPTED`; by default UTF-8, or UTF-16 with a mark.
     sheet : str or int, optional
         Title or position from 0 of a workbook's sheet; the first by default.
     header_row : int, optional

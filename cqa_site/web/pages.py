@@ -30,7 +30,7 @@ class Middleware:
 
 
 class NotFound(Middleware):
-    """Middleware that returns 404 on pages; the API has its own, `cqa_site.web.rest.problems`."""
+    """Middleware that returns 404 on pages; the API has `queries.problem`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on."""

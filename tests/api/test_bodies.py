@@ -175,7 +175,7 @@ def test_fields_that_are_not_declared_are_refused(world, callers, alone, some):
 
 
 def test_the_api_takes_what_the_pages_forms_take():
-    """Bodies that are not made of a form; see `test_made_bodies`."""
+    """Bodies whose serializers repeat a form."""
     pairs = {
         ControlChangeInput: ControlChangeForm,
         ConsensusInput: ConsensusForm,

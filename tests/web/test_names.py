@@ -74,3 +74,21 @@ def bound_name(node):
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         return node.id
     return node.arg if isinstance(node, ast.arg) else None
+
+
+QUOTED = re.compile(r"(?<!`)`([A-Za-z_][\w.]*)`(?!`)")
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def test_names_in_backticks_exist():
+    """A docstring or comment that names something renamed or moved sends readers nowhere."""
+    words = {part for path in sources() for part in path.with_suffix("").parts}
+    for source in sources().values():
+        words.update(WORD.findall(re.sub(r"`[^`\n]*`", "", source)))
+    stale = [
+        f"{path}: {name}"
+        for path, source in sources().items()
+        for name in QUOTED.findall(source)
+        if not words.issuperset(name.split("."))
+    ]
+    assert stale == []

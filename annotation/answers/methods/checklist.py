@@ -206,7 +206,7 @@ class _Answer:
 
     @cached_property
     def said(self) -> str:
-        """Text in which `answer_length.count_words` counts words."""
+        """Text in which `answer_text.count_words` counts words."""
         return said(self.text, self.sections, self.citations)
 
     @cached_property

@@ -195,12 +195,12 @@ class GenericRecord:
     started : datetime or None
         In UTC; a time without a zone is taken as UTC.
     rater_kind, state : str or None
-        One of `table_cells.RATER_KINDS` and `STATES`; only an answered vote has a label.
+        One of `RATER_KINDS` and `STATES`; only an answered vote has a label.
     is_extra, is_excluded, is_flagged : bool or None
         A late vote that does not count; a rater whose votes do not count; a vote
         its rater marked.
     skip_reason : str or None
-        One of `table_cells.SKIP_REASONS`.
+        One of `SKIP_REASONS`.
     active_ms : int or None
         Time spent, in milliseconds.
     block, position : int or None

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotation.answers.reports import whose_labels
 from annotation.editing.models import EditingRound
-from annotation.faithfulness.actions import figures as actions
+from annotation.faithfulness.actions import figures
 from annotation.faithfulness.actions.texts import embedding_of, freshness
 from annotation.faithfulness.api.serializers import (
     AgreementSerializer,
@@ -41,8 +41,7 @@ from annotation.faithfulness.reports.tables import (
     relabelled_rows,
     rows_of,
 )
-from annotation.faithfulness.reports.texts import VerdictSelection as WantedVerdicts
-from annotation.faithfulness.reports.texts import verdicts_of
+from annotation.faithfulness.reports.texts import VerdictSelection, verdicts_of
 from cqa_site.api.base import NothingInput, Request, StudyViews
 from cqa_site.people.models import Study, User
 from cqa_site.runs.api.bodies import Given, JobSerializer, Start, as_typed, keys_of
@@ -96,7 +95,7 @@ class FaithfulnessViews(StudyViews):
         """Update the figures in the background; one such job at a time."""
         data = self.read(FiguresInput)
         embedding = data.get("embedding", embedding_of(self.study))
-        job = actions.request_figures(study=self.study, embedding=embedding, actor=request.user)
+        job = figures.request_figures(study=self.study, embedding=embedding, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 
@@ -104,9 +103,9 @@ class FaithfulnessViews(StudyViews):
     def cancel(self, request: Request, **kwargs: Any) -> Response:
         """Stop the computation; stored figures stay."""
         self.read(NothingInput)
-        if not actions.cancel_figures(study=self.study, actor=request.user):
+        if not figures.cancel_figures(study=self.study, actor=request.user):
             raise Conflict("Nothing is being computed.")
-        return Response(JobSerializer(actions.latest_job(self.study)).data)
+        return Response(JobSerializer(figures.latest_job(self.study)).data)
 
 
 class FiguresViews(StudyViews):
@@ -156,7 +155,7 @@ class VerdictViews(RunPartViews):
 
     def rows(self) -> QuerySet:
         """Return the verdicts, text by text."""
-        return verdicts_of(self.run, WantedVerdicts())
+        return verdicts_of(self.run, VerdictSelection())
 
 
 class AgreementViews(StudyViews):

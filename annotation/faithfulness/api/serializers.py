@@ -10,7 +10,7 @@ from rest_framework import serializers
 from annotation.answers.models import Answer
 from annotation.faithfulness.forms import CoherenceForm
 from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
-from annotation.faithfulness.reports import tables as faithfulness_rows
+from annotation.faithfulness.reports import tables
 from cqa_site.api.base import Input, public_id
 from cqa_site.results.api import StatisticSerializer
 from cqa_site.runs.api.bodies import PlanInput
@@ -239,10 +239,10 @@ class FiguresFilter(filters.FilterSet):
     scenario = filters.ChoiceFilter(choices=Answer.Scenario.choices, method="applied")
     condition = filters.UUIDFilter(method="applied")
     problem = filters.ChoiceFilter(
-        choices=[(name, name) for name in faithfulness_rows.PROBLEMS], method="applied"
+        choices=[(name, name) for name in tables.PROBLEMS], method="applied"
     )
     sort = filters.ChoiceFilter(
-        choices=[(sign + name, name) for name in faithfulness_rows.SORTED for sign in ("", "-")],
+        choices=[(sign + name, name) for name in tables.SORTED for sign in ("", "-")],
         method="applied",
     )
     run = filters.UUIDFilter(method="applied")

@@ -192,7 +192,7 @@ def cited_in_paper_segments(text: str) -> set[int]:
 # "paper"
 # Reproduces the released evaluation of the relevance paper (section 5.1, table 3), artefacts
 # included: its segments (`segments.paper_segments`), its reading of brackets
-# (`faithfulness_relevance.paper_numbers`) and its matching of arguments with labels (up to the
+# (`paper_numbers`) and its matching of arguments with labels (up to the
 # first full stop).
 # "sound"
 # Statements and citations as a reader sees them (`segments.sound_segments`,

@@ -14,7 +14,7 @@ from cqa_site.judging.chat import digest
 from cqa_site.judging.endpoints import CostEstimate
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-from cqa_site.runs.actions import runs as engine
+from cqa_site.runs.actions import runs
 from cqa_site.runs.actions.runs import RunPlan, RunRefused
 from cqa_site.runs.models import Budget, Run
 from cqa_site.runs.planning import estimate_run
@@ -46,7 +46,7 @@ class Matrix:
 
     def sha256(self, study: Study) -> str:
         """Return a hash that is equal for equal launches."""
-        hashes = sorted(engine.draft(plan, study).spec_hash for plan in self.plans)
+        hashes = sorted(runs.draft(plan, study).spec_hash for plan in self.plans)
         return digest({"runs": hashes})
 
 
@@ -60,7 +60,7 @@ def matrix_of(
     known: dict[str, RunPlan] = {}
     for plan in _over_the_same_questions(study, plans):
         bare = replace(plan, cap_micro=None) if len(plans) > 1 else plan
-        known.setdefault(engine.draft(bare, study).spec_hash, bare)
+        known.setdefault(runs.draft(bare, study).spec_hash, bare)
     return Matrix(tuple(known.values()), len(plans) - len(known), cap_micro, name)
 
 
@@ -75,7 +75,7 @@ class MatrixEstimate:
 
 def estimate_matrix(study: Study, matrix: Matrix) -> MatrixEstimate:
     """Count every run's prompts and add them up; nothing is stored."""
-    estimate_runs = [estimate_run(engine.draft(plan, study)) for plan in matrix.plans]
+    estimate_runs = [estimate_run(runs.draft(plan, study)) for plan in matrix.plans]
     sums = [
         sum(values)
         for values in zip(*(astuple(estimate) for estimate, _scaled in estimate_runs), strict=True)
@@ -119,7 +119,7 @@ def _start_all(launch: GenerationLaunch, actor: User, matrix: Matrix) -> dict[st
     joined, refused, started = [], [], 0
     for plan in matrix.plans:
         try:
-            run = engine.start_run(
+            run = runs.start_run(
                 study=launch.study, actor=actor, plan=plan, together=launch.budget
             )
         except RunRefused as reason:
@@ -171,10 +171,10 @@ def runs_of_launch(launch: GenerationLaunch) -> QuerySet[Run]:
 
 
 MOVES = {
-    "go": (engine.go_on, {Run.State.CHECKED, Run.State.DRAFT}),
-    "pause": (engine.pause_run, {*Run.WORKING}),
-    "resume": (engine.resume_run, {Run.State.PAUSED}),
-    "cancel": (engine.cancel_run, {*Run.ACTIVE, Run.State.DRAFT}),
+    "go": (runs.go_on, {Run.State.CHECKED, Run.State.DRAFT}),
+    "pause": (runs.pause_run, {*Run.WORKING}),
+    "resume": (runs.resume_run, {Run.State.PAUSED}),
+    "cancel": (runs.cancel_run, {*Run.ACTIVE, Run.State.DRAFT}),
 }
 
 

@@ -7,11 +7,9 @@ from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from django.db.models import Q
 from django.utils.translation import gettext as _
-from numpy.typing import NDArray
 
 from annotation.corpus.actions import StoredVectors
 from annotation.corpus.methods.generic_table import RELEVANCE_SCALE
@@ -38,13 +36,12 @@ from cqa_site.judging.embedding import (
 from cqa_site.judging.training import Say
 from cqa_site.runs.jobs import JobRefused, refusing
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
+from cqa_site.stats.arrays import FloatArray
 
 FOLDS = 10
 # Arguments described and predicted together: vectors take 12 kB each.
 TOGETHER = 2_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "sentence-transformers")
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,14 +11,13 @@ from threadpoolctl import threadpool_limits
 
 from annotation.judges.methods.features import RelevanceFeatures
 from annotation.judges.methods.probabilities import (
-    FloatArray,
-    IntArray,
     log_loss,
     median_label,
     sharpen,
     shrink,
     softmax,
 )
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Multinomial logistic regression on the principal components of one block of features.
 #
@@ -139,7 +138,7 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
 
 # A classifier of ordinal relevance, trained on the final labels of one lab.
 #
-# Logistic regressions over the features of `relevance_features`, one per block (lexical; mention
+# Logistic regressions over the features in `features`, one per block (lexical; mention
 # vectors). Their probabilities are averaged with a weight, sharpened or softened by a
 # temperature and shrunk a little; the weight and the temperature come from folds inside the
 # training part. The label given is the median of the probabilities: it takes the order of the
@@ -167,7 +166,7 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
 #
 # With n labels drawn from the other folds, tested on a fifth of the pairs (mean of three draws),
 # ordinal alpha of lexical + mentions is .27 at n = 50, .43 at 100, .46 at 200, .54 at 400, .56 at
-# 800. The untrained rule in `relevance_zero_shot` has .475 on all units: below about 300 labels
+# 800. The untrained rule has .475 on all units: below about 300 labels
 # it is the better start.
 
 

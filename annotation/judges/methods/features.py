@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.corpus.methods.sentences import GENERAL, WORD_LISTS, is_comparing, split_sentence
+from cqa_site.stats.arrays import FloatArray
 
 # Comparative sentences without the names of what they compare.
 #
@@ -83,8 +84,6 @@ def replace_objects(
 #
 # The objects are masked first, so no feature depends on their names.
 
-
-FloatArray = NDArray[np.float64]
 
 _CAP = 15
 _LONGEST = 400
@@ -258,7 +257,7 @@ FEATURE_NAMES: tuple[str, ...] = tuple(_describe("", "", ""))
 
 # What a comparative sentence looks like to the trained relevance judge.
 #
-# A row is one sentence with the two objects of its comparison, masked (see `relevance_masking`).
+# A row is one sentence with the two objects of its comparison, masked.
 # Two kinds of features: `lexical_features` counts words and looks at positions and needs
 # nothing but numpy; the mention vectors of `describe_sentences` come from a sentence embedder.
 

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.judges.methods.features import FEATURE_NAMES, mask_objects
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 
 def median_label(probabilities: FloatArray, levels: Sequence[int]) -> IntArray:

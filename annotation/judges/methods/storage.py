@@ -27,7 +27,7 @@ from annotation.judges.methods.classifier import (
     RelevanceClassifier,
 )
 from annotation.judges.methods.features import FEATURE_NAMES
-from annotation.judges.methods.probabilities import FloatArray
+from cqa_site.stats.arrays import FloatArray
 
 FORMAT = "counterpoint-relevance-judge"
 FORMAT_VERSION = 1

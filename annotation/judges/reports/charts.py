@@ -15,7 +15,7 @@ from cqa_site.results.boards import Conclusion, level_of, short, why_less, would
 from cqa_site.results.figures import bounds_of
 from cqa_site.stats.means import units_that_tell
 from cqa_site.stats.verdicts import direction_of
-from cqa_site.web.charts import points as point_charts
+from cqa_site.web.charts import points
 from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
@@ -125,7 +125,7 @@ def _cost_rows(figures: JudgeResults) -> list[dict[str, Any]]:
 
 def _cost(figures: JudgeResults, size: str) -> Spec:
     titles = (_("Cost per 1,000 labels"), _("Ordinal alpha with final labels"))
-    return point_charts.points(
+    return points.points(
         _cost_rows(figures),
         x="cost",
         y="value",
@@ -161,7 +161,7 @@ def _prompt_rows(figures: JudgeResults) -> list[dict[str, Any]]:
 
 def _prompts(figures: JudgeResults, size: str) -> Spec:
     titles = ("", _("Ordinal alpha with final labels"))
-    return point_charts.points(
+    return points.points(
         _prompt_rows(figures),
         x="at",
         y="value",

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.corpus.models import Argument
-from annotation.labelling.actions import rounds as actions
+from annotation.labelling.actions import rounds
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.rounds import default_draft, save_version
 from annotation.labelling.forms import (
@@ -97,7 +97,7 @@ def label_round_items(
 ) -> HttpResponse:
     """List the round's items; in a draft, also select arguments and mark controls."""
     label_round = round_in(FACE, study, label_round_id)
-    is_running = label_round.is_live and label_round.state in actions.RUNNING
+    is_running = label_round.is_live and label_round.state in rounds.RUNNING
     # A round to which arguments are added takes the new ones by default.
     form = PickForm(request.POST or None, study=study, initial={"only_new": is_running})
     if request.method == "POST" and form.is_valid():
@@ -131,7 +131,7 @@ def _add(
         draw = random.Random(label_round.seed)  # noqa: S311
         ids = draw.sample(ids, min(wanted["sample"], len(ids)))
     try:
-        added = actions.add_items(label_round=label_round, argument_ids=ids)
+        added = rounds.add_items(label_round=label_round, argument_ids=ids)
     except RoundNotReady as reason:
         messages.error(request, str(reason))
     else:
@@ -140,8 +140,8 @@ def _add(
 
 
 def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
-    which = actions.NEW if wanted["only_new"] else actions.EVERY
-    arguments = actions.arguments_of(study, which)
+    which = rounds.NEW if wanted["only_new"] else rounds.EVERY
+    arguments = rounds.arguments_of(study, which)
     if wanted["comparisons"]:
         arguments = arguments.filter(comparison__in=wanted["comparisons"])
     if wanted["search"]:
@@ -187,7 +187,7 @@ def label_round_control(
     form = ControlForm(request.POST, values=label_round.guideline.values)
     if form.is_valid():
         try:
-            actions.set_control(
+            rounds.set_control(
                 label_round=label_round, item=item, label=form.cleaned_data["label"]
             )
             item.control_label = form.cleaned_data["label"]

@@ -26,9 +26,8 @@ from cqa_site.stats.ratings import Ratings
 
 # Every figure of the relevance paper that votes and labels give, from plain tables.
 #
-# The same functions read the released files (`relevance_release`) and imported or live rounds
-# (`annotation.papers.reports`): where the two differ, an import has lost
-# something.
+# The same functions read the released files and imported or live rounds
+# (`annotation.papers.reports`): where the two differ, an import has lost something.
 #
 # A table of *rows* has one row for each item that was put before a rater, voted on or not:
 # ``item``, ``unit`` (the argument: several items may show one), ``pair`` (the two objects),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
 from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
 from cqa_site.results.figures import Column, table_of
-from cqa_site.web.charts import vega as charts
+from cqa_site.web.charts import vega
 from cqa_site.web.charts.points import lines
 from cqa_site.web.tables import TableData, one_line
 
@@ -258,7 +258,7 @@ def curve_chart(label_round: LabelRound, rows: list[dict[str, Any]], name: str, 
     return lines(points, x="below", y="share", series="name", titles=titles, size=size)
 
 
-def _figure_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> charts.Rows:
+def _figure_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> vega.Rows:
     points = []
     for row in rows:
         voted = sum(row["labels"])
@@ -271,7 +271,7 @@ def _figure_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> chart
     return points
 
 
-def _label_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> charts.Rows:
+def _label_points(label_round: LabelRound, rows: list[dict[str, Any]]) -> vega.Rows:
     points = []
     for row in rows:
         voted = sum(row["labels"])

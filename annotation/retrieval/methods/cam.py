@@ -52,7 +52,7 @@ def request_of(
         What is compared; the weight is that of every aspect, 1 to 5 on CAM's own pages.
     most
         Sentences wanted per object. CAM itself has no such parameter: its reply is cut when
-        it is read (`cam_replies.best`).
+        it is read (`best`).
 
     Examples
     --------

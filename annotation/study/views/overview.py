@@ -18,7 +18,7 @@ from annotation.judges.reports.results import judged_rounds
 from cqa_site.files.registration import files_waiting
 from cqa_site.people.access import EVERYONE, StudyRequest, study_page
 from cqa_site.people.models import Role, Study
-from cqa_site.results.snapshots import KINDS as RESULTS
+from cqa_site.results.snapshots import KINDS
 from cqa_site.rounds.access import held_at_steps, held_back
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.models import Round
@@ -218,7 +218,7 @@ def results_of(study: Study) -> list[LatestResult]:
 
 
 def _snapshots(study: Study) -> Iterator[LatestResult]:
-    for kind in RESULTS.values():
+    for kind in KINDS.values():
         for snapshot in kind.newest(study)[:SHOWN]:
             at = snapshot.frozen_at or snapshot.computed_at
             says = _("frozen %s") if snapshot.frozen_at else _("computed %s")
@@ -242,7 +242,7 @@ def unmade_of(study: Study) -> list[PendingFigures]:
     """Return pages that compute figures when opened; one or two queries per kind."""
     return [
         PendingFigures(str(kind.what), name, url, str(kind.unmade_says))
-        for kind in RESULTS.values()
+        for kind in KINDS.values()
         for name, url in kind.unmade(study)
     ][:SHOWN]
 

@@ -160,7 +160,7 @@ def analysis_of(work: JobContext) -> Analysis:
 
 
 class ScorerTools:
-    """Lazy `argsum.analysis.methods.finding.Tools` of one analysis; the first text loads them.
+    """Lazy `AnalysisTools` of one analysis; the first text loads them.
 
     Parameters
     ----------

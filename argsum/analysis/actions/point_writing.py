@@ -119,7 +119,7 @@ def _refused_texts(pairs: Sequence[Refused]) -> str:
 # What a request shows stands in its own row: the key point, which attempt it is, and the
 # statements.
 # So people go on editing while a run is under way. Whether a text fits is looked at by a job, once
-# all requests are over; see `point_checking`.
+# all requests are over; see `check_written`.
 KIND = "point_writing"
 WORDS, STATEMENTS = 15, 30
 # A text of more than so many times the words asked for is no key point; the first version took it.

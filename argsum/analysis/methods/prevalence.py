@@ -9,9 +9,9 @@ from functools import lru_cache
 import numpy as np
 from scipy import special  # scipy.stats would cost another 50 MB and 0.4 s at start
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Bounded
 from cqa_site.stats.intervals import Interval, clopper_pearson_interval
-from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
 
 # A share is k of n comments, 0–1. All p values are two-sided.

@@ -16,7 +16,7 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # The mean score of two groups is the product of the means of their vectors. So everything here is
 # arithmetic on vectors, and a hundred thousand statements need no more than their own room.
 # Statements are compared by their scores mixed with the likeness of their rows of scores, as
-# `argsum.systems.methods.profiles` does it: that likeness is the cosine of vectors that one linear
+# `argsum.systems.methods.clusters` does it: that likeness is the cosine of vectors that one linear
 # map makes of the given ones, which takes no matrix of all pairs, either.
 
 # Of what all statements on a topic have in common, so much is taken away: the rest is compared on
@@ -122,7 +122,7 @@ def distinctness(vectors: Scores, ids: IntArray, k: int) -> list[float]:
 def refined(vectors: Scores, ids: Sequence[int]) -> IntArray:
     """Move each grouped statement to the group that it matches best on average.
 
-    As `argsum.systems.methods.cluster_refining.refine_clusters`, from vectors.
+    As `argsum.systems.methods.clusters.refine_clusters`, from vectors.
     """
     now = np.array(ids, dtype=np.int64)
     for _round in range(ROUNDS):

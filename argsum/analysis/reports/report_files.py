@@ -18,7 +18,7 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument
 from cqa_site.results.boards import PageTable, WithInterval
 from cqa_site.results.figures import Column, Figure, Files, TextColumn, table_of
-from cqa_site.web.charts import vega as drawing
+from cqa_site.web.charts import vega
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, text_of
 
@@ -500,7 +500,7 @@ def _chart(document: Document, part: ReportPart) -> None:
 
     if part.draw is None:
         return
-    picture = drawing.picture(part.draw("wide"), format="png", theme="light")
+    picture = vega.picture(part.draw("wide"), format="png", theme="light")
     document.add_picture(io.BytesIO(picture), width=Inches(INCHES))
     shape = document.inline_shapes[-1]._inline.docPr
     shape.set("descr", plain(part.chart.alt if part.chart else ""))

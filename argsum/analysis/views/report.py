@@ -44,7 +44,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.results.boards import Conclusion
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
-from cqa_site.web.charts import vega as drawing
+from cqa_site.web.charts import vega
 from cqa_site.web.pages import as_file
 
 from .analyses import ONE, analysis_or_404
@@ -329,7 +329,7 @@ def _picture(part: ReportPart) -> str:
     """Return a chart as a data URL."""
     if part.draw is None:
         return ""
-    content = drawing.picture(part.draw("wide"), format="svg", theme="light")
+    content = vega.picture(part.draw("wide"), format="svg", theme="light")
     return f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
 
 

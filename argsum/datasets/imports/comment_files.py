@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from argsum.datasets.actions import RawComment
-from argsum.datasets.methods.argument_cells import LONGEST_NAME as LONGEST_ID
-from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, named_columns
+from argsum.datasets.methods.argument_cells import LONGEST_NAME, LONGEST_TOPIC, named_columns
 from argsum.datasets.methods.comment_columns import (
     LONGEST_COLUMN,
     Order,
@@ -250,8 +249,8 @@ def _problem(reading: _Reading, topic: str, name: str) -> tuple[str, str] | None
         return columns["topic"], _("The topic is empty.")
     if len(topic) > LONGEST_TOPIC:
         return columns["topic"], _("Longer than %s characters.") % LONGEST_TOPIC
-    if len(name) > LONGEST_ID:
-        return columns["id"], _("Longer than %s characters.") % LONGEST_ID
+    if len(name) > LONGEST_NAME:
+        return columns["id"], _("Longer than %s characters.") % LONGEST_NAME
     return None
 
 

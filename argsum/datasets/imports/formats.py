@@ -38,8 +38,7 @@ from cqa_site.files.format_parts import (
 from cqa_site.files.formats import JUDGED, Format, PageLink, Text, register_format
 from cqa_site.files.forms import ImportForm
 
-from . import argument_files as samples
-from . import comment_files as comment_samples
+from . import argument_files, comment_files
 from .argument_files import (
     ARGUMENTS,
     BOOK,
@@ -306,8 +305,8 @@ def register_argument_imports() -> None:
             "comments",
             lazy("Comments, one per row (CSV, TSV, XLSX, JSONL, or plain text with one per line)"),
             read_comments,
-            fits=comment_samples.fits_comments,
-            sample=comment_samples.SAMPLE,
+            fits=comment_files.fits_comments,
+            sample=comment_files.SAMPLE,
             holds=lazy(
                 "One row per comment. One column is enough; a date, a group and any other "
                 "columns are kept."
@@ -317,8 +316,8 @@ def register_argument_imports() -> None:
             "argkp",
             lazy("Arguments, key points and their labels (ZIP of three CSV files)"),
             read_argkp,
-            fits=samples.fits_argkp,
-            sample=samples.SAMPLES["argkp"],
+            fits=argument_files.fits_argkp,
+            sample=argument_files.SAMPLES["argkp"],
             holds=lazy(
                 "An archive with arguments_…, key_points_… and labels_… for train, dev or test, "
                 "as CSV files."
@@ -328,8 +327,8 @@ def register_argument_imports() -> None:
             "argument_pairs",
             lazy("Pairs of arguments and key points (CSV)"),
             read_pairs,
-            fits=samples.fits_pairs,
-            sample=samples.SAMPLES["argument_pairs"],
+            fits=argument_files.fits_pairs,
+            sample=argument_files.SAMPLES["argument_pairs"],
             holds=lazy(
                 "One row per argument and key point: topic, argument, key_point, stance, label "
                 "and, if known, set and quality. Without a label column every row is a match."
@@ -339,8 +338,8 @@ def register_argument_imports() -> None:
             "argument_list",
             lazy("Arguments on topics, without key points (CSV, JSONL)"),
             read_list,
-            fits=samples.fits_list,
-            sample=samples.SAMPLES["argument_list"],
+            fits=argument_files.fits_list,
+            sample=argument_files.SAMPLES["argument_list"],
             holds=lazy("One row per argument: topic, argument and, if known, stance and quality."),
         ),
         DatasetFormat(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 import numpy as np
-from numpy.typing import NDArray
 
 from argsum.scorers.methods.figures import index_of_pairs
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Which arguments stored cluster ids belong to, where their file names none.
 #
@@ -29,7 +29,6 @@ CLEAR, BETTER = 5.0, 3.0
 _CHANCES = 20
 # (key point, text) of an argument; cells hold them in the order of their rows.
 Given = tuple[str, str]
-Whole = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ class _Table:
         )
 
 
-def _pairs(sizes: Whole) -> Whole:
+def _pairs(sizes: IntArray) -> IntArray:
     return sizes * (sizes - 1) // 2
 
 
@@ -197,7 +196,6 @@ _WORD_CHANCES = 30
 # Cells that are larger cost too much memory to be compared pair by pair.
 _LARGEST = 5_000
 _WORD = re.compile(r"[^\W_]+")
-Matrix = NDArray[np.float64]
 
 
 def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
@@ -241,7 +239,7 @@ def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
     return (strength - float(chances.mean())) / spread if spread > 1e-9 else None
 
 
-def _together(cell: CellClusterings) -> Matrix:
+def _together(cell: CellClusterings) -> FloatArray:
     """Return how often each pair shares a cluster; every clustering has the same weight."""
     size = len(cell.arguments)
     weights = np.zeros((size, size))
@@ -255,7 +253,7 @@ def _together(cell: CellClusterings) -> Matrix:
     return weights
 
 
-def _likeness(texts: Sequence[str]) -> Matrix:
+def _likeness(texts: Sequence[str]) -> FloatArray:
     """Return the cosine of every pair of texts over their words; rare words weigh more."""
     counted = [Counter(_WORD.findall(text.lower())) for text in texts]
     texts_with = Counter(word for words in counted for word in words)

@@ -202,7 +202,7 @@ def read_soft_seconds(
 def read_llm_scores(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, dict[str, list[float]]]:
-    """Map temperature and metric of `metric_names.LLM` to one score per set."""
+    """Map temperature and metric of `argsum.metrics.methods.LLM` to one score per set."""
     content, file_name = _content(path, name)
     llm_scores: dict[str, dict[str, list[float]]] = {}
     for metric in LLM:

@@ -227,7 +227,7 @@ def _required(scorer: Scorer | None) -> Scorer:
 
 # One setting of a system over one cell: its key points, or the reason for none.
 #
-# What comes out holds no row of the database; storing is up to `set_storing`.
+# What comes out holds no row of the database; storing is up to `system_jobs`.
 
 
 NO_ARGUMENTS = "The cell has no arguments."

@@ -13,7 +13,7 @@ from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet
 from argsum.scorers.methods.figures import share_clustered
 from cqa_site.results.boards import Conclusion
-from cqa_site.web.charts import vega as charts
+from cqa_site.web.charts import vega
 from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.pages import percent
@@ -247,7 +247,7 @@ def points_table(sides: Sequence[StanceSide]) -> TableData:
     )
 
 
-def prevalence_chart(sides: Sequence[StanceSide], size: str) -> charts.Spec:
+def prevalence_chart(sides: Sequence[StanceSide], size: str) -> vega.Spec:
     """Chart the arguments of each key point by rank, stances side by side."""
     rows = [
         {"rank": point.number, "n": point.count, "stance": side.cell.get_stance_display()}

@@ -25,7 +25,7 @@ from argsum.systems.methods.inputs import Grid, combinations
 from argsum.systems.registry import UnknownSystem, find_system, systems
 from cqa_site.people.models import Study
 from cqa_site.results.figures import Column, TextColumn, table_of
-from cqa_site.web.charts import points as point_charts
+from cqa_site.web.charts import points
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
@@ -371,7 +371,7 @@ def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
             point = {"at": row["value"], "index": row[series], "series": title, "text": text}
             drawn.append(point | {"low": None, "high": None})
     titles = (name, _("ARI, mean over cells (labelled: oracle)"))
-    return point_charts.points(
+    return points.points(
         drawn,
         x="at",
         y="index",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from cqa_site.reproduction.figures import PrintedFigure
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 
-from . import release as names
+from . import release
 
 # The argument summarization paper's tables as it lays them out.
 #
@@ -20,14 +20,18 @@ _ACROSS = ("Across", "Within")
 def layouts() -> tuple[TableLayout, ...]:
     """Return the paper's tables in order, then figure 2 as a table."""
     return (
-        llm_table(names.TEMPERATURES),
+        llm_table(release.TEMPERATURES),
         people_table(),
         data_table(),
-        soft_table(list(names.SOFT_FUNCTIONS)),
-        coverage_table(names.MATCH_SCORERS, names.MATCH_THRESHOLDS),
-        clusters_table("ArgKP21", {system: names.scenarios(system) for system in names.CLUSTERED}),
-        clusters_table("Debate", {system: names.scenarios(system) for system in names.CLUSTERED}),
-        weighted_table(("ArgKP21", "Debate"), list(names.AVERAGED)),
+        soft_table(list(release.SOFT_FUNCTIONS)),
+        coverage_table(release.MATCH_SCORERS, release.MATCH_THRESHOLDS),
+        clusters_table(
+            "ArgKP21", {system: release.scenarios(system) for system in release.CLUSTERED}
+        ),
+        clusters_table(
+            "Debate", {system: release.scenarios(system) for system in release.CLUSTERED}
+        ),
+        weighted_table(("ArgKP21", "Debate"), list(release.AVERAGED)),
     )
 
 
@@ -38,12 +42,12 @@ def llm_table(
     heads = [*_ACROSS, "Runtime (s)"] if has_seconds else list(_ACROSS)
     lines = [
         TableLine(
-            (f"{float(setting):.2f}" if setting in names.TEMPERATURES else setting,),
+            (f"{float(setting):.2f}" if setting in release.TEMPERATURES else setting,),
             tuple(
                 cell
                 for name in ("coverage", "redundancy")
                 for cell in _correlation(
-                    (names.LLM, f"{name}, temperature {setting}"), has_seconds=has_seconds
+                    (release.LLM, f"{name}, temperature {setting}"), has_seconds=has_seconds
                 )
             ),
         )
@@ -66,7 +70,7 @@ def llm_table(
 def people_table() -> TableLayout:
     """Return the table of human agreement reported in the text."""
     lines = [
-        TableLine((name.capitalize(),), (TableCell((names.PEOPLE, cell)),))
+        TableLine((name.capitalize(),), (TableCell((release.PEOPLE, cell)),))
         for name in ("coverage", "redundancy")
         for cell in [f"{name}, mean Pearson of two annotators"]
     ]
@@ -88,7 +92,7 @@ def data_table() -> TableLayout:
         ("… in the final data", "test: … of one sentence", "… in the released half"),
     )
     lines = [
-        TableLine((text,), (TableCell((names.DATA, first)), TableCell((names.DEBATE, second))))
+        TableLine((text,), (TableCell((release.DATA, first)), TableCell((release.DEBATE, second))))
         for text, first, second in pairs
     ]
     return TableLayout(
@@ -110,9 +114,9 @@ def soft_table(
                 *(
                     cell
                     for part in ("sP", "sR", "sF1")
-                    for cell in _correlation((names.SOFT, f"{name}, {part}"))
+                    for cell in _correlation((release.SOFT, f"{name}, {part}"))
                 ),
-                *([TableCell((names.SOFT, f"{name}, seconds"))] if has_seconds else []),
+                *([TableCell((release.SOFT, f"{name}, seconds"))] if has_seconds else []),
             ),
         )
         for name in functions
@@ -139,7 +143,7 @@ def coverage_table(
             tuple(
                 cell
                 for scorer in scorers
-                for cell in _correlation((names.COVERAGE, f"{scorer}, threshold {threshold}"))
+                for cell in _correlation((release.COVERAGE, f"{scorer}, threshold {threshold}"))
             ),
         )
         for threshold in thresholds
@@ -169,9 +173,12 @@ def clusters_table(
             (system, scenario),
             tuple(
                 TableCell(
-                    (table or names.CLUSTERS[data], names.cluster_cell(system, scenario, figure))
+                    (
+                        table or release.CLUSTERS[data],
+                        release.cluster_cell(system, scenario, figure),
+                    )
                 )
-                for figure in names.CLUSTER_FIGURES
+                for figure in release.CLUSTER_FIGURES
             ),
         )
         for system, scenarios in systems.items()
@@ -180,7 +187,7 @@ def clusters_table(
     return TableLayout(
         f"argsum-clusters-{name or data.lower()}",
         f"Argument separation on {data}: adjusted Rand index.",
-        ("ArgSum System", "Scenario", *names.CLUSTER_FIGURES),
+        ("ArgSum System", "Scenario", *release.CLUSTER_FIGURES),
         tuple(lines),
         notes=("Mean ± population sd over topics and stances.", ORACLE),
         digits=digits,
@@ -191,7 +198,7 @@ def weighted_table(
     data: Sequence[str],
     systems: Iterable[str],
     *,
-    table: str = names.FIGURE_2,
+    table: str = release.FIGURE_2,
     name: str = "argsum-figure-2",
 ) -> TableLayout:
     """Return figure 2 as a table: systems by weighted score, coverage and redundancy."""
@@ -199,14 +206,14 @@ def weighted_table(
         TableLine(
             (system,),
             tuple(
-                TableCell((table, names.weighted_cell(dataset, system, figure)))
+                TableCell((table, release.weighted_cell(dataset, system, figure)))
                 for dataset in data
-                for figure in names.WEIGHTS
+                for figure in release.WEIGHTS
             ),
         )
         for system in systems
     ]
-    heads = [weight.capitalize() for weight in names.WEIGHTS]
+    heads = [weight.capitalize() for weight in release.WEIGHTS]
     return TableLayout(
         name,
         "Weighted Score, coverage and redundancy of systems.",
@@ -330,28 +337,31 @@ redundancy, mean Pearson of two annotators | 0.722
 NO_WEIGHTS = "needs the authors' match scorers, whose weights are not in this folder"
 # Where the paper prints it; its appendix has no numbers of tables in the text that is at hand.
 PLACES = {
-    names.DATA: "section 4, appendix D.1",
-    names.DEBATE: "section 4, appendix D.1",
-    names.PEOPLE: "section 3.4",
-    names.SOFT: "appendix E",
-    names.COVERAGE: "appendix E",
-    names.LLM: "section 4.1",
-    names.FIGURE_2: "section 4.2.2",
-    **dict.fromkeys(names.CLUSTERS.values(), "appendix E"),
+    release.DATA: "section 4, appendix D.1",
+    release.DEBATE: "section 4, appendix D.1",
+    release.PEOPLE: "section 3.4",
+    release.SOFT: "appendix E",
+    release.COVERAGE: "appendix E",
+    release.LLM: "section 4.1",
+    release.FIGURE_2: "section 4.2.2",
+    **dict.fromkeys(release.CLUSTERS.values(), "appendix E"),
 }
 WHY = {
-    (names.DATA, "test: unique arguments"): "the released test split has 723 arguments",
-    (names.FIGURE_2, names.weighted_cell("Debate", "MCArgSum", "weighted score")): (
+    (release.DATA, "test: unique arguments"): "the released test split has 723 arguments",
+    (release.FIGURE_2, release.weighted_cell("Debate", "MCArgSum", "weighted score")): (
         "the scores of the settings give less than the stored average"
     ),
-    (names.FIGURE_2, names.weighted_cell("ArgKP21", "SMatchToPr", "coverage")): (
+    (release.FIGURE_2, release.weighted_cell("ArgKP21", "SMatchToPr", "coverage")): (
         "the stored average is .905; .912 is that of SMatchToPr with written candidates"
     ),
-    (names.LLM, "coverage, temperature 0.7"): (
+    (release.LLM, "coverage, temperature 0.7"): (
         "the stored standard deviation has five digits, of which .10245 rounds to .102"
     ),
     **{
-        (names.SOFT, f"{name}, seconds"): "the stored seconds of the sets add up to a little less"
+        (
+            release.SOFT,
+            f"{name}, seconds",
+        ): "the stored seconds of the sets add up to a little less"
         for name in ("MoverScore", "BARTScore Parabank")
     },
 }
@@ -365,32 +375,32 @@ def printed() -> tuple[PrintedFigure, ...]:
 
 def _printed() -> Iterator[PrintedFigure]:
     for table, text in (
-        (names.DATA, DATA), (names.DEBATE, DEBATE), (names.PEOPLE, PEOPLE),
+        (release.DATA, DATA), (release.DEBATE, DEBATE), (release.PEOPLE, PEOPLE),
     ):  # fmt: skip
         for cell, value in _lines(text):
             yield _one(table, cell, value)
     for name, *values, seconds in _lines(SOFT):
         for part, value in zip(SOFT_PARTS, values, strict=True):
-            yield _one(names.SOFT, f"{name}, {part}", value)
-        yield _one(names.SOFT, f"{name}, seconds", seconds)
+            yield _one(release.SOFT, f"{name}, {part}", value)
+        yield _one(release.SOFT, f"{name}, seconds", seconds)
     for threshold, *values in _lines(COVERAGE):
-        for scorer, value in zip(names.MATCH_SCORERS, values, strict=True):
-            yield _one(names.COVERAGE, f"{scorer}, threshold {threshold}", value, NO_WEIGHTS)
+        for scorer, value in zip(release.MATCH_SCORERS, values, strict=True):
+            yield _one(release.COVERAGE, f"{scorer}, threshold {threshold}", value, NO_WEIGHTS)
     for temperature, coverage, first, redundancy, second in _lines(LLM):
         for name, value, seconds in (
             ("coverage", coverage, first), ("redundancy", redundancy, second),
         ):  # fmt: skip
             cell = f"{name}, temperature {temperature}"
-            yield _one(names.LLM, cell, value)
-            yield _one(names.LLM, f"{cell}, seconds", seconds, NO_SECONDS)
+            yield _one(release.LLM, cell, value)
+            yield _one(release.LLM, f"{cell}, seconds", seconds, NO_SECONDS)
     for data, text in CLUSTERS.items():
         for system, scenario, *values in _lines(text):
-            for figure, value in zip(names.CLUSTER_FIGURES, values, strict=True):
-                cell = names.cluster_cell(system, scenario, figure)
-                yield _one(names.CLUSTERS[data], cell, value)
+            for figure, value in zip(release.CLUSTER_FIGURES, values, strict=True):
+                cell = release.cluster_cell(system, scenario, figure)
+                yield _one(release.CLUSTERS[data], cell, value)
     for data, system, figure, value in _lines(FIGURE_2):
-        cell = names.weighted_cell(data, system, figure)
-        yield _one(names.FIGURE_2, cell, value, NO_SECONDS if figure == "seconds" else "")
+        cell = release.weighted_cell(data, system, figure)
+        yield _one(release.FIGURE_2, cell, value, NO_SECONDS if figure == "seconds" else "")
 
 
 def _one(table: str, cell: str, value: str, why: str = "") -> PrintedFigure:

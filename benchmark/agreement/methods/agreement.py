@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.stats.verdicts import LEVEL, holm
-from cqa_site.stats.verdicts import RULES as verdicts_RULES
+from cqa_site.stats.verdicts import LEVEL, RULES, holm
 
 from .figures import (
     Agreement,
@@ -33,7 +32,7 @@ from .jackknife import Jackknife, across_sums, difference_figure
 from .pairs import KINDS, column_figures, compare
 from .raters import length_figures, self_consistency, self_preference
 from .replacement import (
-    RULES,
+    REPLACEMENT_RULES,
     Levels,
     alternative,
     by_agreement,
@@ -182,7 +181,7 @@ def judge_differences(
 
     Only pairs that the rule "closest judge" allows; ``p_yes`` is two-sided.
     """
-    points, least = points_of(grid, "total"), verdicts_RULES["closest judge"].least
+    points, least = points_of(grid, "total"), RULES["closest judge"].least
     by_people = ~np.isnan(points).all(axis=1)
     figures = {}
     for pair in combinations([judge.key for judge in judges], 2):
@@ -305,7 +304,7 @@ def agreement(
     Parameters
     ----------
     table
-        As `score_agreement_grid` describes it; sheets that do not count are not in it.
+        As `grid` describes it; sheets that do not count are not in it.
     rubric
         By which all of them were scored.
     options
@@ -411,5 +410,5 @@ def _settings(options: AgreementOptions, epsilon: float) -> AgreementSettings:
         confidence=options.confidence,
         epsilon=epsilon,
         most_pairs=options.most_pairs,
-        rules=RULES,
+        rules=REPLACEMENT_RULES,
     )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmark.rubrics.methods.rubric import Rubric
-from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Which family of language models a name belongs to: what "its own kind" means for a judge.
 #
@@ -73,7 +73,7 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
 
 # Score sheets as one grid for each rater: answers down, total, groups and criteria across.
 #
-# The table is that of `scoring.reports.sheet_rows.sheet_table`: one row a sheet. People's first
+# The table is that of `scoring.reports.sheets.sheet_table`: one row a sheet. People's first
 # sheet of an answer counts, later ones are blind repeats; replicates of a model are averaged.
 # Missing points stay missing (NaN) everywhere.
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.cross_alpha import alpha_interval
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import (
@@ -17,7 +18,6 @@ from cqa_site.stats.intervals import (
     mean_interval,
     too_few,
 )
-from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import p_above, p_below, pseudo_values
 
 from .figures import AgreementFigure

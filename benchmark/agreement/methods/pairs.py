@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.correlation import (
     TOO_FEW_PAIRS,
     Correlation,
@@ -19,7 +20,7 @@ from cqa_site.stats.cross_alpha import cross_alpha, shuffled_baseline
 from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.intervals import LEAST_RATED, too_few
 from cqa_site.stats.ranking import within_and_across
-from cqa_site.stats.ratings import FloatArray, IntArray, Ratings, alpha_from_counts, distances
+from cqa_site.stats.ratings import Ratings, alpha_from_counts, distances
 
 from .figures import (
     AgreementFigure,

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from benchmark.scoring.methods import SIZES
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import FIRM, TENTATIVE
-from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import LEVEL, RULES
 
 from .figures import (

@@ -15,11 +15,10 @@ from cqa_site.stats.alternative_annotator import (
     LEAST_ITEMS,
     alternative_annotator_test,
 )
+from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.intervals import clopper_pearson_interval
-from cqa_site.stats.ratings import FloatArray
-from cqa_site.stats.verdicts import LEVEL, MOST_NEEDED, corrected_level, more_needed
-from cqa_site.stats.verdicts import RULES as VERDICTS
+from cqa_site.stats.verdicts import LEVEL, MOST_NEEDED, RULES, corrected_level, more_needed
 
 from .figures import (
     AGREEMENT_MARGIN,
@@ -121,7 +120,7 @@ def alpha_difference(
     codes, n_questions = _codes(grid, use)
     across = across_sums(points, judge, codes, n_questions)
     within = within_sums(points, codes, n_questions)
-    least = max(VERDICTS["agreement of a judge"].least, least_for(points[use]))
+    least = max(RULES["agreement of a judge"].least, least_for(points[use]))
     return difference_figure(across, within, n, draws, margin=AGREEMENT_MARGIN, least=least)
 
 
@@ -139,7 +138,7 @@ def leniency(grid: PointsGrid, judge: SheetRater, name: str, draws: Jackknife) -
     totals = np.asarray(np.bincount(codes, weights=shares), dtype=np.float64)
     sums = totals, np.bincount(codes).astype(np.float64)
     bias, without = draws.ratio(*sums, int(use.sum())), draws.ratios(*sums)
-    least, m = VERDICTS["mean of a judge"].least, BIAS_MARGIN
+    least, m = RULES["mean of a judge"].least, BIAS_MARGIN
     above = tested(bias, without, least, above=-m, below=-m)
     below = tested(bias, without, least, above=m, below=m)
     if above.p_yes is None or above.p_no is None or below.p_yes is None or below.p_no is None:
@@ -230,7 +229,7 @@ def points_of(
 # the judges that are shown, because the first of them is the closest.
 
 
-RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
+REPLACEMENT_RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,7 +249,7 @@ class Levels:
         others = 1 if column == "total" else n_columns - 1
         return cls(
             yes=corrected_level(LEVEL / 2, n_judges),
-            no=corrected_level(LEVEL, len(RULES) * others),
+            no=corrected_level(LEVEL, len(REPLACEMENT_RULES) * others),
         )
 
 
@@ -271,7 +270,7 @@ def by_alternative(test: Alternative, n_people: int, levels: Levels) -> RuleOutc
             "answers": max(0, LEAST_ITEMS - second),
         }
         if not any(missing.values()):
-            missing["questions"] = max(0, VERDICTS["judge as a person"].least - test.questions)
+            missing["questions"] = max(0, RULES["judge as a person"].least - test.questions)
         return _outcome("not_shown", rate, missing, test.reason)
     p_yes = test.p_yes if test.passed else max(test.p_yes, 2 * levels.yes)
     return _decided(rate, (p_yes, test.p_no), levels, test.n, test.questions)
@@ -346,7 +345,7 @@ def _by_figure(figure: AgreementFigure, rule: str, levels: Levels) -> RuleOutcom
     if figure.p_yes is None or figure.p_no is None:
         missing = {"answers": max(0, LEAST_ITEMS - figure.n)}
         if not any(missing.values()):
-            missing["questions"] = max(0, VERDICTS[rule].least - (figure.units or 0))
+            missing["questions"] = max(0, RULES[rule].least - (figure.units or 0))
         return _outcome("not_shown", figure, missing, figure.reason)
     if figure.n < LEAST_ITEMS:
         return _outcome("not_shown", figure, {"answers": LEAST_ITEMS - figure.n})

@@ -19,10 +19,10 @@ from benchmark.imports.methods.human_scores import (
     AnswerLink,
     HumanScore,
     Links,
+    Origin,
     link_by_letters,
     read_human_scores,
 )
-from benchmark.imports.methods.human_scores import Origin as human_links_Origin
 from benchmark.imports.methods.score_files import (
     SCORES,
     SUM,
@@ -232,9 +232,7 @@ def read_human_table(source: ImportSource) -> Iterator[Line]:
         earlier[link.answer.position] += 1
 
 
-def _answers(
-    study: Study, scores: Sequence[HumanScore]
-) -> dict[human_links_Origin, list[RawAnswer]]:
+def _answers(study: Study, scores: Sequence[HumanScore]) -> dict[Origin, list[RawAnswer]]:
     """Return the answers of the named systems in file order; their position is the primary key."""
     answers = Answer.objects.filter(
         study=study, system__name__in={score.system for score in scores}
@@ -249,7 +247,7 @@ def _answers(
         "text",
         "choice",
     )
-    by_origin: dict[human_links_Origin, list[RawAnswer]] = defaultdict(list)
+    by_origin: dict[Origin, list[RawAnswer]] = defaultdict(list)
     for system, scenario, pk, object1, two, aspect, text, choice in rows.iterator(2_000):
         by_origin[system, scenario].append(
             RawAnswer(pk, object1, two, aspect or None, text, choice)

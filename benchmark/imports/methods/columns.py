@@ -224,7 +224,7 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
 
 
 def read_field(field: str, cell: Value) -> Any:
-    """Return the value of one of `score_columns.FIELDS`; raises KeyError for any other field."""
+    """Return the value of one of `FIELDS`; raises KeyError for any other field."""
     if field == "total":
         return read_total(cell)
     if field in ("notes", "unable"):
@@ -253,7 +253,7 @@ class ScoreRow:
     row : int
         Row as a person sees it in the file.
     about : dict
-        Values of the row about the answer: fields of `score_columns`, without empty ones.
+        Values of the row about the answer: those in `FIELDS`, without empty ones.
     rater, rater_kind, rater_name : str
         Who gave the points.
     replicate : int

@@ -33,7 +33,7 @@ class HumanScore:
     row : int
         Physical line on which the record starts.
     system, scenario : str, int
-        Who wrote the answer under which prompt, 0 for none, as `raw_answers` has it.
+        Who wrote the answer under which prompt, 0 for none, as in the raw answers.
     aspect : str or None
         None where the cell is empty.
     text : str
@@ -212,8 +212,8 @@ def _excerpt(text: str, same: int) -> str:
 
 # Which answer a row of human scores is about, found by its letters and digits.
 #
-# The consolidated table has lost the places of the answers, so their letters (`answer_letters`)
-# are compared, among the answers of the same system, scenario and pair only.
+# The consolidated table has lost the places of the answers, so their letters are compared, among
+# the answers of the same system, scenario and pair only.
 
 
 LETTERS, OPENING = "letters", "opening"

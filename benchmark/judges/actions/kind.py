@@ -10,7 +10,7 @@ from django.db.models import Model, QuerySet
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.models import Answer
-from annotation.corpus.models import Question as questions_Question
+from annotation.corpus.models import Question
 from benchmark.judges.methods.canaries import CANARIES, CANARY, PLAIN, SWAP, ScoringCallKey, plant
 from benchmark.judges.methods.judgements import (
     READER_VERSION,
@@ -143,7 +143,7 @@ class RequestWriter:
         return "\n\n".join(parts)
 
 
-def question_text(question: questions_Question, *, is_swapped: bool = False) -> str:
+def question_text(question: Question, *, is_swapped: bool = False) -> str:
     """Return the question in English in any page language, since prompts must not depend on it.
 
     The question's own wording is used if it has one and the objects are not swapped.
@@ -158,7 +158,7 @@ def question_text(question: questions_Question, *, is_swapped: bool = False) -> 
 
 
 def _shown(
-    question: questions_Question, text: str, *, is_swapped: bool = False
+    question: Question, text: str, *, is_swapped: bool = False
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the neutralized texts of one item, and the flags raised for the answer."""
     neutral = neutralise(text)
@@ -206,7 +206,7 @@ class ScoringKind:
         return subjects_of(run.study, target, run.spec["seed"], groups)
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Write the prompts with two queries. Raises `Contaminated` before any request is sent."""
+        """Write the prompts with two queries. Raises `ContaminatedTargetError` first."""
         target = run.spec["target"]
         keys = [ScoringCallKey(*subject.ids) for subject in subjects]
         examples = example_answers(run.study, target)

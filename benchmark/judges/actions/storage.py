@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from benchmark.judges.methods.canaries import CANARIES as canaries_CANARIES
 from benchmark.judges.methods.canaries import (
+    CANARIES,
     CANARY,
     PLAIN,
+    WANTS,
     CanaryOutcome,
     ScoringCallKey,
     gain_of,
@@ -14,7 +15,6 @@ from benchmark.judges.methods.canaries import (
     may_be_trusted,
 )
 from benchmark.judges.methods.judgements import Judgement
-from benchmark.judges.reports import CANARIES
 from benchmark.leaderboard.actions import request_board
 from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, ScoringRun
@@ -27,7 +27,6 @@ from .targets import rubric_of
 # Whether the scores of a run may be used: its canaries against its own plain scores.
 
 
-WANTS = {canary.name: canary.wants for canary in canaries_CANARIES}
 Plain = Mapping[tuple[int, int], float | None]
 
 

@@ -81,6 +81,7 @@ CANARIES = (
         "volume 3.",
     ),
 )
+WANTS = {canary.name: canary.wants for canary in CANARIES}
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def _level(points: int, text: str, example: str) -> str:
     return f"  {points}: {text}{more}"
 
 
-# JSON schemas of what a judge answers by a rubric; `judgement_reading` reads it.
+# JSON schemas of what a judge answers by a rubric.
 #
 # For endpoints that hold a model to a schema. The order of properties is part of it: keep it when
 # storing one (PostgreSQL's jsonb does not).
@@ -257,7 +257,7 @@ class Judgement:
     ----------
     points : dict of str to int
         Criterion → points: all that were asked for, in their order. Empty unless `is_scored`.
-    reading : Reading
+    reading : JudgementState
         `VALID`, or the one reason why there are no points; keys are looked at before values.
     detail : str
         Description of the error, for people.

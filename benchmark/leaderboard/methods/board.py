@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 
 from benchmark.leaderboard.methods.data import (
-    FloatArray,
-    IntArray,
     ScoreArrays,
     counts_of,
     judges_of,
@@ -44,6 +42,7 @@ from benchmark.leaderboard.methods.ranks import (
     make_rows,
     rank_by_judge,
 )
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.calibrated_mean import calibrated_mean
 
 # One condition for each system and scenario of a board.

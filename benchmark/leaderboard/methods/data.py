@@ -17,8 +17,7 @@ from benchmark.leaderboard.methods.figures import (
     BoardSystem,
 )
 from benchmark.leaderboard.methods.options import PEOPLE, PEOPLE_KINDS, TOTAL, BoardOptions
-from cqa_site.stats.arrays import FloatArray as arrays_FloatArray
-from cqa_site.stats.arrays import IntArray as arrays_IntArray
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.intervals import mean_bounds
 from cqa_site.stats.verdicts import RULES
 
@@ -27,12 +26,8 @@ from cqa_site.stats.verdicts import RULES
 # A judge is a column of the board: each model is its own, all people (persons, experts and
 # released human scores) are one. Replicates of a model and sheets of several people for one
 # answer are averaged before anything else. Of a person's sheets of one answer the first with
-# points counts, as in `score_agreement_grid`: blind repeats say how steady somebody is, and
+# points counts, as in `agreement.methods.grid`: blind repeats say how steady somebody is, and
 # nobody counts more for having scored twice.
-
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +193,7 @@ def _rounds(table: pd.DataFrame, groups: IntArray, n: int) -> IntArray:
 
 
 def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -> pd.DataFrame:
-    """Return rows in the format of `score_recipes`: rater, system, scenario, total."""
+    """Return rows in the format of `cell_scores`: rater, system, scenario, total."""
     names = np.array(scored.judges, dtype=object)
     return pd.DataFrame(
         {
@@ -284,11 +279,11 @@ def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestio
 
 
 def question_means(
-    values: arrays_FloatArray,
-    question: arrays_IntArray,
-    column: arrays_IntArray,
+    values: FloatArray,
+    question: IntArray,
+    column: IntArray,
     shape: tuple[int, int],
-) -> arrays_FloatArray:
+) -> FloatArray:
     """Return the mean of the known values per question and column; NaN if there are none."""
     known = ~np.isnan(values)
     places = question[known] * shape[1] + column[known]

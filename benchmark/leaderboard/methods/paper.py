@@ -191,7 +191,7 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
 # they are made of. So its figures can be held against the paper's. They have no intervals, because
 # the paper's sds are no basis for any, and they are no means to rank by.
 #
-# Source: CompQA paper, tables 3 and 5; the recipes themselves stand in `score_recipes`.
+# Source: CompQA paper, tables 3 and 5.
 
 
 # Column of the table: the points of a judge that gave some outside the scale, as JSON.

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy import special
 
 from benchmark.leaderboard.methods.data import (
-    FloatArray,
-    IntArray,
     ScoreArrays,
     judge_keys,
     mean_intervals,
@@ -29,6 +27,7 @@ from benchmark.leaderboard.methods.figures import (
 )
 from benchmark.leaderboard.methods.options import PEOPLE, BoardOptions
 from benchmark.leaderboard.methods.ranks import CellTable
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.verdicts import RULES
 
 # Generation of the answer, and judging of the sheet: cost in millionths, time in seconds.

@@ -12,8 +12,6 @@ from benchmark.leaderboard.methods.data import (
     NO_SPREAD,
     TOO_FEW_QUESTIONS,
     BoundsOrReason,
-    FloatArray,
-    IntArray,
     ScoreArrays,
     answers_frame,
     mean_intervals,
@@ -22,6 +20,7 @@ from benchmark.leaderboard.methods.data import (
 from benchmark.leaderboard.methods.figures import JudgeRanking, ScoreCell, StandingRow, SystemPairs
 from benchmark.leaderboard.methods.options import BoardOptions
 from benchmark.leaderboard.methods.paper import cell_scores
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import BoundedMean, Standing
 from cqa_site.stats.ranking import Ranking, rank_systems
 from cqa_site.stats.verdicts import RULES

@@ -47,7 +47,7 @@ from cqa_site.people.models import Study
 from cqa_site.results.figures import Figure, figure_file, snapshot_file
 from cqa_site.results.pages import SnapshotPages, freezing_urls
 from cqa_site.runs.jobs import is_worker_alive
-from cqa_site.web.charts import vega as charts
+from cqa_site.web.charts import vega
 
 from .cards import board_context, figure_of
 from .context import (
@@ -284,11 +284,11 @@ def _pictures(card: Figure) -> dict[str, str]:
     if not card.alt or card.draw is None:
         return {}
     spec = card.draw("wide")
-    return {theme: _data(spec, theme) for theme in charts.THEMES}
+    return {theme: _data(spec, theme) for theme in vega.THEMES}
 
 
-def _data(spec: charts.Spec, theme: Any) -> str:
-    drawn = charts.picture(spec, format="svg", theme=theme)
+def _data(spec: vega.Spec, theme: Any) -> str:
+    drawn = vega.picture(spec, format="svg", theme=theme)
     return f"data:image/svg+xml;base64,{base64.b64encode(drawn).decode()}"
 
 

@@ -13,10 +13,10 @@ from benchmark.leaderboard.methods.figures import (
     CalibratedStanding,
     PaperCell,
     PaperRow,
+    ScoreBoard,
     ScoreCell,
     StandingRow,
 )
-from benchmark.leaderboard.methods.figures import ScoreBoard as Figures
 from benchmark.leaderboard.reports.standings import (
     BoardLine,
     CellView,
@@ -56,7 +56,7 @@ from .context import BoardView
 MOST_JUDGES = 3
 
 
-def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
+def leaderboard(board: ScoreBoard, judge: str, *, is_ticked: bool) -> Board:
     """Return the systems as one judge ranks them; with ``is_ticked`` two can be selected."""
     reason = ranking_of(board, judge).reason
     columns = [BoardColumn("mean", _("Mean"), lambda row: _mean(row.row), word="interval")]
@@ -77,7 +77,7 @@ def leaderboard(board: Figures, judge: str, *, is_ticked: bool) -> Board:
     return Board(columns=columns, rows=rows, is_ticked=is_ticked)
 
 
-def _details(board: Figures) -> list[BoardColumn]:
+def _details(board: ScoreBoard) -> list[BoardColumn]:
     columns = [
         BoardColumn("answers", _("Answers"), lambda row: _answers(row.row)),
         BoardColumn("length", _("Without length"), _length, is_shown=False),
@@ -87,7 +87,7 @@ def _details(board: Figures) -> list[BoardColumn]:
     return columns
 
 
-def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
+def paper_board(board: ScoreBoard, judge: str, *, is_ticked: bool) -> Board:
     """Return the systems under the paper's recipe: no ranks, no intervals."""
     columns = [
         BoardColumn("mean", _("Mean ± sd"), lambda row: _with_sd(row.row)),
@@ -102,7 +102,7 @@ def paper_board(board: Figures, judge: str, *, is_ticked: bool) -> Board:
 
 
 def _scenarios(
-    board: Figures, draw: Callable[[Any], BoardCell], *, is_shown: bool = False
+    board: ScoreBoard, draw: Callable[[Any], BoardCell], *, is_shown: bool = False
 ) -> list[BoardColumn]:
     """Return a column for each scenario if there are several."""
     if len(board.scenarios) < 2:
@@ -118,7 +118,7 @@ def _scenarios(
     ]
 
 
-def _others(board: Figures, judge: str) -> list[BoardColumn]:
+def _others(board: ScoreBoard, judge: str) -> list[BoardColumn]:
     """Return a column for each other judge, by place. Public pages show no keys of raters."""
     others = [(at, other) for at, other in enumerate(board.judges) if other.key != judge]
     is_shown = len(board.judges) <= MOST_JUDGES
@@ -278,7 +278,7 @@ def board_context(board_view: BoardView) -> dict[str, Any]:
     }
 
 
-def _finding(board_view: BoardView, board: Figures) -> Conclusion:
+def _finding(board_view: BoardView, board: ScoreBoard) -> Conclusion:
     """Return the finding; if no system can be ranked, with a link to the missing steps."""
     finding = board_finding(board, board_view.judge)
     snapshot = board_view.found[0]
@@ -347,7 +347,7 @@ def figure_of(board_view: BoardView, slug: str) -> Figure:
     )
 
 
-def _leaderboard(board_view: BoardView, board: Figures) -> Board:
+def _leaderboard(board_view: BoardView, board: ScoreBoard) -> Board:
     face = paper_board if board_view.is_paper else leaderboard
     table = face(board, board_view.judge, is_ticked=not board_view.is_public)
     return with_columns(table, board_view.columns)

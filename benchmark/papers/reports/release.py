@@ -35,6 +35,7 @@ from .layouts import (
     JUDGES_3,
     JUDGES_5,
     NAMES,
+    PEOPLE,
     ROWS,
     SEPARATELY,
     SPEARMAN,
@@ -42,7 +43,6 @@ from .layouts import (
     aspect_name,
     cell_name,
 )
-from .layouts import PEOPLE as names_PEOPLE
 
 # The released judgements and human scores of CompQA, read, linked and made into sheets.
 #
@@ -52,7 +52,7 @@ from .layouts import PEOPLE as names_PEOPLE
 # answer averaged (those outside the scale are kept and marked).
 
 
-JUDGED, PEOPLE_FOLDER, PEOPLE = "judged_*", "human", "people"
+JUDGED, PEOPLE_FOLDER = "judged_*", "human"
 # The relevance paper's release has the argument lists of the same 50 pairs.
 ARGUMENTS = Path("relevance", "silver_50x3.json")
 KEYS = list(COMPQA.keys)
@@ -346,8 +346,8 @@ _WHY: dict[Key, str] = {
     ("table 5", cell_name("gpt3-5", "llama3-70b", 1)): CUT_OFF,
     ("table 5", cell_name("mixtral", "gpt4", 2)): IMPOSSIBLE,
     ("table 3", cell_name("mixtral", "gpt4")): FROM_IMPOSSIBLE,
-    ("table 3", cell_name(names_PEOPLE, "perplexity")): CUT_OFF,
-    ("table 3", cell_name(names_PEOPLE, "llama3-8b")): CUT_OFF,
+    ("table 3", cell_name(PEOPLE, "perplexity")): CUT_OFF,
+    ("table 3", cell_name(PEOPLE, "llama3-8b")): CUT_OFF,
 }
 
 
@@ -361,7 +361,7 @@ def absent_reasons(release: AnswerRelease) -> dict[Key, str]:
         NO_JUDGEs |= {
             figure.key: NO_PEOPLE
             for figure in PRINTED
-            if _is_by(figure, names_PEOPLE) or figure.table == "table 2"
+            if _is_by(figure, PEOPLE) or figure.table == "table 2"
         }
     if len(release.own_sheets) <= 1:
         NO_JUDGEs |= {
@@ -427,9 +427,9 @@ PRINTED = (
     *_agreement(),
     *_leaderboard("table 3", ROWS, JUDGES_3),
     PrintedFigure("table 4", aspect_name("llama3-70b", True), "16.43 ± 3.52"),
-    PrintedFigure("table 4", aspect_name(names_PEOPLE, True), "13.43 ± 2.98"),
+    PrintedFigure("table 4", aspect_name(PEOPLE, True), "13.43 ± 2.98"),
     PrintedFigure("table 4", aspect_name("llama3-70b", False), "16.44 ± 3.52"),
-    PrintedFigure("table 4", aspect_name(names_PEOPLE, False), "15.01 ± 2.69"),
+    PrintedFigure("table 4", aspect_name(PEOPLE, False), "15.01 ± 2.69"),
     *_leaderboard("table 5", CELLS, JUDGES_5),
     PrintedFigure("section 4", "fine-tuned Llama-3-8B", "18.40 ± 1.25", NO_ANSWERS),
     PrintedFigure("section 4", "question-answer pairs for it", "1,244", NO_SCORES),

@@ -73,7 +73,7 @@ def most_used_rubric(study: Study) -> RubricVersion:
 
 
 def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
-    """Return one row per sheet in the format of `score_recipes`; people share one name.
+    """Return one row per sheet in the format of `cell_scores`; people share one name.
 
     Points outside the scale are those that were given. ``table`` is that of `board_table`, of one
     condition a cell.

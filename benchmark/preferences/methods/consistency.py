@@ -10,11 +10,11 @@ import pandas as pd
 from benchmark.preferences.methods.davidson import Strengths, fit_strengths
 from benchmark.preferences.methods.pairs import BOTH, FIRST, LEFT, RIGHT, SECOND, TIE
 from benchmark.preferences.methods.verdict_tables import Verdicts, VerdictsError
+from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.correlation import Correlation
 from cqa_site.stats.estimate import Estimate, check_confidence
 from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ranking import within_and_across
-from cqa_site.stats.ratings import FloatArray
 
 # Two verdicts on one pair with the sides swapped: one verdict, and what swapping changed.
 #

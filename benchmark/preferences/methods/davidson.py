@@ -16,7 +16,7 @@ from benchmark.preferences.methods.verdict_tables import (
     strong_components,
     was_as_good,
 )
-from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Newton's method for Davidson's model, for many tables of counts at once.
 #
@@ -339,7 +339,7 @@ class Strengths:
 
     @property
     def log_nu(self) -> float:
-        """Log of the tie parameter, in the form that `davidson_newton` takes."""
+        """Log of the tie parameter, in the form that `chances` takes."""
         return math.log(self.nu) if self.nu else LOG_NOTHING
 
     def by_system(self) -> dict[str, float]:

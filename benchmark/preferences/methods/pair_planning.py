@@ -23,7 +23,7 @@ from benchmark.preferences.methods.pairs import (
     balance_sides,
 )
 from benchmark.preferences.methods.verdict_tables import strong_components
-from cqa_site.stats.ratings import FloatArray
+from cqa_site.stats.arrays import FloatArray
 
 # Which pairs of answers to ask about: all systems linked first, then where most is to learn.
 #
@@ -34,7 +34,7 @@ from cqa_site.stats.ratings import FloatArray
 #
 # Source: Graßhoff and Schwabe (2008), Optimal design for the Bradley-Terry paired comparison
 # model, for the criterion; the information is that of Davidson's model with its tie parameter
-# held fixed (`davidson_newton.information`).
+# held fixed (`davidson.information`).
 
 
 LINKS, UNCERTAIN = "links systems", "uncertain"

@@ -20,11 +20,11 @@ from benchmark.preferences.methods.davidson import (
 )
 from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, SECOND, TIE
 from benchmark.preferences.methods.verdict_tables import Verdicts
+from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Bounded, Estimate, RankPosition, check_confidence
 from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.means import PairDifference, clustered_mean, smallest_detectable
 from cqa_site.stats.ranking import places_of
-from cqa_site.stats.ratings import FloatArray, IntArray
 from cqa_site.stats.verdicts import RULES, holm
 
 # Which systems preferences can tell apart: differences of log strengths, Holm's correction.

@@ -21,7 +21,7 @@ from benchmark.preferences.methods.pairs import (
     SIDES,
     WIN,
 )
-from cqa_site.stats.ratings import FloatArray, IntArray
+from cqa_site.stats.arrays import FloatArray, IntArray
 
 # Verdicts on two answers to one question, side by side: one table for people and for judges.
 #

@@ -118,7 +118,7 @@ def export_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield cells in the order of `export_types`, with three queries and little memory.
 
-    ``conditions`` as `annotation.answers.reports.conditions.under` takes them.
+    ``conditions`` as `annotation.answers.models.under` takes them.
     """
     counted = set(counted_sheets(version).values_list("pk", flat=True))
     every = exported_sheets(version, only_counted=only_counted)

@@ -30,7 +30,7 @@ DECISIONS = (BY_ROW, FOR_ALL)
 FITS = "fits"
 # Why nothing can be seen of it, and options by which it could be read.
 TROUBLE, PROPOSED = "trouble", "proposed"
-# Of an archive: groups of the files in it (see `recognizing`).
+# Of an archive: groups of the files in it.
 INSIDE = "inside"
 
 

@@ -15,7 +15,7 @@ from allauth.mfa.recovery_codes.views import ViewRecoveryCodesView
 from allauth.mfa.totp.views import ActivateTOTPView
 from allauth.mfa.webauthn.internal import auth as passkeys
 from allauth.mfa.webauthn.views import AddWebAuthnView, EditWebAuthnView, RemoveWebAuthnView
-from allauth.socialaccount.adapter import get_adapter as adapter_get_adapter
+from allauth.socialaccount.adapter import get_adapter as provider_adapter
 from allauth.socialaccount.internal.flows.connect import disconnect
 from allauth.socialaccount.models import SocialAccount
 from allauth.socialaccount.providers.base import AuthProcess
@@ -264,7 +264,7 @@ def _adapter(request: HttpRequest, provider_id: str) -> CheckedAdapter:
 
 def _failed(adapter: CheckedAdapter, error: OAuth2Error) -> HttpResponse:
     try:
-        social = adapter_get_adapter(adapter.request)
+        social = provider_adapter(adapter.request)
         social.on_authentication_error(adapter.request, adapter.get_provider(), exception=error)
     except ImmediateHttpResponse as answer:
         return answer.response

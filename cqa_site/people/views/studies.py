@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from cqa_site.people import actions as people_actions
+from cqa_site.people import actions
 from cqa_site.people.access import (
     RESEARCHERS,
     PersonRequest,
@@ -87,7 +87,7 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
     form = InvitationForm(request.POST, instance=Invitation(study=study))
     if not form.is_valid():
         return _page(request, study, status=422, form=form)
-    invitation, secret = people_actions.create_invitation(
+    invitation, secret = actions.create_invitation(
         study=study, actor=request.user, **form.cleaned_data
     )
     link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
@@ -105,7 +105,7 @@ def invitation_revoke(
     request: StudyRequest, study: Study, invitation_id: uuid.UUID
 ) -> HttpResponse:
     invitation = get_object_or_404(study.invitations, public_id=invitation_id)
-    if people_actions.revoke_invitation(invitation=invitation, actor=request.user):
+    if actions.revoke_invitation(invitation=invitation, actor=request.user):
         messages.success(request, _("Invitation revoked."))
     else:
         messages.error(request, _("This invitation was already used or revoked."))
@@ -121,10 +121,10 @@ def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Http
         messages.error(request, _("This role does not exist."))
         return redirect("members", study_id=study.public_id)
     try:
-        people_actions.change_role(
+        actions.change_role(
             membership=membership, role=form.cleaned_data["role"], actor=request.user
         )
-    except people_actions.LastAdmin:
+    except actions.LastAdmin:
         return _refuse_last_admin(request, study)
     messages.success(
         request,
@@ -140,10 +140,10 @@ def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Ht
     """Remove a member's access, or restore it: ``active`` is "yes" or "no"."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     wanted = request.POST.get("active") == "yes"
-    act = people_actions.reactivate_member if wanted else people_actions.deactivate_member
+    act = actions.reactivate_member if wanted else actions.deactivate_member
     try:
         act(membership=membership, actor=request.user)
-    except people_actions.LastAdmin:
+    except actions.LastAdmin:
         return _refuse_last_admin(request, study)
     messages.success(
         request,

@@ -31,7 +31,7 @@ from cqa_site.rounds.progress import paces_of, skips_paid
 
 from ..forms import PRESETS, FaultForm, ParticipantLinkForm, PlatformConnectionForm
 from ..onboarding.actions import has_survey_left
-from . import participants as actions
+from . import participants
 from .participants import (
     CLOSED,
     ELSEWHERE,
@@ -360,15 +360,17 @@ def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) ->
     form = ParticipantLinkForm(request.POST or None, initial=preset, round_=round_)
     if request.method != "POST" or not form.is_valid():
         return links_page(request, round_, status=422 if form.errors else 200, form=form)
-    link, secret = actions.create_link(round_=round_, actor=request.user, **form.link_fields())
-    address = actions.entry_address(request, link, secret)
+    link, secret = participants.create_link(
+        round_=round_, actor=request.user, **form.link_fields()
+    )
+    address = participants.entry_address(request, link, secret)
     return links_page(request, round_, new_link=link, address=address)
 
 
-@actions.link_page
+@participants.link_page
 @require_POST
 def crowd_link_close(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
-    actions.close_link(link=link, actor=request.user)
+    participants.close_link(link=link, actor=request.user)
     messages.success(request, _("Link closed. People who have joined can finish."))
     return redirect("crowd_links", link.study.public_id, link.round.public_id)
 
@@ -400,11 +402,11 @@ def participant_fault(
 
 
 def _round(study: Study, any_round_id: uuid.UUID) -> Round:
-    return get_object_or_404(actions.crowd_rounds(study), public_id=any_round_id)
+    return get_object_or_404(participants.crowd_rounds(study), public_id=any_round_id)
 
 
 def _person(study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID) -> Participant:
-    people = actions.participants_of(_round(study, any_round_id))
+    people = participants.participants_of(_round(study, any_round_id))
     return get_object_or_404(people, user__public_id=person_id)
 
 
@@ -418,8 +420,10 @@ def links_page(
 ) -> HttpResponse:
     """Show the links of a round; ``connection`` is a form that was not valid."""
     most = kind_of(round_).most_items(round_)
-    page = Paginator(actions.participants_of(round_), PAGE_SIZE).get_page(request.GET.get("page"))
-    links = list(actions.links_of(round_)[:SHOWN_LINKS])
+    page = Paginator(participants.participants_of(round_), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
+    links = list(participants.links_of(round_)[:SHOWN_LINKS])
     if connection and connection.link not in links:
         links.append(connection.link)
     for link in links:

@@ -16,7 +16,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.kinds import PromptKind
-from cqa_site.runs.ledger import gates as keys
+from cqa_site.runs.ledger import gates
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.model_box import embedded
 from cqa_site.runs.models import Endpoint, Gate, Job, PromptVersion, Run
@@ -52,7 +52,7 @@ def create_endpoint(
     """Create an endpoint; its key, if any, is stored encrypted for its address."""
     endpoint = Endpoint(study=study, created_by=actor, **values)
     if key:
-        keys.set_key(endpoint, key)
+        gates.set_key(endpoint, key)
     endpoint.save()
     Gate.objects.create(endpoint=endpoint)
     record(study=study, actor=actor, verb="endpoint_created", subject=endpoint.name)
@@ -76,9 +76,9 @@ def change_endpoint(
     for name in changed:
         setattr(endpoint, name, values[name])
     if key:
-        keys.set_key(endpoint, key)
+        gates.set_key(endpoint, key)
     elif not endpoint.has_key:
-        keys.clear_key(endpoint)
+        gates.clear_key(endpoint)
     endpoint.save(update_fields=[*FIELDS, *FOUND, *KEY])
     if {"base_url", "model"} & set(changed):
         # What an administrator offered was another server or model.
@@ -95,7 +95,7 @@ def change_endpoint(
 def archive_endpoint(*, endpoint: Endpoint, actor: User) -> None:
     """Remove an endpoint from the lists and delete its key; its runs stay."""
     _refuse_if_in_use(endpoint)
-    keys.clear_key(endpoint)
+    gates.clear_key(endpoint)
     endpoint.is_archived = True
     endpoint.save(update_fields=["is_archived", *KEY])
     _withdraw(endpoint, actor)

@@ -13,10 +13,9 @@ from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs import jobs
-from cqa_site.runs import jobs as bell
 from cqa_site.runs.jobs import SENDING
 from cqa_site.runs.kinds import Subject, kind_named
-from cqa_site.runs.ledger import gates as keys
+from cqa_site.runs.ledger import gates
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.ledger.turns import announce, end
 from cqa_site.runs.models import Budget, Call, Endpoint, Job, PromptVersion, ProviderBatch, Run
@@ -129,7 +128,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | No
     run.created_by = actor
     if plan.webhook_url:
         run.webhook_url = plan.webhook_url
-        run.webhook_ciphertext = keys.seal(plan.webhook_secret)
+        run.webhook_ciphertext = gates.seal(plan.webhook_secret)
     run.save()
     kind.begin(run)
     freeze(plan.prompt)
@@ -145,7 +144,7 @@ def go_on(*, run: Run, actor: User) -> None:
         _plan(run, actor)
         return
     _move(run, {Run.State.CHECKED}, Run.State.RUNNING, actor, "run_went_on")
-    transaction.on_commit(bell.ring)
+    transaction.on_commit(jobs.ring)
 
 
 @transaction.atomic
@@ -158,7 +157,7 @@ def pause_run(*, run: Run, actor: User) -> None:
 def resume_run(*, run: Run, actor: User) -> None:
     """Resume the run where it stopped: in its pre-flight, if that was unfinished."""
     _move(run, {Run.State.PAUSED}, state_to_resume(run), actor, "run_resumed", pause_reason="")
-    transaction.on_commit(bell.ring)
+    transaction.on_commit(jobs.ring)
 
 
 def state_to_resume(run: Run) -> str:
@@ -229,7 +228,7 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
         if run.state == Run.State.DONE:
             reopen(run)
     record(study=run.study, actor=actor, verb="run_retried", subject=f"#{run.number}", calls=count)
-    transaction.on_commit(bell.ring)
+    transaction.on_commit(jobs.ring)
     return count
 
 
@@ -251,7 +250,7 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
     if run.state == Run.State.DONE:
         reopen(run)
     write_more(run, new)
-    transaction.on_commit(bell.ring)
+    transaction.on_commit(jobs.ring)
     return len(new)
 
 
@@ -275,7 +274,7 @@ def run_again(*, run: Run, actor: User) -> Run:
             name=run.name,
             mode=run.mode,
             webhook_url=run.webhook_url,
-            webhook_secret=keys.unseal(run.webhook_ciphertext) if run.webhook_url else "",
+            webhook_secret=gates.unseal(run.webhook_ciphertext) if run.webhook_url else "",
         ),
     )
 
@@ -290,7 +289,7 @@ def _check(plan: RunPlan) -> None:
     if plan.endpoint.is_archived:
         raise RunRefused("This endpoint is archived.")
     if plan.endpoint.is_withdrawn:
-        raise RunRefused(keys.WITHDRAWN)
+        raise RunRefused(gates.WITHDRAWN)
     if not 1 <= plan.replicates <= MOST_REPLICATES:
         raise RunRefused(f"Choose between 1 and {MOST_REPLICATES} replicates.")
     if not any(plan.params.get(name) for name in TOKEN_LIMITS):
@@ -317,7 +316,7 @@ def reopen(run: Run) -> None:
 def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **values: Any) -> None:
     """Change the state if it is one of ``allowed``, checked in database and not on our copy."""
     if state in Run.WORKING and run.endpoint.is_withdrawn:
-        raise RunRefused(keys.WITHDRAWN)
+        raise RunRefused(gates.WITHDRAWN)
     changed = Run.objects.filter(pk=run.pk, state__in=allowed).update(state=state, **values)
     if changed != 1:
         run.refresh_from_db(fields=["state"])

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from cqa_site.api.base import NothingInput, Request, StudyViews, require_valid
 from cqa_site.people.models import Study
-from cqa_site.runs.actions import endpoints as actions
+from cqa_site.runs.actions import endpoints
 from cqa_site.runs.actions.endpoints import PromptFrozen, first_prompts, save_prompt
 from cqa_site.runs.api.bodies import (
     AddInput,
@@ -57,7 +57,7 @@ class EndpointViews(StudyViews):
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Add an endpoint; its key, if it needs one, is stored encrypted."""
         form = self._checked(Endpoint(), self.read(EndpointInput))
-        endpoint = actions.create_endpoint(
+        endpoint = endpoints.create_endpoint(
             study=self.study,
             actor=request.user,
             values=form.values,
@@ -71,8 +71,8 @@ class EndpointViews(StudyViews):
         stored = self._live(public_id)
         # The form writes into its own copy; the action compares with what is stored.
         form = self._checked(self._live(public_id), self.read(EndpointInput, partial=True))
-        with conflict_on(actions.EndpointInUse):
-            changed = actions.change_endpoint(
+        with conflict_on(endpoints.EndpointInUse):
+            changed = endpoints.change_endpoint(
                 endpoint=stored,
                 actor=request.user,
                 values=form.values,
@@ -84,14 +84,14 @@ class EndpointViews(StudyViews):
     def embedded(self, request: Request, **kwargs: Any) -> Response:
         """Add the built-in model, or return its endpoint."""
         self.read(NothingInput)
-        return self.shown(actions.embedded_endpoint(study=self.study, actor=request.user))
+        return self.shown(endpoints.embedded_endpoint(study=self.study, actor=request.user))
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})
     def probe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Probe the endpoint in the background; ``capabilities`` then has the result."""
         endpoint = self._live(public_id)
         self.read(NothingInput)
-        job = actions.request_probe(endpoint=endpoint, actor=request.user)
+        job = endpoints.request_probe(endpoint=endpoint, actor=request.user)
         job.refresh_from_db()
         return Response(JobSerializer(job).data, status=202)
 
@@ -102,15 +102,15 @@ class EndpointViews(StudyViews):
         self.read(NothingInput)
         if endpoint.kind == Endpoint.Kind.EMBEDDED:
             raise Conflict("The built-in model cannot be archived. It costs nothing.")
-        with conflict_on(actions.EndpointInUse):
-            actions.archive_endpoint(endpoint=endpoint, actor=request.user)
+        with conflict_on(endpoints.EndpointInUse):
+            endpoints.archive_endpoint(endpoint=endpoint, actor=request.user)
         return self.shown(endpoint)
 
     @extend_schema(request=OfferInput, responses=ENDPOINT)
     def offer(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Offer the endpoint to all studies (site administrators only), or withdraw it."""
         endpoint = self._live(public_id)
-        actions.set_offered(endpoint=endpoint, actor=request.user, **self.read(OfferInput))
+        endpoints.set_offered(endpoint=endpoint, actor=request.user, **self.read(OfferInput))
         return self.shown(endpoint)
 
     def _live(self, public_id: uuid.UUID) -> Endpoint:
@@ -119,7 +119,7 @@ class EndpointViews(StudyViews):
 
     def _checked(self, copy: Endpoint, body: dict[str, Any]) -> EndpointForm:
         """The page's form over what is stored and what was sent."""
-        values = model_to_dict(copy, fields=actions.FIELDS) | body
+        values = model_to_dict(copy, fields=endpoints.FIELDS) | body
         values["extra_params"] = json.dumps(values["extra_params"])
         form = EndpointForm(values, study=self.study, instance=copy)
         if fixed := set(body) - set(form.fields):
@@ -136,13 +136,13 @@ class OfferedViews(StudyViews):
 
     def rows(self) -> QuerySet[Endpoint]:
         """List offers by name, including those that the study has already added."""
-        return actions.offers(self.study)
+        return endpoints.offers(self.study)
 
     @extend_schema(request=AddInput, responses={201: ENDPOINT})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Add an offered endpoint to the study, or return it; its key stays where it is."""
         offered = get_object_or_404(self.rows(), public_id=self.read(AddInput)["offer"])
-        added = actions.add_offered(study=self.study, actor=request.user, offered=offered)
+        added = endpoints.add_offered(study=self.study, actor=request.user, offered=offered)
         return Response(ENDPOINT(added).data, status=201)
 
 

@@ -21,8 +21,7 @@ from cqa_site.runs.planning import asked_again, estimate_run
 from cqa_site.runs.progress import add_counts, planning_job, progress_of, state_in_words
 from cqa_site.web.rest.queries import conflict_on
 
-from . import bodies
-from . import run_bodies as told
+from . import bodies, run_bodies
 
 # Runs of every kind: what one would take, starting, watching and steering it.
 #
@@ -38,7 +37,7 @@ BODY = PolymorphicProxySerializer(
     serializers=_bodies,
     resource_type_field_name="kind",
 )
-RUN = told.RunDetailSerializer
+RUN = run_bodies.RunDetailSerializer
 STARTED = {200: RUN, 201: RUN}
 
 
@@ -46,7 +45,7 @@ class RunViews(StudyViews):
     """The runs of a study: judges, and models that write answers."""
 
     queryset = Run.objects.none()
-    serializer_class = told.RunSerializer
+    serializer_class = run_bodies.RunSerializer
     filterset_class = bodies.RunFilter
 
     def rows(self) -> QuerySet[Run]:
@@ -75,7 +74,7 @@ class RunViews(StudyViews):
             lambda: actions.start_run(study=self.study, actor=request.user, plan=plan)
         )
 
-    @extend_schema(request=BODY, responses=told.EstimateSerializer)
+    @extend_schema(request=BODY, responses=run_bodies.EstimateSerializer)
     def estimate(self, request: Request, **kwargs: Any) -> Response:
         """Estimate the requests, tokens and cost of a run. Nothing is stored or sent."""
         plan = self._form().plan
@@ -89,7 +88,7 @@ class RunViews(StudyViews):
             "is_sampled": is_sampled,
             "passes_cap": plan.cap_micro is not None and forecast.cost_micro > plan.cap_micro,
         }
-        return Response(told.EstimateSerializer(payload).data)
+        return Response(run_bodies.EstimateSerializer(payload).data)
 
     @extend_schema(request=bodies.LimitsInput, responses=RUN)
     @transaction.atomic
@@ -224,7 +223,7 @@ class CallViews(RunPartViews):
     """The requests of a run."""
 
     queryset = Call.objects.none()
-    serializer_class = told.CallSerializer
+    serializer_class = run_bodies.CallSerializer
     filterset_class = bodies.CallFilter
 
     def rows(self) -> QuerySet[Call]:
@@ -237,7 +236,7 @@ class CallViews(RunPartViews):
         add_told(self.run, page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
 
-    @extend_schema(responses=told.CallDetailSerializer)
+    @extend_schema(responses=run_bodies.CallDetailSerializer)
     def retrieve(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Return one request: exact text, every attempt, raw replies, and parsed result."""
         calls = self.get_queryset().prefetch_related("attempts__reply")
@@ -245,14 +244,14 @@ class CallViews(RunPartViews):
         call.run = self.run
         add_told(self.run, [call])
         call.asked = asked_again(self.run, call)
-        return Response(told.CallDetailSerializer(call).data)
+        return Response(run_bodies.CallDetailSerializer(call).data)
 
 
 class ReplyViews(RunPartViews):
     """Replies to the requests of a run."""
 
     queryset = Attempt.objects.none()
-    serializer_class = told.CallReplySerializer
+    serializer_class = run_bodies.CallReplySerializer
     filterset_class = bodies.ReplyFilter
 
     def rows(self) -> QuerySet[Attempt]:

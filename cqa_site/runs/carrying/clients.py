@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure
 
-from ..ledger import gates as keys
+from ..ledger import gates
 from ..ledger.gates import OpenGate, locked_gate
 from ..ledger.lease import OutgoingRequest, key_of, requests_for
 from ..ledger.replies import FinishedRequest, pause, read, settle, store
@@ -38,7 +38,7 @@ def remote_client(endpoint: Endpoint) -> EndpointClient:
 
     return OpenAIClient(
         base_url=endpoint.base_url,
-        api_key=keys.open_key(endpoint),
+        api_key=gates.open_key(endpoint),
         allowed=parse_allowed(settings.EGRESS_ALLOW),
     )
 
@@ -75,7 +75,7 @@ def client_for(endpoint: Endpoint) -> EndpointClient:
     """Return a client for an endpoint; the caller closes it. Raises CallFailed without its key."""
     try:
         return MAKERS[endpoint.kind](endpoint)
-    except keys.KeyUnreadable as reason:
+    except gates.KeyUnreadable as reason:
         raise CallFailed(Failure.KEY, str(reason)) from None
 
 
@@ -140,12 +140,12 @@ def prepare(run: Run) -> ProviderBatch | None:
             return None
         waiting = run.calls.filter(state=Call.State.READY, batch__isnull=True, is_canary=False)
         calls = list(waiting.select_for_update().order_by("position")[:LARGEST])
-        budgets = keys.budgets_of(run)
-        calls = calls[: keys.affordable(budgets, [call.reserve_micro for call in calls])]
+        budgets = gates.budgets_of(run)
+        calls = calls[: gates.affordable(budgets, [call.reserve_micro for call in calls])]
         if not calls:
             _pause_without_money(run)
             return None
-        keys.reserve(budgets, sum(call.reserve_micro for call in calls))
+        gates.reserve(budgets, sum(call.reserve_micro for call in calls))
         batch = ProviderBatch.objects.create(run=run)
         _lease(calls, batch, gate)
     return batch

@@ -18,7 +18,7 @@ from django.db import Error, close_old_connections, connections
 from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.judging.packages import PackagePart
-from cqa_site.runs import jobs as bell
+from cqa_site.runs import jobs
 from cqa_site.runs.carrying import clients
 from cqa_site.runs.jobs import STOP
 from cqa_site.runs.ledger.lease import OutgoingRequest
@@ -30,7 +30,7 @@ from cqa_site.web.logging import around
 
 from ..actions.endpoints import probe
 from ..jobs import JobContext, JobRefused, handles, wait_for
-from ..ledger import gates as keys
+from ..ledger import gates
 from ..planning import write_calls
 from ..progress import progress_of
 
@@ -298,7 +298,7 @@ def drain_inline() -> int:
     return sum(_serve_inline(endpoint) for endpoint in busy_endpoints())
 
 
-bell.INLINE.append(drain_inline)
+jobs.INLINE.append(drain_inline)
 
 
 def _serve_inline(endpoint: Endpoint) -> int:
@@ -329,7 +329,7 @@ def carry_on() -> None:
     Not while this process drains: its other thread would hear the bell at once and ring again.
     """
     if not STOP.is_set() and not ONE_DRAIN.locked() and has_work():
-        bell.ring()
+        jobs.ring()
 
 
 # The signed message that tells another program that a run ended.
@@ -368,8 +368,8 @@ def send(run: Run) -> None:
     """Post the message through the guarded transport; raises JobRefused after four tries."""
     body = payload(run)
     try:
-        secret = keys.unseal(run.webhook_ciphertext)
-    except keys.KeyUnreadable as reason:
+        secret = gates.unseal(run.webhook_ciphertext)
+    except gates.KeyUnreadable as reason:
         raise JobRefused(str(reason)) from None
     for wait in (*WAITS, None):
         # Signed anew, because receivers refuse an old time.

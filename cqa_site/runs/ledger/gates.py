@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from cqa_site.judging import rate_limits as rules
+from cqa_site.judging import rate_limits
 from cqa_site.runs.models import Budget, Call, Endpoint, Gate, Run
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
@@ -24,17 +24,17 @@ class OpenGate:
     """An endpoint's gate while its row is locked."""
 
     endpoint: Endpoint
-    state: rules.GateState
+    state: rate_limits.GateState
     now: datetime
     workers: dict[str, float] = field(default_factory=dict)
     refusals: int = 0
 
     def note(
-        self, outcome: rules.RequestOutcome, epoch: int, retry_after: float | None = None
+        self, outcome: rate_limits.RequestOutcome, epoch: int, retry_after: float | None = None
     ) -> None:
         """Update the gate after one finished request."""
-        self.refusals += outcome is rules.RequestOutcome.THROTTLED
-        self.state = rules.after(
+        self.refusals += outcome is rate_limits.RequestOutcome.THROTTLED
+        self.state = rate_limits.after(
             self.state,
             outcome,
             now=self.now.timestamp(),
@@ -63,7 +63,7 @@ class OpenGate:
         own = busy = in_flight(self.endpoint)
         if source.is_offered:
             busy = in_flight(source, *source.added.all())
-        free = rules.room(
+        free = rate_limits.room(
             self.state,
             in_flight=busy,
             ceiling=source.max_in_flight,
@@ -87,8 +87,8 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
     if row is None:
         _make_row(endpoint.source)
         row = rows.get()
-    state = rules.refill(
-        rules.GateState(**row.state),
+    state = rate_limits.refill(
+        rate_limits.GateState(**row.state),
         now=row.now.timestamp(),
         per_minute=endpoint.requests_per_minute,
         tokens=endpoint.tokens_per_minute,

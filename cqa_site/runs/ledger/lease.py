@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
-from cqa_site.judging import rate_limits as rules
+from cqa_site.judging import rate_limits
 from cqa_site.judging.chat import ChatRequest, content_key
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.judging.rate_limits import MAX_LOSSES
@@ -21,7 +21,7 @@ from cqa_site.runs.models import Attempt, Call, Reply, Run
 from cqa_site.web.logging import security
 from cqa_site.web.storage import write_each
 
-from . import gates as money
+from . import gates
 from .gates import OpenGate
 
 # From this many losses on, a call is asked apart from the others.
@@ -65,7 +65,7 @@ def claim(
         key_of(run, call, chat_request) for call, chat_request in zip(calls, requests, strict=True)
     ]
     reused = _reuse(run, calls, attempts, keys, gate.now)
-    gate.state = rules.spend(
+    gate.state = rate_limits.spend(
         gate.state,
         requests=len(calls) - len(reused),
         tokens=sum(call.tokens_estimated for call in calls if call.pk not in reused),
@@ -165,10 +165,10 @@ def _suspects(run: Run, rows: QuerySet[Call]) -> list[Call]:
 def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
     if not calls:
         return calls
-    budgets = money.budgets_of(run)
-    fitting = calls[: money.affordable(budgets, [call.reserve_micro for call in calls])]
+    budgets = gates.budgets_of(run)
+    fitting = calls[: gates.affordable(budgets, [call.reserve_micro for call in calls])]
     amount = sum(call.reserve_micro for call in fitting)
-    if fitting and amount and not money.reserve(budgets, amount):
+    if fitting and amount and not gates.reserve(budgets, amount):
         raise RuntimeError("a locked budget changed under its lock")
     # Not before every reply is read: who sees the pause sees its final counts.
     if not fitting and not run.calls.filter(state__in=Call.LEFT).exists():
@@ -229,7 +229,7 @@ def _reuse(
     write_each(answered, ["state", "lease_until", "reply"])
     write_each(opened, ["outcome", "reply", "closed_at"])
     saved = sum(attempt.reserve_micro for attempt in opened)
-    money.settle(run, released=saved, spent=0)
+    gates.settle(run, released=saved, spent=0)
     Run.objects.filter(pk=run.pk).update(
         reused=F("reused") + len(answered), saved_micro=F("saved_micro") + saved
     )
@@ -307,6 +307,6 @@ def _take_back(run: Run, calls: list[Call], gate: OpenGate) -> None:
         outcome=Attempt.Outcome.LOST, closed_at=gate.now, cost_micro=F("reserve_micro")
     )
     reserved = sum(call.reserve_micro for call in calls)
-    money.settle(run, released=reserved, spent=reserved)
+    gates.settle(run, released=reserved, spent=reserved)
     if given_up:
         kind_of(run).store(run, given_up)

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from django.db.models import F
 
-from cqa_site.judging import rate_limits as rules
+from cqa_site.judging import rate_limits
 from cqa_site.judging.chat import CallFailed, ChatReply, Failure
 from cqa_site.judging.endpoint_responses import named
 from cqa_site.judging.endpoints import cost_micro
@@ -22,15 +22,15 @@ from cqa_site.runs.kinds import EndedCall, ReplyReading, RunKind, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 from cqa_site.web.storage import write_each
 
-from . import gates as money
+from . import gates
 from .gates import OpenGate
 from .lease import OutgoingRequest, doubled_limit
 
 OUTCOMES = {
-    Failure.THROTTLED: rules.RequestOutcome.THROTTLED,
-    Failure.SERVER: rules.RequestOutcome.BROKEN,
-    Failure.CONNECTION: rules.RequestOutcome.BROKEN,
-    Failure.TIMEOUT: rules.RequestOutcome.BROKEN,
+    Failure.THROTTLED: rate_limits.RequestOutcome.THROTTLED,
+    Failure.SERVER: rate_limits.RequestOutcome.BROKEN,
+    Failure.CONNECTION: rate_limits.RequestOutcome.BROKEN,
+    Failure.TIMEOUT: rate_limits.RequestOutcome.BROKEN,
 }
 # What reached the model is paid for even if no reply arrived.
 PAID = {Failure.TIMEOUT, Failure.GARBAGE, Failure.TOO_LARGE}
@@ -90,7 +90,7 @@ def _tell_gate(gate: OpenGate, done: FinishedRequest) -> None:
     if done.sent.attempt.worker == Call.IN_BATCH:
         return
     if done.reply:
-        gate.note(rules.RequestOutcome.SUCCESS, done.sent.attempt.epoch)
+        gate.note(rate_limits.RequestOutcome.SUCCESS, done.sent.attempt.epoch)
     elif done.failure and done.failure.kind in OUTCOMES:
         gate.note(OUTCOMES[done.failure.kind], done.sent.attempt.epoch, done.failure.retry_after)
 
@@ -113,7 +113,7 @@ def _store_replies(run: Run, gate: OpenGate, done: list[FinishedRequest]) -> lis
         (result.sent.attempt for result in done),
         ["outcome", "reply", "status", "milliseconds", "cost_micro", "closed_at"],
     )
-    money.settle(
+    gates.settle(
         run,
         released=released,
         spent=spent,
@@ -153,7 +153,7 @@ def _cost(run: Run, done: FinishedRequest) -> int:
     reply = done.reply
     if reply is None or reply.tokens_in is None or reply.tokens_out is None:
         return done.sent.attempt.reserve_micro
-    return cost_micro(reply.tokens_in, reply.tokens_out, **money.prices_of(run))
+    return cost_micro(reply.tokens_in, reply.tokens_out, **gates.prices_of(run))
 
 
 def _store_failures(run: Run, gate: OpenGate, failed: list[FinishedRequest]) -> None:
@@ -186,7 +186,7 @@ def _store_failures(run: Run, gate: OpenGate, failed: list[FinishedRequest]) -> 
         (done.sent.attempt for done in failed),
         ["outcome", "failure", "status", "message", "milliseconds", "cost_micro", "closed_at"],
     )
-    money.settle(run, released=released, spent=spent)
+    gates.settle(run, released=released, spent=spent)
     if given_up:
         kind_of(run).store(run, given_up)
     refusals = sum(done.failure.kind is Failure.THROTTLED for done in failed if done.failure)
@@ -277,7 +277,7 @@ def _pause_if_unreachable(run: Run, failed: list[FinishedRequest]) -> None:
         return
     # One that is still on its way has no failure yet: it may arrive.
     ways = list(Attempt.objects.filter(call__run=run).values_list("failure", flat=True))
-    if len(ways) >= rules.BREAK_AFTER and set(ways) == {Failure.CONNECTION.value}:
+    if len(ways) >= rate_limits.BREAK_AFTER and set(ways) == {Failure.CONNECTION.value}:
         pause(run, f"{Failure.CONNECTION}: {messages[-1]}")
 
 
@@ -378,7 +378,7 @@ def _ask_again(run: Run, failure: CallReading, gate: OpenGate) -> Next:
 def _raise_limit(run: Run, call: Call) -> None:
     """Double the token limit for the retry, and reserve the money for it."""
     call.token_limit = doubled_limit(run, call)
-    call.reserve_micro += cost_micro(0, call.token_limit // 2, **money.prices_of(run))
+    call.reserve_micro += cost_micro(0, call.token_limit // 2, **gates.prices_of(run))
 
 
 def _save(good: Sequence[CallReading], rest: Sequence[CallReading]) -> None:

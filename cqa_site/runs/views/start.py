@@ -20,7 +20,7 @@ from django.views.decorators.http import require_POST
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.actions import runs
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import kind_named
 from cqa_site.runs.models import Run
@@ -33,7 +33,7 @@ from cqa_site.web.rest.queries import chosen
 
 def estimate(study: Study, form: RunPlanForm) -> dict[str, Any]:
     """Estimate the run; ``agreement`` identifies exactly this plan at this price."""
-    run = actions.draft(form.plan, study)
+    run = runs.draft(form.plan, study)
     forecast, is_sampled = estimate_run(run)
     cap = form.plan.cap_micro
     sent = min((run.params[name] for name in TOKEN_LIMITS if name in run.params), default=0)
@@ -77,7 +77,7 @@ def start_page(
         return render(request, template, context | forecast)
     try:
         return (start or start_one)(request, study, form)
-    except actions.RunRefused as reason:
+    except runs.RunRefused as reason:
         form.add_error(None, str(reason))
         return render(request, template, context, status=422)
 
@@ -91,7 +91,7 @@ def _carry_secret(form: RunPlanForm) -> None:
 
 def start_one(request: StudyRequest, study: Study, form: RunPlanForm) -> HttpResponse:
     """Start the single run of a form; raises RunRefused."""
-    run = actions.start_run(study=study, actor=request.user, plan=form.plan)
+    run = runs.start_run(study=study, actor=request.user, plan=form.plan)
     return to_started(request, run)
 
 
@@ -108,7 +108,7 @@ def to_started(request: StudyRequest, run: Run) -> HttpResponse:
 
 # The list, the form and the estimate of runs of a kind, written once for kinds that need no more.
 #
-# The page of one run is a kind's own; see `KindParts.page`.
+# The page of one run is a kind's own; see `RunKind.view_path`.
 
 
 PER_PAGE = 50

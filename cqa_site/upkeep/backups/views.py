@@ -10,22 +10,22 @@ from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
 from cqa_site.web.pages import attachment
 
-from . import backup as kept
+from . import backup as backup_files
 from .backup import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
 
 
 @administrator_page
 def site_backups(request: PersonRequest) -> HttpResponse:
-    backups = kept.all_kept()
-    newest = kept.newest(backups)
+    backups = backup_files.all_kept()
+    newest = backup_files.newest(backups)
     jobs = Job.objects.filter(study=None, kind=BACKUP_JOB).order_by("-pk")
     context = {
         "rows": list(zip(backups, _checks(backups), strict=True)),
         "newest": newest,
-        "is_late": kept.is_due(newest),
+        "is_late": backup_files.is_due(newest),
         "job": jobs.first(),
         "worker_alive": is_worker_alive(),
-        "folder": kept.folder(),
+        "folder": backup_files.folder(),
         "every_hours": settings.BACKUP_EVERY_HOURS,
         "keep_days": settings.BACKUP_KEEP_DAYS,
         "keep_weeks": settings.BACKUP_KEEP_WEEKS,
@@ -60,15 +60,15 @@ def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
     return response
 
 
-def _listed(name: str) -> kept.StoredBackup:
+def _listed(name: str) -> backup_files.StoredBackup:
     """Return a listed backup; the requested name is never turned into a path."""
-    for backup in kept.all_kept():
+    for backup in backup_files.all_kept():
         if backup.name == name:
             return backup
     raise Http404
 
 
-def _checks(backups: list[kept.StoredBackup]) -> list[Job | None]:
+def _checks(backups: list[backup_files.StoredBackup]) -> list[Job | None]:
     """Return the latest complete check of each backup since it was made."""
     keys = [f"{CHECK_JOB}:{backup.name}" for backup in backups]
     jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}

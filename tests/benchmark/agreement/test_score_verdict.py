@@ -133,7 +133,7 @@ def test_a_judge_as_good_as_a_person_and_one_that_is_not():
 
 
 def test_one_no_is_enough_yes_needs_all_and_levels_are_corrected():
-    yes = {name: outcome("yes") for name in rules.RULES}
+    yes = {name: outcome("yes") for name in rules.REPLACEMENT_RULES}
     assert rules.verdict(yes).result == "yes"
     assert rules.verdict(yes | {"bias": outcome("not_shown")}).result == "not_shown"
     both = yes | {"bias": outcome("not_shown"), "unscored": outcome("no")}
