@@ -15,6 +15,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import CO_NEWLOCALS
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -42,8 +43,8 @@ def traced(journey: str) -> Iterator[None]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)  # type: ignore[arg-type]
-    # What runs while a module is imported is no function.
-    names = {code.co_filename for code in seen if code.co_name != "<module>"}
+    # What runs while a module is imported, bodies of classes included, is no function.
+    names = {code.co_filename for code in seen if code.co_flags & CO_NEWLOCALS}
     paths = sorted(Path(name).relative_to(ROOT) for name in names if name.startswith(FOLDERS))
     packages = Counter("/".join(path.parts[:2]) for path in paths)
     print(f"\n{journey:34}{len(paths):5} files in {len(packages)} rooms")

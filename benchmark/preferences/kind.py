@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 
-from annotation.corpus.methods.sentences import seeded_places
 from benchmark.judges.actions.kind import NO_ASPECT, question_text
 from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, LEFT, RIGHT, SECOND, TIE
 from benchmark.preferences.models import (
@@ -56,7 +55,7 @@ from cqa_site.runs.kinds import (
     rater_of,
 )
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-from cqa_site.runs.planning import MOST
+from cqa_site.runs.planning import MOST, seeded_places
 
 # Preferring as a kind of work: which of two answers is better, blind to who wrote them.
 

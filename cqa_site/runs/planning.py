@@ -320,3 +320,20 @@ def _letters(text: str) -> str:
 
 def _near(words: frozenset[str], other: frozenset[str]) -> bool:
     return len(words & other) >= SHARED_WORDS * max(1, len(words | other))
+
+
+def seeded_places(n: int, size: int, seed: int) -> list[int]:
+    """Draw ``size`` of the places 0 … n − 1 without replacement, in ascending order.
+
+    Returns all of them if there are at most ``size``.
+
+    Examples
+    --------
+    >>> seeded_places(3, 5, seed=1)
+    [0, 1, 2]
+    >>> seeded_places(100, 3, seed=1) == seeded_places(100, 3, seed=1)
+    True
+    """
+    if n <= size:
+        return list(range(n))
+    return sorted(random.Random(seed).sample(range(n), size))  # noqa: S311 - not a secret

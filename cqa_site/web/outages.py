@@ -234,8 +234,8 @@ CAREFUL_SECONDS = 15.0
 ALWAYS = ("/healthz", "/metrics")
 # Connection, rollback by the server, resources, shutdown, input and output, lock not granted.
 AWAY_STATES = ("08", "25P", "40", "53", "55P03", "57", "58")
-# Busy, locked, no memory, read only, input and output, full, cannot open, protocol.
 REDIS_AWAY = {"ConnectionError", "TimeoutError"}
+# Busy, locked, no memory, read only, input and output, full, cannot open, protocol.
 AWAY_CODES = {5, 6, 7, 8, 10, 13, 14, 15}
 
 

@@ -1,6 +1,5 @@
 """Comparative sentences: their words, the objects they name, and reproducible samples."""
 
-import random
 import re
 from dataclasses import dataclass
 
@@ -169,20 +168,3 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
     flags = re.NOFLAG if len(words) == 1 and len(last) == 1 else re.IGNORECASE
     # "C" is not named by "C++" or "C#".
     return re.compile(rf"(?<!\w){name}{plural}{POSSESSIVE}(?![\w+#])", flags)
-
-
-def seeded_places(n: int, size: int, seed: int) -> list[int]:
-    """Draw ``size`` of the places 0 … n − 1 without replacement, in ascending order.
-
-    Returns all of them if there are at most ``size``.
-
-    Examples
-    --------
-    >>> seeded_places(3, 5, seed=1)
-    [0, 1, 2]
-    >>> seeded_places(100, 3, seed=1) == seeded_places(100, 3, seed=1)
-    True
-    """
-    if n <= size:
-        return list(range(n))
-    return sorted(random.Random(seed).sample(range(n), size))  # noqa: S311 - not a secret

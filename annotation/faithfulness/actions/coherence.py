@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.actions import numbered_texts
 from annotation.answers.models import ALL, Answer, under
-from annotation.corpus.methods.sentences import seeded_places
 from annotation.editing.models import Revision
 from annotation.editing.reports import newest_revisions
 from annotation.faithfulness.models import CoherenceVerdict, FaithfulnessFigures
@@ -42,6 +41,7 @@ from cqa_site.runs.kinds import (
     Subject,
 )
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
+from cqa_site.runs.planning import seeded_places
 
 # Which citations a coherence run judges.
 #

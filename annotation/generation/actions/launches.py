@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import Max, QuerySet
 
 from annotation.answers.models import FILTERS, LABELS
-from annotation.corpus.methods.sentences import seeded_places
 from annotation.generation.models import GenerationLaunch, GenerationRun
 from cqa_site.judging.chat import digest
 from cqa_site.judging.endpoints import CostEstimate
@@ -17,7 +16,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.actions import runs
 from cqa_site.runs.actions.runs import RunPlan, RunRefused
 from cqa_site.runs.models import Budget, Run
-from cqa_site.runs.planning import estimate_run
+from cqa_site.runs.planning import estimate_run, seeded_places
 
 from .prompts import NAMED, WITH_ARGUMENTS, chosen_questions, draw
 

@@ -13,7 +13,6 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.answers.actions import argument_list, relevance_of, whose_labels
 from annotation.answers.models import MOST_ARGUMENTS as ARGUMENTS
 from annotation.answers.models import Answer, learned_questions
-from annotation.corpus.methods.sentences import seeded_places
 from annotation.corpus.models import Argument, ArgumentList, Question
 from annotation.generation.methods import favoured_object
 from cqa_site.judging.prompts import (
@@ -30,6 +29,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs import kinds
 from cqa_site.runs.kinds import PromptKind
 from cqa_site.runs.models import PromptVersion, Run
+from cqa_site.runs.planning import seeded_places
 
 # The four scenarios: their prompts, and what a request for one answer says.
 

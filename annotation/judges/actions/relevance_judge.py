@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.corpus.methods.sentences import seeded_places
 from annotation.corpus.models import Argument
 from annotation.judges.models import JudgeLabel, RelevanceRun
 from annotation.labelling.actions.rounds import default_levels
@@ -48,7 +47,7 @@ from cqa_site.runs.kinds import (
     Subjects,
 )
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-from cqa_site.runs.planning import MOST
+from cqa_site.runs.planning import MOST, seeded_places
 
 # The relevance judge: a language model labels the arguments of a round.
 #

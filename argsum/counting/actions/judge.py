@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Count, Exists, Model, OuterRef, Prefetch, QuerySet
 from django.utils.translation import gettext_lazy as lazy
 
-from annotation.corpus.methods.sentences import seeded_places
 from argsum.counting.methods.counts import (
     READER_VERSION,
     CountScore,
@@ -47,7 +46,7 @@ from cqa_site.runs.kinds import (
     rater_of,
 )
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-from cqa_site.runs.planning import MOST
+from cqa_site.runs.planning import MOST, seeded_places
 
 FOLDER = Path(__file__).parent.parent / "prompts"
 COVERAGE, UNIQUENESS = "count_coverage", "count_redundancy"

@@ -11,7 +11,6 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Length
 
 from annotation.answers.models import ALL, Answer, is_learned, under, without_superseded
-from annotation.corpus.methods.sentences import seeded_places
 from benchmark.judges.methods.canaries import (
     CANARY,
     PLAIN,
@@ -27,6 +26,7 @@ from benchmark.scoring.reports.sheets import people_sheets
 from cqa_site.people.models import Study
 from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.kinds import Subject
+from cqa_site.runs.planning import seeded_places
 
 # Examples shown to a judge with their points, and what they forbid to be judged.
 #

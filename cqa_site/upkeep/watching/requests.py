@@ -4,23 +4,17 @@ A server with several processes has one file of counts for each, in a folder nam
 server: all of them start at zero, and files of earlier servers are deleted.
 """
 
-import os
-import shutil
-import time
-from contextlib import suppress
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-from cqa_site.runs.processes import gone, process_name
-
-if TYPE_CHECKING:
-    from prometheus_client import CollectorRegistry, Counter, Histogram
 import logging
+import os
 import re
 import secrets
+import shutil
+import time
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from allauth.account import signals
 from allauth.account.adapter import get_adapter
@@ -33,16 +27,20 @@ from django.utils.functional import LazyObject
 
 from cqa_site.people.models import User
 from cqa_site.people.sign_in.second_step import network
+from cqa_site.runs.processes import gone, process_name
 from cqa_site.web.logging import around, security
 from cqa_site.web.pages import Middleware
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 # Of servers on other machines nobody here can say whether they live.
 LEFT_BEHIND = 7 * 24 * 3600.0
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-# Around what people notice: a label in 50 ms, a page in a quarter of a second.
 # Bytes that a new file of counts takes, and at most those of an entry beside its key.
 ROOM, ENTRY = 1 << 20, 40
+# Around what people notice: a label in 50 ms, a page in a quarter of a second.
 BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
