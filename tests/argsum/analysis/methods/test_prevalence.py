@@ -48,7 +48,7 @@ def test_two_small_groups_are_tested_exactly(k, n):
 
 
 def test_large_groups_are_tested_by_chi_squared_and_others_not_at_all():
-    k, n = np.array([30, 18, 25]), np.array([80, 70, 120])
+    k, n = np.array([300, 180, 250]), np.array([800, 700, 1200])
     found = equal_shares(k, n)
     assert found.test == prevalence.CHI_SQUARED
     assert found.p == pytest.approx(stats.chi2_contingency([k, n - k], correction=False).pvalue)
