@@ -23,7 +23,7 @@ from cqa_site.web.pages import offer
 
 from .drafts import DraftSubmission
 from .kind import TaskKind, kind_of
-from .models import OnboardingVersion, ParticipantLink, Round
+from .models import OnboardingVersion, ParticipantLink, Place, Round
 from .onboarding.steps import exercises_wanted
 
 # How much work a plan makes, before anything is drawn: items, answers, time and money.
@@ -273,6 +273,15 @@ class RoundPlanForm(forms.Form):
         for name in set(self.fields) - set(self.correctable):
             del self.fields[name]
         self.advanced = ()
+        n = Place.objects.filter(round=self.round.pk, served__gt=0).count()
+        text = ngettext(
+            "%d person has begun and does new steps before the next item; work so far counts. For "
+            "training and qualification, the round takes examples of other rounds, which stay.",
+            "%d people have begun and do new steps before the next item; work so far counts. For "
+            "training and qualification, the round takes examples of other rounds, which stay.",
+            n,
+        )
+        self.fields["onboarding"].help_text = text % n
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:

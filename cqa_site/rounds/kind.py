@@ -393,10 +393,14 @@ class SheetKind(TaskKind):
         met, parts = self.mark(sheet, known)
         return parts - met
 
+    def tolerance_in(self, round_: Any) -> float:
+        """Return how far a right answer may be from a known one in this round."""
+        own = round_.control_tolerance
+        return float(self.tolerance or 0 if own is None else own)
+
     def is_right(self, round_: Any, sheet: Any, known: Any) -> bool:
         """Whether a sheet is as near to a known answer as the round demands."""
-        given = round_.control_tolerance
-        return self.difference(sheet, known) <= (self.tolerance or 0 if given is None else given)
+        return self.difference(sheet, known) <= self.tolerance_in(round_)
 
     def answer_of(self, sheet: Any) -> dict[str, Any]:
         """Return a submitted sheet's answer in the shape of a known one."""
@@ -478,7 +482,7 @@ ROUNDS = Finder(
 def round_entries() -> Iterator[MenuEntry]:
     """Yield the menu entries of each kind: its rounds, and its results if it has such a page."""
     also = _("consent screening quiz training qualification survey guideline")
-    yield MenuEntry("label", _("Onboarding"), "onboardings", place=55, also=also)
+    yield MenuEntry("study", _("Onboarding"), "onboardings", place=20, also=also)
     for kind in kinds():
         page, words = kind.rounds_page, kind.words
         yield MenuEntry(

@@ -29,7 +29,14 @@ document.addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;
   if (event.timeStamp - form.dataset.sentAt < 3000) event.preventDefault();
   else form.dataset.sentAt = event.timeStamp;
+  isUnsaved = false;
 });
+
+// Leaving a page asks first if a form marked data-unsaved was changed or refused; its Cancel does not.
+let isUnsaved = Boolean(document.querySelector("form[data-unsaved] [aria-invalid=true]"));
+document.addEventListener("input", (event) => { isUnsaved ||= Boolean(event.target.closest("form[data-unsaved]")); });
+document.addEventListener("click", (event) => { isUnsaved &&= !event.target.closest("form[data-unsaved] a.quiet"); });
+window.addEventListener("beforeunload", (event) => { if (isUnsaved) event.preventDefault(); });
 
 // A finished background job tells pages that show its result to load it.
 document.addEventListener("job-ended", () => {

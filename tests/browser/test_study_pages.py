@@ -76,6 +76,30 @@ def test_a_double_click_sends_a_form_once(boss, visit):
     assert Study.objects.filter(name="Grills").count() == 1
 
 
+def test_a_known_label_is_stored_as_it_is_chosen(boss, visit):
+    label_round = LabelRound.objects.get()
+    page = visit(boss).go("label_round_items", label_round.study.public_id, label_round.public_id)
+    known = page.get_by_label("Known label").first
+    known.focus()
+    for stored in (0, 1):
+        with page.expect_response("**/control/*"):
+            page.keyboard.press("ArrowDown")
+        assert label_round.items.filter(control_label=stored).count() == 1
+    page.reload()
+    expect(known).to_have_value("1")
+
+
+def test_leaving_a_changed_form_asks_first_but_cancelling_does_not(boss, visit):
+    visitor, asked = visit(boss), []
+    study = boss.memberships.get().study
+    page = visitor.go("onboarding_new", study.public_id)
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    for leave in (page.reload, page.get_by_role("link", name="Cancel").click):
+        page.get_by_label("Guideline").first.fill("Read every sentence twice.")
+        leave()
+    assert asked == ["beforeunload"]
+
+
 @pytest.mark.long
 def test_on_a_phone_the_menu_opens_over_the_page(boss, visit):
     visitor = visit(boss, viewport={"width": 360, "height": 740})

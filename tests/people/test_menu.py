@@ -43,6 +43,11 @@ def test_every_page_of_a_study_has_a_place_in_the_menu():
     assert not lost
 
 
+def test_steps_before_work_stand_in_the_menu_whatever_a_study_is_for():
+    (entry,) = (entry for entry in entries() if entry.page == "onboardings")
+    assert all(entry.group in path.groups for path in paths() if path.groups)
+
+
 SAME = "scores score_agreement preference_rounds"
 PLACES = """
     preference_round=preference_rounds answer=questions find_cam=find_start cell=datasets

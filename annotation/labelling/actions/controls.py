@@ -64,9 +64,10 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Con
 def take_labels(label_round: LabelRound, offers: list[ControlOffer], actor: User) -> None:
     """Make arguments control items of a locked round, ordinary items of a draft included."""
     labels = {offer.source.pk: offer.known["label"] for offer in offers}
-    for item in label_round.items.filter(argument__in=labels):
-        item.control_label = item.imported_control_label = labels[item.argument_id]
-        item.save(update_fields=["control_label", "imported_control_label"])
+    for label in set(labels.values()):
+        own = [pk for pk, known in labels.items() if known == label]
+        items = label_round.items.filter(argument__in=own)
+        items.update(control_label=label, imported_control_label=label)
     add_items(label_round=label_round, argument_ids=list(labels), known=labels)
     record(
         study=label_round.study,

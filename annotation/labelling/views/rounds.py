@@ -181,25 +181,22 @@ def label_round_control(
 ) -> HttpResponse:
     """Mark one item of a draft as a control item, or as an ordinary one."""
     label_round = round_in(FACE, study, label_round_id)
-    item = get_object_or_404(
-        label_round.items.select_related("argument__comparison"), external_id=str(argument_id)
-    )
+    item = get_object_or_404(label_round.items, external_id=str(argument_id))
     form = ControlForm(request.POST, values=label_round.guideline.values)
     if form.is_valid():
         try:
             rounds.set_control(
                 label_round=label_round, item=item, label=form.cleaned_data["label"]
             )
-            item.control_label = form.cleaned_data["label"]
         except RoundNotReady as reason:
             messages.error(request, str(reason))
             if request.htmx:
                 return HttpResponseClientRefresh()
     if not request.htmx:
         return redirect("label_round_items", study.public_id, label_round.public_id)
-    context = {"study": study, "round": label_round, "item": item, "is_draft": True}
+    context = {"study": study, "round": label_round, "is_draft": True}
     context["controls"] = label_round.items.filter(control_label__isnull=False).count()
-    return render(request, "annotation/labelling/_round_item.html", context)
+    return render(request, "annotation/labelling/_control_count.html", context)
 
 
 label_round_urls = [

@@ -97,7 +97,8 @@ class AuditFigures:
 
     ``stale`` counts answered pairs whose key point says something else by now, or is not shown; no
     figure uses them. ``moved`` counts those that edits have since moved to another band; precision
-    refers to the placements at the time of the draw. ``later`` counts newer comments.
+    refers to the placements at the time of the draw. ``later`` counts newer comments,
+    ``unlisted`` key points without strata of their own.
     """
 
     pairs: int
@@ -107,6 +108,7 @@ class AuditFigures:
     stale: int
     moved: int
     later: int
+    unlisted: int
     precision: AuditedShare
     perhaps: AuditedShare
     recall: AuditedShare
@@ -138,8 +140,16 @@ class AuditFigures:
             "%d comments have since been added and are not in these figures.",
             self.later,
         )
-        notes = ((stale, self.stale), (moved, self.moved), (later, self.later))
-        return [text % number for text, number in notes if number]
+        unlisted = ngettext(
+            "%d smaller key point is not listed, because too few of its pairs were drawn. A sample "
+            "lists about one key point for each 10 pairs.",
+            "%d smaller key points are not listed, because their pairs were drawn together. A "
+            "sample lists about one key point for each 10 pairs.",
+            self.unlisted,
+        )
+        texts = (stale, moved, later, unlisted)
+        numbers = (self.stale, self.moved, self.later, self.unlisted)
+        return [text % n for text, n in zip(texts, numbers, strict=True) if n]
 
 
 def audit_of(analysis: Analysis) -> AuditFigures | None:
@@ -270,6 +280,7 @@ class AuditReading:
         sizes = [row.comments for row in points] or [
             frame["comments"] for frame in self.frames.values()
         ]
+        drawn_from = [key for key in self.points if any(self._is_same(at, key) for at in self.frames)]
         doubled = sum(len(pair.answers) > 1 for pair in self.pairs)
         return AuditFigures(
             pairs=drawn.count(),
@@ -279,6 +290,7 @@ class AuditReading:
             stale=len(self.every) - len(self.pairs),
             moved=self._moved(),
             later=max(self.analysis.comments - max(sizes), 0),
+            unlisted=len(drawn_from) - len(points),
             precision=audited_precision(behind),
             perhaps=audited_precision(self.strata([PERHAPS])),
             recall=audited_recall(behind, others),

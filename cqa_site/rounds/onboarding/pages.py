@@ -209,7 +209,7 @@ def _step_page(
 ) -> HttpResponse:
     step: Any = progress.step
     context = _around(round_, progress) | {"step": step, "is_member": not participant_of(request)}
-    context["is_missing"] = status == 422
+    context |= {"is_missing": status == 422, "has_begun": place.served > 0}
     if step is not None and not (progress.is_over or progress.is_waiting):
         now = timezone.now().isoformat()
         request.session.setdefault(_start_key(round_, step["kind"]), now)

@@ -310,8 +310,11 @@ def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
     """Return the attempt that a sheet belongs to, or on the first real one how the last ended."""
     if context["hides_key"]:
         return {"attempt": example_attempt(sheet.round, sheet.rater_id)}
-    version = None if sheet.is_example or context["far"].done else sheet.round.onboarding
+    version = None if sheet.is_example or sheet.submitted_at else sheet.round.onboarding
     if version is None or version.step(QUALIFICATION) is None:
+        return {}
+    before = own_sheets(round_=sheet.round, rater=sheet.rater).filter(place__lt=sheet.place)
+    if before.values_list("is_example", flat=True).last() is False:
         return {}
     place = place_for(round_=sheet.round, rater=sheet.rater)
     has_passed = place.is_passed and not place.is_decided_by_person
@@ -323,10 +326,13 @@ def _feedback(face: TaskPages, sheet: Any) -> dict[str, Any]:
     subject, kind = f"{face.kind.subject}_id", face.kind
     item = examples_of(sheet.round).get(**{subject: getattr(sheet, subject)})
     own = own_sheets(round_=sheet.round, rater=sheet.rater).filter(is_example=True)
+    parts = face.answers(sheet, item)
     return {
-        "parts": face.answers(sheet, item),
+        "parts": parts,
         "where": item.key_notes.get(WHERE, ""),
         "is_right": kind.is_right(sheet.round, sheet, item.key_points),
+        "is_exact": all(part.is_met for part in parts),
+        "tolerance": kind.tolerance_in(sheet.round),
         "number": own.filter(place__lte=sheet.place).count(),
         "examples": count_examples(sheet.round),
         "place": place_for(round_=sheet.round, rater=sheet.rater),

@@ -148,6 +148,20 @@ def test_nobody_gets_a_control_whose_label_may_be_their_own(lab):
     assert list(find_violations()) == []
 
 
+def test_all_are_taken_in_a_number_of_statements_that_does_not_grow(
+    lab, django_assert_max_num_queries
+):
+    source = imported(lab.study, lab.crowd, votes=[[1, 1, 1], [2, 2, 2]] * 40, name="Large")
+    recompute_final_labels(source)
+    lab.arguments = [item.argument for item in source.items.select_related("argument")]
+    for place in range(60):
+        lab.has(place)
+    with django_assert_max_num_queries(40):
+        n = lab.take()
+    assert n > 80
+    assert lab.target.items.filter(control_label__isnull=False).count() == n
+
+
 def test_page_and_programs_take_one_or_all(lab):
     client = sign_in(lab.researcher)
     ids = [lab.study.public_id, lab.target.public_id]

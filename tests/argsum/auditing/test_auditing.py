@@ -205,6 +205,15 @@ def test_answers_stay_where_they_mean_the_same(lab):
     assert len(figures.notes) == 2
 
 
+def test_the_report_says_why_small_key_points_are_not_listed(lab):
+    lab.answer(lab.open(size=12), lab.makes)
+    assert len(lab.figures().points) == 1
+    page = " ".join(lab.get("analysis_audit").text.split())
+    assert "2 smaller key points are not listed, because their pairs were drawn together." in page
+    lab.answer(lab.open(size=39, name="Second round"), lab.makes)
+    assert (len(lab.figures().points), lab.figures().unlisted) == (3, 0)
+
+
 def test_rounds_of_one_state_are_one_sample(lab):
     lab.answer(lab.open(size=20), lab.makes)
     few = lab.figures()

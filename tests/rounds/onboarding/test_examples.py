@@ -2,9 +2,10 @@
 
 import pytest
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from benchmark.scoring.actions import ScoreContent
-from cqa_site.rounds.controls import set_control, take_answer
+from cqa_site.rounds.controls import set_control, set_tolerance, take_answer
 from cqa_site.rounds.examples import known_items
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import close_round, find_violations, open_round
@@ -125,6 +126,21 @@ def test_feedback_comes_after_the_answer_and_nothing_before(draft):
         # The second one decides; its key would make another attempt no test.
         assert [word in after for word in ("THE-REASON", "THE-PLACE")] == [number == 0] * 2
         assert not [secret for secret in secrets if secret in after]
+
+
+def test_feedback_within_the_tolerance_says_so(draft):
+    opened(draft)
+    # An answer of two is right or wrong, so that no tolerance changes it.
+    right = "Not right" if draft.kind.tolerance is None else "Right, within the tolerance of 100"
+    for person, (tolerance, shown) in enumerate(((0, "Not right"), (100, right))):
+        if draft.kind.tolerance is not None:
+            set_tolerance(round_=draft.round, tolerance=tolerance, actor=draft.researcher)
+        sheet = draft.submit(draft.take(person), wrong(draft))
+        page = sign_in(draft.people[person]).get(draft.address("_form", sheet)).text
+        title = page[page.index('id="feedback-title"') :]
+        title = " ".join(strip_tags(title[: title.index("</h2>")]).split())
+        assert title.endswith(shown)
+        assert ('<span class="badge warn" >Differs' in " ".join(page.split())) == (shown == "Not right")
 
 
 def test_practice_is_numbered_in_rounds_that_hide_earlier_sheets(draft):

@@ -18,7 +18,8 @@ from benchmark.preferences.forms import PreferenceRoundForm
 from benchmark.scoring.actions import ScoreContent
 from benchmark.scoring.forms import ScoringRoundForm
 from cqa_site.rounds.access import decide_rater, held_at_steps
-from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.controls import set_control
+from cqa_site.rounds.lifecycle import close_round, correct_round, open_round
 from cqa_site.rounds.models import Qualification, StepResult
 from cqa_site.rounds.onboarding.actions import (
     NotNow,
@@ -31,7 +32,7 @@ from cqa_site.rounds.onboarding.steps import ENDS, progress_from, step_progress
 from cqa_site.rounds.queue import place_for
 from cqa_site.runs import jobs
 from cqa_site.upkeep.studies.deletion import archive_study, delete_study
-from tests.cast import make_member, make_study
+from tests.cast import make_member, make_study, sign_in
 from tests.lengths import mostly
 from tests.rounds.made_work import KINDS, SERVED, World
 from tests.worlds import built_once
@@ -306,6 +307,36 @@ def test_examples_train_and_qualify_with_attempts():
     assert not world.take().is_example
     assert list(outcomes.all())[3:] == ended
     assert Qualification.objects.exclude(pk=held.pk).get().version == version
+
+
+def test_steps_that_come_to_a_running_round_are_announced_and_explained():
+    """Both to researchers, before they choose them, and to people who have begun."""
+    world = World("score")
+    for item in world.round.items.all():
+        set_control(round_=world.round, item=item, known=world.work.met, actor=world.researcher)
+    close_round(round_=world.round, actor=world.researcher)
+    world.round = world.make_round(name="Running", size=3)
+    steps = {"training": 1, "qualification": 1, "qualification_right": 1, "reads": "on"}
+    version = make_version(world.study, world.researcher, **NONE | steps, name="Examples")
+    (begun, *_rest) = world.do(at_most=1)
+    assert begun.is_counted
+    page = sign_in(world.researcher).get(world.office("_correct")).text
+    assert "1 person has begun and does new steps before the next item" in page
+    values = {"onboarding": version}
+    assert correct_round(round_=world.round, actor=world.researcher, values=values)
+    client, note = sign_in(world.people[0]), "What you have done so far counts."
+    texts = [client.get(world.address(""), follow=True).text]
+    assert "I have read the guideline" in texts[0]
+    do(world, "reading")
+    for _example in range(2):
+        texts.append(client.get(world.address(""), follow=True).text)
+        assert world.submit(world.take()).is_example
+    for text in texts:
+        assert note in " ".join(text.split())
+    text = " ".join(client.get(world.address(""), follow=True).text.split())
+    assert "You passed the qualification: 100 %" in text
+    assert note not in text
+    assert world.again(begun).is_counted
 
 
 STEP = some.sampled_from(["consent", "screening", "reading", "training", "qualification"])
