@@ -141,8 +141,8 @@ class AuditFigures:
             self.later,
         )
         unlisted = ngettext(
-            "%d smaller key point is not listed, because too few of its pairs were drawn. A sample "
-            "lists about one key point for each 10 pairs.",
+            "%d smaller key point is not listed, because too few of its pairs were drawn. A "
+            "sample lists about one key point for each 10 pairs.",
             "%d smaller key points are not listed, because their pairs were drawn together. A "
             "sample lists about one key point for each 10 pairs.",
             self.unlisted,
@@ -280,7 +280,7 @@ class AuditReading:
         sizes = [row.comments for row in points] or [
             frame["comments"] for frame in self.frames.values()
         ]
-        drawn_from = [key for key in self.points if any(self._is_same(at, key) for at in self.frames)]
+        same = [key for key in self.points if any(self._is_same(at, key) for at in self.frames)]
         doubled = sum(len(pair.answers) > 1 for pair in self.pairs)
         return AuditFigures(
             pairs=drawn.count(),
@@ -290,7 +290,7 @@ class AuditReading:
             stale=len(self.every) - len(self.pairs),
             moved=self._moved(),
             later=max(self.analysis.comments - max(sizes), 0),
-            unlisted=len(drawn_from) - len(points),
+            unlisted=len(same) - len(points),
             precision=audited_precision(behind),
             perhaps=audited_precision(self.strata([PERHAPS])),
             recall=audited_recall(behind, others),

@@ -18,7 +18,7 @@ from cqa_site.people.models import Study
 from cqa_site.tabular import csv_pieces
 from cqa_site.web.pages import guarded
 
-from ..kind import kind_of
+from ..kind import kind_of, kinds
 from ..models import Onboarding, OnboardingVersion, Qualification, StepResult
 from .actions import grant_qualification, save_version, withdraw_qualification
 from .forms import STARTS, GrantForm, OnboardingForm, WithdrawForm, fields_of
@@ -86,6 +86,7 @@ def _form_page(
     if form.onboarding is not None:
         leave = reverse("onboarding", args=[study.public_id, form.onboarding.public_id])
     context |= {"study": study, "form": form, "leave": leave}
+    context["trains"] = [kind for kind in kinds() if kind.can_train]
     status = 422 if form.errors else 200
     return render(request, "rounds/onboarding/form.html", context, status=status)
 

@@ -140,7 +140,8 @@ def test_feedback_within_the_tolerance_says_so(draft):
         title = page[page.index('id="feedback-title"') :]
         title = " ".join(strip_tags(title[: title.index("</h2>")]).split())
         assert title.endswith(shown)
-        assert ('<span class="badge warn" >Differs' in " ".join(page.split())) == (shown == "Not right")
+        is_warned = '<span class="badge warn" >Differs' in " ".join(page.split())
+        assert is_warned == (shown == "Not right")
 
 
 def test_practice_is_numbered_in_rounds_that_hide_earlier_sheets(draft):

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.models.rounds import Assignment, Item
 from cqa_site.people.models import Rater
+from cqa_site.rounds.kind import kinds
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import (
     Participant,
@@ -452,3 +453,13 @@ def test_only_who_passed_is_told_so(is_let_in):
     text = sign_in(world.people[0]).get(world.address(""), follow=True).text
     text = " ".join(text.split())
     assert ("You passed the qualification: 40 %" in text) is not is_let_in
+
+
+def test_a_new_study_is_told_how_to_get_items_to_train_on():
+    world = World("score")
+    page = reverse("onboarding_new", args=[world.study.public_id])
+    _before, _title, text = sign_in(world.researcher).get(page).text.partition("items come from")
+    help_text, _form, _fields = text.partition("<form")
+    for kind in kinds():
+        address = reverse(kind.rounds_page, args=[world.study.public_id])
+        assert (f'href="{address}"' in help_text) == (kind.name != "edit")
