@@ -273,15 +273,15 @@ class RoundPlanForm(forms.Form):
         for name in set(self.fields) - set(self.correctable):
             del self.fields[name]
         self.advanced = ()
-        n = Place.objects.filter(round=self.round.pk, served__gt=0).count()
-        text = ngettext(
-            "%d person has begun and does new steps before the next item; work so far counts. For "
-            "training and qualification, the round takes examples of other rounds, which stay.",
-            "%d people have begun and do new steps before the next item; work so far counts. For "
-            "training and qualification, the round takes examples of other rounds, which stay.",
-            n,
-        )
-        self.fields["onboarding"].help_text = text % n
+        if n := Place.objects.filter(round=self.round.pk, served__gt=0).count():
+            text = ngettext(
+                "%d person has begun and does new steps before the next item; work so far counts. "
+                "For training and qualification, the round takes examples of other rounds.",
+                "%d people have begun and do new steps before the next item; work so far counts. "
+                "For training and qualification, the round takes examples of other rounds.",
+                n,
+            )
+            self.fields["onboarding"].help_text = text % n
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:

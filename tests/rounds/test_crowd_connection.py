@@ -44,7 +44,7 @@ def test_a_refused_connection_keeps_what_was_typed(page, crowd):
     assert reply.text.count('autocomplete="new-password"') == 2
     # The page stands at another address; its other controls lead to their own.
     here = reverse("crowd_links", args=[crowd.study.public_id, crowd.round.public_id])
-    assert f'<form class="stack wide" method="post" action="{here}">' in reply.text
+    assert f'<form class="stack wide" method="post" data-unsaved action="{here}">' in reply.text
     assert 'href="?' not in reply.text
 
 
