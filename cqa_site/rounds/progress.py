@@ -337,7 +337,8 @@ def _rounds_for(membership: Membership) -> QuerySet[Round]:
     assigned = [kind.name for kind in kinds() if kind.is_assigned]
     opened = Round.objects.filter(study=membership.study, state=Round.State.OPEN)
     mine = Place.objects.filter(round=OuterRef("pk"), rater__user=membership.user)
-    return opened.filter(Q(kind__in=free) | Q(Exists(mine), kind__in=assigned))
+    listed = opened.filter(Q(kind__in=free) | Q(Exists(mine), kind__in=assigned))
+    return listed.order_by(Exists(mine).desc(), "-created_at", "-pk")
 
 
 def _own_counts(membership: Membership, rounds: list[Round]) -> dict[int, int]:

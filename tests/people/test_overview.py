@@ -17,6 +17,7 @@ from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import snapshots
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import close_round, open_round
+from cqa_site.rounds.progress import waiting_for
 from cqa_site.web.navigation import paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
@@ -291,3 +292,12 @@ def test_labels_of_a_machine_that_came_in_a_file_are_judged_too(study):
     about = {"round": label_round, "item": label_round.items.first(), "rater": model}
     Assignment.objects.create(**about, label=1, state="answered")
     assert list(judged_rounds(study)) == [label_round]
+
+
+def test_work_begun_is_listed_among_more_rounds_than_the_page_shows(study, people, monkeypatch):
+    monkeypatch.setattr("cqa_site.rounds.progress.LISTED", 1)
+    begun, _newer = opened(study, people), opened(study, people, name="Newer")
+    membership = study.memberships.get(user=people["annotator"])
+    assert [card.title for card in waiting_for(membership)] == ["Newer"]
+    place_in(begun, people["annotator"])
+    assert [card.title for card in waiting_for(membership)] == [begun.name]
