@@ -127,7 +127,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "cqa_site.web.pages.site",
-            ],
+            ]
         },
     }
 ]
@@ -532,9 +532,7 @@ if not TRACES_ENDPOINT and (collector := env.str("OTEL_EXPORTER_OTLP_ENDPOINT", 
 # A person at a terminal reads warnings; in production a machine reads a line for each request.
 LOG_LEVEL = env.str("LOG_LEVEL", "").upper() or ("INFO" if PRODUCTION else "WARNING")
 LOG_FORMAT = env.str(
-    "LOG_FORMAT",
-    "json" if PRODUCTION else "plain",
-    validate=validate.OneOf(["json", "plain"]),
+    "LOG_FORMAT", "json" if PRODUCTION else "plain", validate=validate.OneOf(["json", "plain"])
 )
 LOGGING = {
     "version": 1,

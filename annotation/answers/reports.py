@@ -182,8 +182,7 @@ def busiest_systems(study: Study) -> list[System]:
 def systems_with_counts(study: Study) -> QuerySet[System]:
     """Return the systems by name, with their numbers of answers and questions."""
     return study.systems.annotate(
-        answer_count=Count("answers"),
-        question_count=Count("answers__question", distinct=True),
+        answer_count=Count("answers"), question_count=Count("answers__question", distinct=True)
     ).order_by("name")
 
 

@@ -22,11 +22,7 @@ from annotation.answers.actions import (
     mark_learned,
     question_ids,
 )
-from annotation.answers.forms import (
-    AnswerFilterForm,
-    QuestionForm,
-    SystemForm,
-)
+from annotation.answers.forms import AnswerFilterForm, QuestionForm, SystemForm
 from annotation.answers.models import Answer, System, used_conditions
 from annotation.answers.reports import (
     count_unasked,
@@ -144,11 +140,7 @@ def systems(request: StudyRequest, study: Study) -> HttpResponse:
     for row in rows:
         by_condition = [counts.get((row.pk, condition.pk), 0) for condition in conditions]
         vars(row).update(by_condition=by_condition)
-    context = {
-        "study": study,
-        "systems": rows,
-        "conditions": conditions,
-    }
+    context = {"study": study, "systems": rows, "conditions": conditions}
     return render(request, "annotation/answers/systems.html", context)
 
 

@@ -70,7 +70,7 @@ class Adoption(models.Model):
                 fields=["label_round", "source", "rater"],
                 condition=Q(withdrawn_at__isnull=True),
                 name="adoption_in_force_once",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -224,7 +224,7 @@ def _queue(request: StudyRequest, study: Study, label_round: LabelRound) -> str:
 
 
 adjudication_urls = [
-    path("label-rounds/<uuid:label_round_id>/adjudicate/", adjudication, name="adjudication"),
+    path("label-rounds/<uuid:label_round_id>/adjudicate/", adjudication, name="adjudication")
 ]
 
 # Final labels: the table, the rule behind it, and what feeds it.

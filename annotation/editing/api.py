@@ -253,9 +253,6 @@ class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
             raise ValidationError({"answer": ["No such answer in this study."]})
         with conflict_on(NotDiscussed):
             comment = add_comment(
-                editing_round=self.round,
-                answer=answer,
-                author=request.user,
-                text=data["text"],
+                editing_round=self.round, answer=answer, author=request.user, text=data["text"]
             )
         return self.shown(comment, 201)

@@ -95,10 +95,7 @@ class EditingRoundForm(RoundPlanForm):
         help_text=_("For systems that answered several times. Leave empty for any."),
     )
     leave = forms.ChoiceField(
-        label=_("Exclude"),
-        choices=LEAVE,
-        initial=LEAVE_QUESTIONS,
-        required=False,
+        label=_("Exclude"), choices=LEAVE, initial=LEAVE_QUESTIONS, required=False
     )
     makes_answers = forms.BooleanField(
         label=_("Add submitted texts as answers when the round closes"),

@@ -135,5 +135,5 @@ class CoherenceVerdict(models.Model):
                 condition=Q(is_coherent__isnull=False, reason="")
                 | (Q(is_coherent__isnull=True) & ~Q(reason="")),
                 name="coherence_or_reason",
-            ),
+            )
         ]

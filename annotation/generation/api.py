@@ -198,10 +198,7 @@ def _add_question(run: Run, calls: Iterable[Call]) -> None:
 
 
 ANSWERS_EXTENSION = ApiExtension(
-    run=SystemOfRun,
-    run_detail=LeftOutOfRun,
-    call=QuestionOfCall,
-    add_to_calls=_add_question,
+    run=SystemOfRun, run_detail=LeftOutOfRun, call=QuestionOfCall, add_to_calls=_add_question
 )
 
 

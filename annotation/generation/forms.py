@@ -74,9 +74,7 @@ class GenerationForm(RunPlanForm):
         ),
     )
     relevance = forms.ChoiceField(
-        label=lazy("Arguments by final label"),
-        choices=BY_RELEVANCE,
-        initial="any",
+        label=lazy("Arguments by final label"), choices=BY_RELEVANCE, initial="any"
     )
     labels = LabelsField(
         help_text=lazy("Applies if arguments are filtered by label; the run records the source.")

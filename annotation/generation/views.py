@@ -83,10 +83,7 @@ def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
     form = MatrixForm(
         request.POST or None, study=study, actor=request.user, initial=_initial(request, study)
     )
-    context = {
-        "has_things": study.questions.exists(),
-        "label": _("Start"),
-    }
+    context = {"has_things": study.questions.exists(), "label": _("Start")}
     template = "annotation/generation/new.html"
     return start_page(request, study, form, template, context, look, start_matrix)
 
@@ -336,5 +333,5 @@ def _comparisons(study: Study, run: Run) -> list[Comparison]:
 
 
 run_figure_urls = [
-    path("generation/runs/<uuid:run_id>/figures/", generation_figures, name="generation_figures"),
+    path("generation/runs/<uuid:run_id>/figures/", generation_figures, name="generation_figures")
 ]

@@ -11,16 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.answers.models import Answer
 from annotation.consensus.actions.consensus import request_everywhere
-from annotation.corpus.methods.column_guess import (
-    guess_mapping,
-    is_own_export,
-    unread_labels,
-)
-from annotation.corpus.methods.generic_table import (
-    REQUIRED_FIELDS,
-    VOTE_FIELDS,
-    labels_by_rater,
-)
+from annotation.corpus.methods.column_guess import guess_mapping, is_own_export, unread_labels
+from annotation.corpus.methods.generic_table import REQUIRED_FIELDS, VOTE_FIELDS, labels_by_rater
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions.imports import ImportOutcome, Reconciliation
 from cqa_site.files.actions.recognition import preview_of

@@ -255,10 +255,7 @@ def public_ids(rows: Manager | QuerySet, keys: set[int]) -> dict[int, uuid.UUID]
 
 
 RELEVANCE_EXTENSION = ApiExtension(
-    run=RoundOfRun,
-    call=ArgumentsOfCall,
-    call_detail=LabelsOfCall,
-    add_to_calls=_add_arguments,
+    run=RoundOfRun, call=ArgumentsOfCall, call_detail=LabelsOfCall, add_to_calls=_add_arguments
 )
 
 CHOICE = [

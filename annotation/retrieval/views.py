@@ -227,12 +227,7 @@ def find_start(request: StudyRequest, study: Study) -> HttpResponse:
     rows = study.comparisons.filter(Q(object1__icontains=wanted) | Q(object2__icontains=wanted))
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     _count_arguments(page.object_list)
-    context = {
-        "study": study,
-        "form": form,
-        "page": page,
-        "wanted": wanted,
-    }
+    context = {"study": study, "form": form, "page": page, "wanted": wanted}
     status = 422 if form.errors else 200
     return render(request, "annotation/retrieval/arguments_start.html", context, status=status)
 

@@ -127,10 +127,7 @@ def _labels(study: Study, opened: Any | None) -> StudyStep:
         "%(done)s of %(wanted)s vote on ordinary items received.",
         "%(done)s of %(wanted)s votes on ordinary items received.",
         opened.wanted,
-    ) % {
-        "done": f"{opened.done:,}",
-        "wanted": f"{opened.wanted:,}",
-    }
+    ) % {"done": f"{opened.done:,}", "wanted": f"{opened.wanted:,}"}
     return step(
         study,
         title=title,
@@ -168,12 +165,7 @@ def _figures(study: Study, voted: Any | None) -> StudyStep:
 def _later(study: Study, title: str, text: str) -> StudyStep:
     """Return a step that requires a round."""
     return step(
-        study,
-        title=title,
-        text=text,
-        button=_("Label rounds"),
-        page="label_rounds",
-        is_done=False,
+        study, title=title, text=text, button=_("Label rounds"), page="label_rounds", is_done=False
     )
 
 

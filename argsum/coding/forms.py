@@ -50,10 +50,7 @@ class PointProposalForm(AnalysisRunForm):
         label=_("Maximum themes"), initial=proposal.THEMES, min_value=1, max_value=30
     )
     words = forms.IntegerField(
-        label=_("Maximum words per key point"),
-        initial=proposal.WORDS,
-        min_value=3,
-        max_value=60,
+        label=_("Maximum words per key point"), initial=proposal.WORDS, min_value=3, max_value=60
     )
     max_tokens = differing(
         "max_tokens",

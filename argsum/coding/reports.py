@@ -244,10 +244,7 @@ def _entries(final: ProposedList) -> list[ProposedEntry]:
     points = {point.written: point for point in made.order_by("pk")}
     return [
         ProposedEntry(
-            theme,
-            text,
-            [texts[pk] for pk in sources[:EXAMPLES] if pk in texts],
-            points.get(text),
+            theme, text, [texts[pk] for pk in sources[:EXAMPLES] if pk in texts], points.get(text)
         )
         for theme, text, sources in final.entries
     ]

@@ -16,9 +16,7 @@ class CountingRound(Round):
     kind_name = "count"
 
     raters = models.PositiveSmallIntegerField(
-        _("people per set"),
-        default=3,
-        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        _("people per set"), default=3, validators=[MinValueValidator(1), MaxValueValidator(20)]
     )
 
 

@@ -116,11 +116,7 @@ def form_set(sheet: CountSheet, content: CountContent) -> SetForm:
 
 def levels() -> list[tuple[str, str, str]]:
     """Return the three marks of a reference with their keys and labels."""
-    return [
-        (FULL, "1", _("covered")),
-        (PART, "2", _("partly")),
-        (NONE, "3", _("not covered")),
-    ]
+    return [(FULL, "1", _("covered")), (PART, "2", _("partly")), (NONE, "3", _("not covered"))]
 
 
 def shown_counts(sheet: CountSheet, content: CountContent) -> dict[str, float | None]:
@@ -351,12 +347,7 @@ urlpatterns += run_urls(RUN_PAGES, "key-points/judges/")
 
 
 SHEETS_PER_PAGE = 50
-FILTERS = {
-    "round": "counting_round",
-    "rater": "rater",
-    "dataset": "dataset",
-    "set": "summary_set",
-}
+FILTERS = {"round": "counting_round", "rater": "rater", "dataset": "dataset", "set": "summary_set"}
 FORMATS = ("csv", "jsonl")
 
 

@@ -328,11 +328,7 @@ class CommentFilter(filters.FilterSet):
     written_from = filters.DateFilter(field_name="written_on", lookup_expr="gte")
     written_until = filters.DateFilter(field_name="written_on", lookup_expr="lte")
     after = filters.NumberFilter(
-        field_name="position",
-        lookup_expr="gt",
-        min_value=0,
-        max_value=2**31 - 1,
-        decimal_places=0,
+        field_name="position", lookup_expr="gt", min_value=0, max_value=2**31 - 1, decimal_places=0
     )
 
     def shown(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:

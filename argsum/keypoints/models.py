@@ -207,7 +207,4 @@ class WrittenPart(models.Model):
     at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        indexes = [
-            models.Index(fields=["system_run", "cell"]),
-            models.Index(fields=["run"]),
-        ]
+        indexes = [models.Index(fields=["system_run", "cell"]), models.Index(fields=["run"])]

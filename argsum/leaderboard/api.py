@@ -136,8 +136,7 @@ class BoardRowSerializer(serializers.Serializer):
     setting = serializers.CharField(allow_null=True)
     settings = serializers.IntegerField()
     figures = serializers.DictField(
-        child=StatisticSerializer(),
-        help_text=f"Means over n_values cells: {', '.join(FIGURES)}.",
+        child=StatisticSerializer(), help_text=f"Means over n_values cells: {', '.join(FIGURES)}."
     )
     excluding_with_zeros = serializers.FloatField(
         allow_null=True,

@@ -26,15 +26,7 @@ from cqa_site.stats.means import PairedTest, clustered_mean, paired_tests
 
 Selection = Literal["dev", "fixed", "oracle"]
 SELECTIONS: tuple[Selection, ...] = ("dev", "fixed", "oracle")
-FIGURES = (
-    "weighted",
-    "coverage",
-    "redundancy",
-    "excluding",
-    "including",
-    "share",
-    "seconds",
-)
+FIGURES = ("weighted", "coverage", "redundancy", "excluding", "including", "share", "seconds")
 # By what a setting is chosen: the first that is known; on the dev split, in half of its cells.
 CRITERIA = ("weighted", "coverage", "including")
 INDICES = ("including", "excluding")

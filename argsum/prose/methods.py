@@ -107,13 +107,7 @@ class WrittenSentence:
 
 
 def read_sentences(
-    reply: str,
-    finish_reason: str,
-    *,
-    statements: int,
-    most: int,
-    words: int,
-    refusal: str = "",
+    reply: str, finish_reason: str, *, statements: int, most: int, words: int, refusal: str = ""
 ) -> list[WrittenSentence]:
     """Read ``{"sentences": [{"text": "…", "cites": [1, 4]}, …]}``.
 
@@ -214,8 +208,7 @@ _WORDS: dict[str, tuple[str, ...]] = {
 _NUMBER_OF = {word: number for number, words in _WORDS.items() for word in words}
 # "Most visitors", not "the most dangerous junctions" or "most serious".
 _MOST = re.compile(
-    r"(?<!\bthe )\bmost (?:of|people|\w+(?<!ou)s)\b|\bdie meisten\b|\bla plupart\b",
-    re.IGNORECASE,
+    r"(?<!\bthe )\bmost (?:of|people|\w+(?<!ou)s)\b|\bdie meisten\b|\bla plupart\b", re.IGNORECASE
 )
 _FIGURE = re.compile(r"\d+(?:[.,:/]\d+)*")
 _PERCENT = re.compile(r"%|\bper ?cent\b|\bpercentage\b|\bprozent\b|\bpour cent\b", re.IGNORECASE)

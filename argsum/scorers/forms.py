@@ -6,11 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from argsum.datasets.models import Dataset
-from argsum.scorers.methods.training import (
-    WRITER_MODEL,
-    ScorerRecipe,
-    WritingRecipe,
-)
+from argsum.scorers.methods.training import WRITER_MODEL, ScorerRecipe, WritingRecipe
 from argsum.scorers.models import Scorer
 from cqa_site.judging.embedding import PACKAGED_MODEL
 from cqa_site.people.models import Study
@@ -179,9 +175,7 @@ class TrainForm(TrainingRecipeForm):
         _("Training stops early after this many in a row."),
     )
     uses_topic = forms.BooleanField(
-        label=_("Prepend the topic to the texts"),
-        initial=ScorerRecipe.uses_topic,
-        required=False,
+        label=_("Prepend the topic to the texts"), initial=ScorerRecipe.uses_topic, required=False
     )
 
     def clean(self) -> dict[str, Any]:

@@ -36,11 +36,7 @@ BARH_RULE = CandidateRule(min_tokens=1, max_tokens=15, min_quality=0.7, bars_pro
 
 
 def barh(
-    match: Floats,
-    between: Floats,
-    *,
-    own: Sequence[int | None],
-    threshold: float = THRESHOLD,
+    match: Floats, between: Floats, *, own: Sequence[int | None], threshold: float = THRESHOLD
 ) -> list[int]:
     """Return the candidates that become key points, most matches first.
 

@@ -119,10 +119,7 @@ class SheetColumnsForm(ColumnsForm):
             ),
             (_("Points"), self.rubric.keys),
             (_("Rater"), RATER[:2]),
-            (
-                _("Other columns, as in our exports"),
-                (*RATER[2:], *SAID, *RECORD),
-            ),
+            (_("Other columns, as in our exports"), (*RATER[2:], *SAID, *RECORD)),
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:

@@ -112,11 +112,7 @@ def request_board(*, study: Study, rubric: RubricVersion, actor: User | None = N
 def compute_board(*, study: Study, rubric: RubricVersion, actor: User | None = None) -> Job:
     """Request a board in the background now; one job per rubric is active at a time."""
     return enqueue(
-        study=study,
-        kind=JOB,
-        key=str(rubric.public_id),
-        actor=actor,
-        rubric=str(rubric.public_id),
+        study=study, kind=JOB, key=str(rubric.public_id), actor=actor, rubric=str(rubric.public_id)
     )
 
 

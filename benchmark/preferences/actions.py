@@ -162,10 +162,7 @@ def _by_points(study: Study, candidates: Sequence[Candidate], gap: float) -> lis
             if is_wide and better.system != worse.system:
                 pairs.append(
                     KnownPair(
-                        question=question,
-                        first=better.answer,
-                        second=worse.answer,
-                        outcome=FIRST,
+                        question=question, first=better.answer, second=worse.answer, outcome=FIRST
                     )
                 )
     return pairs

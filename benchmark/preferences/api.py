@@ -58,8 +58,7 @@ class PreferenceRoundSerializer(RoundSerializer):
 
     form = PreferenceRoundForm
     controls = serializers.ListField(
-        source="recipe.controls",
-        child=serializers.ListField(child=serializers.UUIDField()),
+        source="recipe.controls", child=serializers.ListField(child=serializers.UUIDField())
     )
     answers = serializers.IntegerField(source="recipe.answers")
     fewer_because = serializers.CharField(source="recipe.fewer_because")

@@ -78,18 +78,10 @@ class PreferenceRoundForm(RoundPlanForm):
                 ("leave_out_used",),
             ),
         ),
-        (
-            lazy("Control pairs"),
-            (("control_share", "control_gap"), ("controls",)),
-        ),
+        (lazy("Control pairs"), (("control_share", "control_gap"), ("controls",))),
         (
             lazy("Comparison"),
-            (
-                ("raters", "lease_minutes"),
-                ("repeat_share",),
-                ("asks_reason",),
-                ("instructions",),
-            ),
+            (("raters", "lease_minutes"), ("repeat_share",), ("asks_reason",), ("instructions",)),
         ),
     )
 
@@ -142,10 +134,7 @@ class PreferenceRoundForm(RoundPlanForm):
         ),
     )
     control_gap = forms.FloatField(
-        label=lazy("Point difference in a control pair"),
-        min_value=0.5,
-        max_value=100,
-        initial=5,
+        label=lazy("Point difference in a control pair"), min_value=0.5, max_value=100, initial=5
     )
     controls = PairsField(
         label=lazy("Your own control pairs"),

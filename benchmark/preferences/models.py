@@ -34,9 +34,7 @@ class PreferenceRound(Round):
     kind_name = "prefer"
 
     raters = models.PositiveSmallIntegerField(
-        _("people per pair"),
-        default=2,
-        validators=[MinValueValidator(1), MaxValueValidator(20)],
+        _("people per pair"), default=2, validators=[MinValueValidator(1), MaxValueValidator(20)]
     )
     asks_reason = models.BooleanField(_("ask for an optional reason"), default=True)
 

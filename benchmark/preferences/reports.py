@@ -215,11 +215,7 @@ def results_of(study: Study, choice: VerdictSource) -> Results | None:
 
 
 def _compute(
-    table: pd.DataFrame,
-    others: pd.DataFrame,
-    scores: pd.DataFrame,
-    scored_by: str,
-    rubric: str,
+    table: pd.DataFrame, others: pd.DataFrame, scores: pd.DataFrame, scored_by: str, rubric: str
 ) -> Results:
     from benchmark.preferences.methods.consistency import (
         compare_rankings,

@@ -178,10 +178,7 @@ def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     results = reports.results_of(study, choice) if choice else None
     context: dict[str, Any] = {"study": study, "choices": choices, "choice": choice}
     if choice is not None and results is not None:
-        context |= {
-            "finding": finding(results, choice),
-            "cards": _figures(study, choice, results),
-        }
+        context |= {"finding": finding(results, choice), "cards": _figures(study, choice, results)}
     return render(request, "benchmark/preferences/results.html", context)
 
 

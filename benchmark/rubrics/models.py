@@ -81,13 +81,7 @@ def save_rubric(
         derived_from=derived_from,
         created_by=actor,
     )
-    record(
-        study=study,
-        actor=actor,
-        verb="rubric_saved",
-        subject=str(version),
-        sha256=sha256,
-    )
+    record(study=study, actor=actor, verb="rubric_saved", subject=str(version), sha256=sha256)
     return version
 
 

@@ -85,11 +85,7 @@ class ScoringRoundForm(RoundPlanForm):
     systems = SystemsField(label=lazy("Systems"), to_field_name="public_id")
     scenarios = ScenariosField(label=lazy("Scenarios"))
     conditions = ConditionsField()
-    aspect = forms.ChoiceField(
-        label=lazy("Questions"),
-        choices=ASPECTS,
-        required=False,
-    )
+    aspect = forms.ChoiceField(label=lazy("Questions"), choices=ASPECTS, required=False)
     choice = forms.IntegerField(
         label=lazy("Choice number"),
         required=False,

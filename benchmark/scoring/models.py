@@ -112,8 +112,7 @@ class ScoreSheet(rounds.Sheet):
     class Meta(rounds.Sheet.Meta):
         constraints = [
             models.UniqueConstraint(
-                fields=["round", "rater", "answer", "replicate"],
-                name="sheet_once_per_round",
+                fields=["round", "rater", "answer", "replicate"], name="sheet_once_per_round"
             ),
             models.UniqueConstraint(
                 fields=["run", "answer", "replicate"], name="sheet_once_per_run"

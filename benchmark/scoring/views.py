@@ -21,12 +21,7 @@ from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_
 from benchmark.rubrics.methods.rubric import HINTS, Criterion, Rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.actions import SCORING, ScoreContent
-from benchmark.scoring.forms import (
-    LONGEST_NOTE,
-    ScoreForm,
-    ScoringRoundForm,
-    SheetExportForm,
-)
+from benchmark.scoring.forms import LONGEST_NOTE, ScoreForm, ScoringRoundForm, SheetExportForm
 from benchmark.scoring.methods import Hint, score_hints
 from benchmark.scoring.models import ScoreSheet, ScoringItem, ScoringRound
 from benchmark.scoring.reports.export import export_rows, export_types
@@ -312,11 +307,7 @@ def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase
     )
     if is_asked and form.is_valid():
         return _file(request, study, **form.cleaned_data)
-    context = {
-        "study": study,
-        "form": form,
-        "has_rubric": study.rubric_versions.exists(),
-    }
+    context = {"study": study, "form": form, "has_rubric": study.rubric_versions.exists()}
     status = 422 if form.errors else 200
     return render(request, "benchmark/scoring/score_sheets_export.html", context, status=status)
 
@@ -334,10 +325,7 @@ def _file(
 ) -> FileResponse:
     types = export_types(rubric.rubric, with_texts=with_texts)
     rows = export_rows(
-        rubric,
-        only_counted=sheets == "counted",
-        with_texts=with_texts,
-        conditions=conditions,
+        rubric, only_counted=sheets == "counted", with_texts=with_texts, conditions=conditions
     )
     name = f"score-sheets-{slugify(str(rubric)) or 'rubric'}-{sheets}.{format}"
     record(study=study, actor=request.user, verb="sheets_exported", subject=name)

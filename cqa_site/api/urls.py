@@ -11,11 +11,6 @@ urlpatterns = [
     address(S + "log/", "log", LogViews, **LIST),
     *resource(S + "members/", "members", "member", MemberViews, row={"patch": "partial_update"}),
     *resource(
-        S + "invitations/",
-        "invitations",
-        "invitation",
-        InvitationViews,
-        "revoke",
-        listed=CREATE,
+        S + "invitations/", "invitations", "invitation", InvitationViews, "revoke", listed=CREATE
     ),
 ]

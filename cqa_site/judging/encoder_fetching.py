@@ -23,13 +23,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from cqa_site.judging import packages
-from cqa_site.judging.encoders import (
-    ENCODERS,
-    MEGABYTE,
-    MPNET,
-    SentenceEncoder,
-    encoders_folder,
-)
+from cqa_site.judging.encoders import ENCODERS, MEGABYTE, MPNET, SentenceEncoder, encoders_folder
 
 Say = Callable[[int, int, str], object]
 LOG = "encoders.log"

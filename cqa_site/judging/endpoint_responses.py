@@ -82,11 +82,7 @@ def failure_inside(
     if not errors:
         return None
     failure = failure_of(
-        _status_of(errors[0]),
-        headers,
-        {"error": errors[0]},
-        body=body,
-        milliseconds=milliseconds,
+        _status_of(errors[0]), headers, {"error": errors[0]}, body=body, milliseconds=milliseconds
     )
     failure.is_paid = bool(choice) and failure.kind in (Failure.SERVER, Failure.REQUEST)
     return failure

@@ -112,9 +112,7 @@ def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., H
 
 
 def study_page(
-    *roles: Role,
-    in_archive: bool = False,
-    asks_itself: bool = False,
+    *roles: Role, in_archive: bool = False, asks_itself: bool = False
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Decorate ``view(request, study, …)``: sign in, check membership, then the role.
 

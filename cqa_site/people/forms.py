@@ -9,15 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from cqa_site.web.navigation import paths
 
-from .models import (
-    INVITATION_LIFETIME,
-    ApiToken,
-    Invitation,
-    Membership,
-    Role,
-    Study,
-    User,
-)
+from .models import INVITATION_LIFETIME, ApiToken, Invitation, Membership, Role, Study, User
 
 
 class StudyForm(forms.ModelForm):

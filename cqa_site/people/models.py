@@ -131,9 +131,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     objects = UserManager()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(Lower("email"), name="user_email_case_insensitive"),
-        ]
+        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_case_insensitive")]
 
     def __str__(self) -> str:
         return self.name or self.email or _("Participant %s") % str(self.public_id)[:8]

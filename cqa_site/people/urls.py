@@ -50,11 +50,7 @@ urlpatterns = [
         for where, view, name in (
             ("", allauth_account.reauthenticate, "account_reauthenticate"),
             ("code/", allauth_mfa.reauthenticate, "mfa_reauthenticate"),
-            (
-                "passkey/",
-                allauth_passkeys.reauthenticate_webauthn,
-                "mfa_reauthenticate_webauthn",
-            ),
+            ("passkey/", allauth_passkeys.reauthenticate_webauthn, "mfa_reauthenticate_webauthn"),
         )
     ],
     path("accounts/again/provider/", account.provider_once_more, name="provider_once_more"),
@@ -75,11 +71,7 @@ urlpatterns = [
             ("codes/new/", allauth_codes.generate_recovery_codes, "mfa_generate_recovery_codes"),
             ("passkeys/", account.AddPasskey.as_view(), "mfa_add_webauthn"),
             ("passkeys/<int:pk>/", account.RenamePasskey.as_view(), "mfa_edit_webauthn"),
-            (
-                "passkeys/<int:pk>/remove/",
-                account.RemovePasskey.as_view(),
-                "mfa_remove_webauthn",
-            ),
+            ("passkeys/<int:pk>/remove/", account.RemovePasskey.as_view(), "mfa_remove_webauthn"),
         )
     ],
     path("account/keys/", account.account_keys, name="account_keys"),

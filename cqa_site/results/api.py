@@ -118,11 +118,7 @@ class FreezingViews(StudyViews):
         fields = self.read(body)
         with conflict_on(snapshots.SnapshotNotReady):
             change(
-                self.kind,
-                owner=self.owner,
-                number=row.number,
-                actor=self.request.user,
-                **fields,
+                self.kind, owner=self.owner, number=row.number, actor=self.request.user, **fields
             )
         return self.shown(self.rows().get(pk=row.pk))
 

@@ -68,7 +68,7 @@ class Snapshot(models.Model):
             models.CheckConstraint(
                 condition=Q(public_token__isnull=True) | Q(frozen_at__isnull=False),
                 name="%(class)s_public_only_frozen",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -205,10 +205,7 @@ def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptP
     subject = Subject("preview", tried.ids(items))
     question = kind_of(run).questions(run, [subject])[0]
     return PromptPreview(
-        items,
-        question.messages,
-        estimate_messages(question.messages),
-        sorted(set(question.flags)),
+        items, question.messages, estimate_messages(question.messages), sorted(set(question.flags))
     )
 
 

@@ -108,11 +108,7 @@ def why_undefined(ratings: Ratings, n_pairable_items: int, n_categories: int) ->
 
 
 def _point(
-    level: Level,
-    counts: IntArray,
-    rows: IntArray,
-    multiplicity: IntArray,
-    categories: FloatArray,
+    level: Level, counts: IntArray, rows: IntArray, multiplicity: IntArray, categories: FloatArray
 ) -> float:
     if len(counts) * len(categories) ** 2 > _PACKAGE_CELLS:
         distance = distances(level, categories, np.asarray(multiplicity @ rows, dtype=float))
@@ -226,10 +222,7 @@ FLEISS_RECIPE = (
 
 
 def fleiss_kappa(
-    ratings: Ratings,
-    confidence: float = 0.95,
-    *,
-    drop_unequal: bool = False,
+    ratings: Ratings, confidence: float = 0.95, *, drop_unequal: bool = False
 ) -> Estimate:
     """Compute Fleiss' kappa (Fleiss 1971), nominal, for items with equal numbers of ratings.
 

@@ -334,10 +334,7 @@ def bland_altman(
 
 
 def _estimate(
-    name: str,
-    statistic: Callable[[FloatArray], FloatArray],
-    pairs: ValuePairs,
-    confidence: float,
+    name: str, statistic: Callable[[FloatArray], FloatArray], pairs: ValuePairs, confidence: float
 ) -> Estimate:
     about: dict[str, Any] = {
         "statistic": f"Bland-Altman {name}",

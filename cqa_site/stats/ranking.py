@@ -254,10 +254,7 @@ class WithinAndAcross:
 
 
 def within_and_across(
-    table: pd.DataFrame,
-    kind: Correlation = "pearson",
-    *,
-    confidence: float = 0.95,
+    table: pd.DataFrame, kind: Correlation = "pearson", *, confidence: float = 0.95
 ) -> WithinAndAcross:
     """Correlate two columns of scores across systems and within questions.
 
@@ -367,11 +364,7 @@ def _per_question(
     return np.array(correlations), skipped
 
 
-def _within(
-    kind: Correlation,
-    correlations: FloatArray,
-    about: dict[str, Any],
-) -> Estimate:
+def _within(kind: Correlation, correlations: FloatArray, about: dict[str, Any]) -> Estimate:
     about = {
         **about,
         "statistic": f"mean {NAMES[kind]} within questions",

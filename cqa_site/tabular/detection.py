@@ -137,16 +137,7 @@ def _suffix(name: str) -> str:
 # somewhere in the middle of an import.
 
 
-ACCEPTED = (
-    "utf-8",
-    "utf-16",
-    "utf-16-le",
-    "utf-16-be",
-    "latin-1",
-    "cp1250",
-    "cp1251",
-    "cp1252",
-)
+ACCEPTED = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1250", "cp1251", "cp1252")
 _PIECE = 1024 * 1024
 _HEAD = 4096
 # Bytes shown on both sides of one that does not fit.

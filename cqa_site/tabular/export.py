@@ -18,9 +18,7 @@ _RISKY = re.compile("^'*[=+\\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 # Everything outside XML's Char production, plus CR, which XML turns into LF,
 # plus an underscore that would be read as the start of an escape.
-_ESCAPED = re.compile(
-    "[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)",
-)
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 def spreadsheet_safe(value: object) -> object:

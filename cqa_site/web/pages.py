@@ -186,7 +186,4 @@ def glossary() -> dict[str, TermMeaning]:
 
 def site(request: HttpRequest) -> dict[str, object]:
     """Return the product name and ``SETTLE_MS``."""
-    return {
-        "site_name": "Counterpoint",
-        "settle_ms": settings.SETTLE_MS,
-    }
+    return {"site_name": "Counterpoint", "settle_ms": settings.SETTLE_MS}

@@ -229,10 +229,7 @@ FACE = TaskPages(
 )
 ROUNDS = "editing/rounds/<uuid:round_id>/desk/"
 desk_urls = trial_urls(FACE, ROUNDS) + work_urls(
-    FACE,
-    rounds=ROUNDS,
-    sheets="editing/<uuid:task_id>/",
-    kept="conflicts/<uuid:conflict_id>/",
+    FACE, rounds=ROUNDS, sheets="editing/<uuid:task_id>/", kept="conflicts/<uuid:conflict_id>/"
 )
 
 

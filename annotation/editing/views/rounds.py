@@ -209,5 +209,5 @@ discussion_urls = [
         "editing/rounds/<uuid:round_id>/answers/<uuid:answer_id>/",
         editing_discussion,
         name="editing_discussion",
-    ),
+    )
 ]

@@ -126,10 +126,7 @@ def embedded_texts(
 
 
 def similarities(
-    measured: Sequence[MeasuredSegment],
-    arguments: Mapping[int, str],
-    mode: str,
-    vectors: Vectors,
+    measured: Sequence[MeasuredSegment], arguments: Mapping[int, str], mode: str, vectors: Vectors
 ) -> tuple[float, ...]:
     """Return each segment's cosine with its closest argument; calls ``vectors`` at most once."""
     texts = embedded_texts(measured, arguments, mode)

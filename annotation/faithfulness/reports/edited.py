@@ -238,9 +238,7 @@ def _change(
         before=fmean(row[1] for row in known) if known else None,
         after=fmean(row[2] for row in known) if known else None,
         difference=clustered_mean(
-            [row[0] for row in known],
-            [row[2] - row[1] for row in known],
-            [1] * len(known),
+            [row[0] for row in known], [row[2] - row[1] for row in known], [1] * len(known)
         ),
         by_question=tuple(map(fmean, differences.values())),
     )

@@ -18,12 +18,7 @@ from numpy.typing import NDArray
 from annotation.answers.methods.segments import sound_segments
 from annotation.corpus.reports import Vector, kept_sentences
 from annotation.editing.models import EditingRound, Revision
-from annotation.editing.reports import (
-    expert_name,
-    expert_numbers,
-    newest_revisions,
-    passed,
-)
+from annotation.editing.reports import expert_name, expert_numbers, newest_revisions, passed
 from annotation.faithfulness.models import EditedText
 from cqa_site.people.models import Study, User
 from cqa_site.results.figures import Column, table_of

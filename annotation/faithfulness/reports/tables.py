@@ -217,11 +217,7 @@ def chart_rows(groups: Sequence[GroupFigures], name: str) -> list[dict[str, Any]
     """Return a chart's measures for each group that has one; empty without data."""
     known = _known(groups, name)[:MOST]
     return [
-        {
-            "who": who,
-            "measure": str(MEASURES[measure].title),
-            **bounds_of(group.measures[measure]),
-        }
+        {"who": who, "measure": str(MEASURES[measure].title), **bounds_of(group.measures[measure])}
         for who, group in zip(distinct(map(_name, known)), known, strict=True)
         for measure in CHARTS[name][0]
     ]

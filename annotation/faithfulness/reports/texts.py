@@ -196,11 +196,7 @@ class CitationVerdict:
 
 def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict]:
     rows = run.coherence_verdicts.select_related(
-        "call",
-        "answer__system",
-        "answer__condition",
-        "answer__question__comparison",
-        "revision",
+        "call", "answer__system", "answer__condition", "answer__question__comparison", "revision"
     )
     if wanted.said:
         rows = rows.filter(is_coherent=SAID[wanted.said])

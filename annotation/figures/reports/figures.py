@@ -355,9 +355,7 @@ def _labels(used: pd.DataFrame, values: Sequence[int]) -> tuple[LabelVotes, ...]
     ordinary = in_scope(used, "ordinary")["label"].value_counts()
     return tuple(
         LabelVotes(
-            label=value,
-            ordinary=int(ordinary.get(value, 0)),
-            control=int(control.get(value, 0)),
+            label=value, ordinary=int(ordinary.get(value, 0)), control=int(control.get(value, 0))
         )
         for value in values
     )

@@ -78,10 +78,7 @@ def n_used(entry: Estimate | MedianOfPairs) -> int:
 
 
 def _of_label(title: Any, names: Names) -> Columns:
-    return (
-        TextColumn(title, "label"),
-        Column(_("Name"), lambda row: names.get(row.label, "")),
-    )
+    return (TextColumn(title, "label"), Column(_("Name"), lambda row: names.get(row.label, "")))
 
 
 def _labels(figures: RoundFigures, names: Names) -> Columns:

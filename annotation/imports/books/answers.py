@@ -207,10 +207,7 @@ class ListBook:
         for comparison, question, pk, number, argument, text in rows:
             if first.setdefault(question, pk) == pk:
                 of_pair = self._of_pair[fresh[comparison]]
-                of_pair[question] = (
-                    *of_pair.get(question, ()),
-                    (number, argument, text),
-                )
+                of_pair[question] = (*of_pair.get(question, ()), (number, argument, text))
 
     def _find(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
         candidates = [self.questions.of(entry) for entry, _numbered in fresh.values()]
@@ -226,9 +223,7 @@ class ListBook:
     def _add(self, fresh: dict[tuple[int, str], tuple[AnswerEntry, Numbered]]) -> None:
         lists = {
             key: ArgumentList(
-                question=self.questions.of(entry),
-                sha256=key[1],
-                recipe={"source": entry.source},
+                question=self.questions.of(entry), sha256=key[1], recipe={"source": entry.source}
             )
             for key, (entry, _numbered) in fresh.items()
         }

@@ -110,11 +110,7 @@ def read_raw_answers(
 
 
 def _read_record(row: TableRow) -> tuple[int, tuple[str, str, str | None], str]:
-    question = (
-        text_of(row, "object1"),
-        text_of(row, "object2"),
-        optional_text_of(row, "aspect"),
-    )
+    question = (text_of(row, "object1"), text_of(row, "object2"), optional_text_of(row, "aspect"))
     return row.number, question, text_of(row, "comparison")
 
 

@@ -127,9 +127,7 @@ TABLES: dict[str, FigureTable] = {
         lazy("Final label against the judge's"),
         lazy("Arguments with both labels. Rows: final label; columns: the judge's."),
         lambda figures: confusion_columns(
-            _("Final label"),
-            _("judge %d"),
-            figures.confusion.values if figures.confusion else (),
+            _("Final label"), _("judge %d"), figures.confusion.values if figures.confusion else ()
         ),
         _confusion,
     ),

@@ -71,9 +71,7 @@ def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     return render(request, "annotation/judges/run.html", context)
 
 
-run_list_urls = [
-    path("judges/", list_view(FACE), name="runs"),
-]
+run_list_urls = [path("judges/", list_view(FACE), name="runs")]
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")

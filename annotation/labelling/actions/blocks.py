@@ -264,10 +264,7 @@ def free_slots(held: QuerySet[Assignment]) -> int:
 def _regain_slots(place: Place) -> int:
     """Give the rater's extra labels free slots of their items; return the number given."""
     extras = Assignment.objects.filter(
-        round=place.round_id,
-        rater=place.rater_id,
-        state=Assignment.State.ANSWERED,
-        is_extra=True,
+        round=place.round_id, rater=place.rater_id, state=Assignment.State.ANSWERED, is_extra=True
     )
     if place.round.closed_at:
         extras = extras.filter(answered_at__lt=place.round.closed_at)

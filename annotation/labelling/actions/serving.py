@@ -60,9 +60,7 @@ def open_assignments(place: Place) -> QuerySet[Assignment]:
     """Return the served but unanswered items of a rater, in serving order."""
     return (
         Assignment.objects.filter(
-            rater_id=place.rater_id,
-            round_id=place.round_id,
-            state=Assignment.State.SERVED,
+            rater_id=place.rater_id, round_id=place.round_id, state=Assignment.State.SERVED
         )
         .select_related("item__argument__comparison")
         .order_by("block", "position")
@@ -75,10 +73,7 @@ def reserved(*, label_round: LabelRound, place: Place) -> list[Assignment]:
 
 
 def next_work(
-    *,
-    label_round: LabelRound,
-    place: Place,
-    waiting: list[Assignment] | None = None,
+    *, label_round: LabelRound, place: Place, waiting: list[Assignment] | None = None
 ) -> LabelWork:
     """Return the rater's reserved items, reserving new blocks when few are left.
 
@@ -343,9 +338,7 @@ def _serve(label_round: LabelRound, place: Place, blocks: list[Block], rng: rand
 def answered_count(place: Place) -> int:
     """Count the items that this rater labelled or skipped in the round, including controls."""
     return Assignment.objects.filter(
-        rater_id=place.rater_id,
-        round_id=place.round_id,
-        state__in=DONE,
+        rater_id=place.rater_id, round_id=place.round_id, state__in=DONE
     ).count()
 
 

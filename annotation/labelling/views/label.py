@@ -359,10 +359,7 @@ def _coming(work: LabelWork, answered: int) -> dict[str, Any]:
 
 
 def _work(
-    request: StudyRequest,
-    place: Place,
-    answered: int,
-    waiting: list[Assignment] | None = None,
+    request: StudyRequest, place: Place, answered: int, waiting: list[Assignment] | None = None
 ) -> LabelWork:
     """Return the remaining work; participants get only the number of items in their link."""
     label_round: Any = place.round

@@ -218,10 +218,7 @@ label_round_urls = [
 @study_page(*RESEARCHERS)
 def guidelines(request: StudyRequest, study: Study) -> HttpResponse:
     """List the versions with the rounds that use them."""
-    context = {
-        "study": study,
-        "guidelines": study.guidelines.prefetch_related("rounds"),
-    }
+    context = {"study": study, "guidelines": study.guidelines.prefetch_related("rounds")}
     return render(request, "annotation/labelling/guidelines.html", context)
 
 

@@ -126,10 +126,7 @@ def _sizes(rows: pd.DataFrame, votes: pd.DataFrame) -> Values:
         "answered_void": (len(votes), len(rows) - len(votes)),
         "workers": votes["rater"].nunique(),
         "tasks": len(items),
-        "ordinary_control": (
-            int((~items["is_control"]).sum()),
-            int(items["is_control"].sum()),
-        ),
+        "ordinary_control": (int((~items["is_control"]).sum()), int(items["is_control"].sum())),
         "blank": int(items["is_blank"].sum()),
         "pairs": len(pairs),
         "pairs_folded": len({frozenset(map(str.casefold, pair)) for pair in pairs}),

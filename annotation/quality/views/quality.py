@@ -21,15 +21,8 @@ from annotation.labelling.models.rounds import Assignment, LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from annotation.quality import actions
 from annotation.quality.forms import ControlChangeForm, ReasonForm
-from annotation.quality.reports.controls import (
-    control_detail,
-    quality_of,
-)
-from annotation.quality.reports.quality import (
-    HASTY_SHARE,
-    AnnotatorQuality,
-    annotator_detail,
-)
+from annotation.quality.reports.controls import control_detail, quality_of
+from annotation.quality.reports.quality import HASTY_SHARE, AnnotatorQuality, annotator_detail
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import AuditEvent, Rater, Study
 from cqa_site.rounds.progress import paces_of

@@ -87,11 +87,7 @@ class ComparisonListViews(ComparisonViews):
     """The list, and new comparisons."""
 
     @extend_schema(
-        request=ComparisonInput,
-        responses={
-            200: ComparisonSerializer,
-            201: ComparisonSerializer,
-        },
+        request=ComparisonInput, responses={200: ComparisonSerializer, 201: ComparisonSerializer}
     )
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Create a comparison; an existing one is returned with 200."""

@@ -200,11 +200,7 @@ def _run_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
 
 
 def _end(
-    since: datetime | None,
-    now: datetime,
-    done: int,
-    wanted: int,
-    least: timedelta = timedelta(0),
+    since: datetime | None, now: datetime, done: int, wanted: int, least: timedelta = timedelta(0)
 ) -> datetime | None:
     if since is None or now - since < least or done < ENOUGH or done >= wanted:
         return None
@@ -263,10 +259,7 @@ def overview(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
-    context = {
-        "study": study,
-        "waiting": waiting_for(request.membership),
-    }
+    context = {"study": study, "waiting": waiting_for(request.membership)}
     return render(request, "annotation/study/overview_annotator.html", context)
 
 

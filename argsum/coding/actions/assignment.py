@@ -285,11 +285,7 @@ def _edit(
 
 
 def _placements(
-    statement: int,
-    row: int,
-    places: Sequence[int],
-    points: Sequence[int],
-    matches: PointMatches,
+    statement: int, row: int, places: Sequence[int], points: Sequence[int], matches: PointMatches
 ) -> list[PlacementRow]:
     """Return where a statement belongs: at key points, or at none."""
     scores = matches.scores[row]

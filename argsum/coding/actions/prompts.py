@@ -10,13 +10,7 @@ from argsum.analysis.actions.point_writing import about_cell, call_request
 from argsum.coding.methods import codes_schema, points_schema
 from argsum.datasets.models import Cell
 from argsum.writing.methods import code_of
-from cqa_site.judging.prompts import (
-    Neutral,
-    PromptLayout,
-    fence_records,
-    fence_token,
-    neutralise,
-)
+from cqa_site.judging.prompts import Neutral, PromptLayout, fence_records, fence_token, neutralise
 from cqa_site.runs.kinds import CallRequest, PromptKind
 from cqa_site.runs.models import PromptVersion
 

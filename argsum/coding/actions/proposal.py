@@ -202,9 +202,7 @@ def further_requests(run: Run) -> list[Subject]:
         groups[-1].append(row)
     return [
         ListKey(
-            last + 1,
-            sum(len(row.entries) for row in group),
-            tuple(row.pk for row in group),
+            last + 1, sum(len(row.entries) for row in group), tuple(row.pk for row in group)
         ).subject(at)
         for at, group in enumerate(groups)
         if len(group) > 1

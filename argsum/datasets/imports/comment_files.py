@@ -40,13 +40,7 @@ from cqa_site.files.actions.imports import (
 )
 from cqa_site.files.format_parts import Look, Sample, csv_of
 from cqa_site.tabular import Table, TableRow, beginning
-from cqa_site.tabular.cells import (
-    LONGEST_VALUE,
-    MOST_ATTRIBUTES,
-    as_words,
-    is_missing,
-    trimmed,
-)
+from cqa_site.tabular.cells import LONGEST_VALUE, MOST_ATTRIBUTES, as_words, is_missing, trimmed
 from cqa_site.tabular.layout import unique_headers
 
 from .argument_files import GOALS, dataset_name
@@ -356,10 +350,7 @@ def _comments() -> bytes:
 
 
 SAMPLE = Sample(
-    "sample-comments.csv",
-    _comments,
-    {"dataset": "Sample canteen", "topic": ASKED},
-    goals=GOALS,
+    "sample-comments.csv", _comments, {"dataset": "Sample canteen", "topic": ASKED}, goals=GOALS
 )
 # Beside a topic they make a list of arguments, as debates are released.
 _OF_ARGUMENTS = {"stance", "set", "quality"}

@@ -9,13 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from argsum.datasets.actions import (
-    CellBook,
-    count_comments,
-    drop_unsaid,
-    in_use,
-    replace_comment,
-)
+from argsum.datasets.actions import CellBook, count_comments, drop_unsaid, in_use, replace_comment
 from argsum.datasets.forms import DatasetNameForm
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC
 from argsum.datasets.methods.comment_columns import Order, question_of, wrong_columns

@@ -52,11 +52,7 @@ from .argument_files import (
 )
 from .comment_files import COMMENTS, OWN, read_comments
 from .comments import STATEMENTS, CommentReconciliation, CommentsImportForm
-from .datasets import (
-    DatasetImportForm,
-    DatasetReconciliation,
-    ExistingDatasetImportForm,
-)
+from .datasets import DatasetImportForm, DatasetReconciliation, ExistingDatasetImportForm
 
 if TYPE_CHECKING:
     from cqa_site.files.models import ImportBatch, ImportFile
@@ -291,9 +287,7 @@ def register_argument_imports() -> None:
             flag="date-order",
         ),
         Option(
-            "repeats",
-            longest=4,
-            hint="Existing comments without an id: same (default) or new.",
+            "repeats", longest=4, hint="Existing comments without an id: same (default) or new."
         ),
         Option("recipe", longest=20, hint="For a new dataset of arguments: blank or published."),
         Option("half", longest=4, hint="Keep only one half: test or dev."),

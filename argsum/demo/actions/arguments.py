@@ -268,11 +268,7 @@ def _add_cell(
 ) -> None:
     last = dataset.cells.aggregate(last=Max("position"))["last"] or 0
     cell = Cell.objects.create(
-        dataset=dataset,
-        topic=topic,
-        stance=stance,
-        split=Cell.Split.TEST,
-        position=last + 1,
+        dataset=dataset, topic=topic, stance=stance, split=Cell.Split.TEST, position=last + 1
     )
     key_points = ReferenceKeyPoint.objects.bulk_create(
         ReferenceKeyPoint(

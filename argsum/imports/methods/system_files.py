@@ -15,12 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from argsum.datasets.methods.argument_cells import (
-    LONGEST_TEXT,
-    LONGEST_TOPIC,
-    as_stance,
-    as_text,
-)
+from argsum.datasets.methods.argument_cells import LONGEST_TEXT, LONGEST_TOPIC, as_stance, as_text
 from argsum.imports.methods.released_scores import is_number, read_json, seconds_of
 from cqa_site.tabular import (
     BadCell,

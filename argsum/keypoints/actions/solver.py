@@ -23,12 +23,7 @@ from argsum.scorers.actions.models import (
 )
 from argsum.scorers.actions.scorers import StoredMatrices, match_scorer_of, quality_scorer_of
 from argsum.scorers.actions.torch_training import load_seq2seq
-from argsum.scorers.methods.training import (
-    BEAMS,
-    MOST_TOKENS_OUT,
-    WritingRecipe,
-    writer_input,
-)
+from argsum.scorers.methods.training import BEAMS, MOST_TOKENS_OUT, WritingRecipe, writer_input
 from argsum.scorers.models import Scorer
 from argsum.systems.contract import (
     CLUSTERING,

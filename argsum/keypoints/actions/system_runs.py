@@ -229,9 +229,7 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
 def is_at_work(run: SystemRun) -> bool:
     """Whether a job of the run is queued or running."""
     return Job.objects.filter(
-        study_id=run.study_id,
-        key=f"{JOB}:{run.public_id}",
-        state__in=Job.ACTIVE,
+        study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=Job.ACTIVE
     ).exists()
 
 

@@ -214,13 +214,7 @@ def heat_spec(agreement: DimensionAgreement, size: str) -> Spec:
     """Chart the correlation between raters."""
     rows = [{**row, "value": max(0.0, row["value"] or 0.0)} for row in heat_rows(agreement)]
     return heatmap(
-        rows,
-        x="across",
-        y="down",
-        share="value",
-        text="text",
-        titles=("", ""),
-        size=size,
+        rows, x="across", y="down", share="value", text="text", titles=("", ""), size=size
     )
 
 

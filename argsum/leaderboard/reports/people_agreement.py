@@ -15,11 +15,7 @@ from argsum.metrics.models import MetricScore
 from cqa_site.people.models import Study
 from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import Estimate
-from cqa_site.stats.intervals import (
-    LEAST_CLUSTERS,
-    UndefinedIntervalError,
-    jackknife_t_interval,
-)
+from cqa_site.stats.intervals import LEAST_CLUSTERS, UndefinedIntervalError, jackknife_t_interval
 
 DIMENSIONS = ("coverage", "redundancy")
 UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}

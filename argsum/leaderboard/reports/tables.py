@@ -35,10 +35,7 @@ SELECTION_NAMES: dict[str, Any] = {
     "oracle": lazy("best per cell by the score itself (oracle)"),
     "only": lazy("the only setting"),
 }
-DIMENSION_NAMES: dict[str, Any] = {
-    "coverage": lazy("Coverage"),
-    "redundancy": lazy("Redundancy"),
-}
+DIMENSION_NAMES: dict[str, Any] = {"coverage": lazy("Coverage"), "redundancy": lazy("Redundancy")}
 CORRELATIONS = lazy(
     "Pearson with people's mean, after averaging each rater's judgements of a set; unsure "
     "counts are left out. Across: over all sets with both values. Within: mean and standard "
@@ -117,8 +114,7 @@ def unfinished_notes(board: SummaryBoard) -> list[str]:
 SYSTEM_COLUMNS = (
     Column(lazy("System"), "system"),
     Column(
-        lazy("Setting"),
-        lambda row: _("differs by cell") if row.setting is None else row.setting,
+        lazy("Setting"), lambda row: _("differs by cell") if row.setting is None else row.setting
     ),
     Column(lazy("How chosen"), lambda row: str(SELECTION_NAMES[row.selection])),
 )

@@ -145,10 +145,7 @@ def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]
                 "set": row.chosen[str(cell.pk)],
                 "url": _set_url(study, board.public_ids[row.chosen[str(cell.pk)].key]),
                 "values": [
-                    (
-                        row.by_cell[str(cell.pk)][name],
-                        row.clustering_setting(str(cell.pk), name),
-                    )
+                    (row.by_cell[str(cell.pk)][name], row.clustering_setting(str(cell.pk), name))
                     for name in FIGURES
                 ],
             }

@@ -15,7 +15,5 @@ class Command(TrainCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--quality-column",
-            default="",
-            help="column, if --data has several; default: WA",
+            "--quality-column", default="", help="column, if --data has several; default: WA"
         )

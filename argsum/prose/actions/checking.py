@@ -59,9 +59,7 @@ def _is_over(run: Run, work: JobContext) -> bool:
                 for outcome in row.outcomes or []
             ]
             summaries.update(
-                printed=sum(verdicts),
-                left_out=len(verdicts) - sum(verdicts),
-                checked_at=Now(),
+                printed=sum(verdicts), left_out=len(verdicts) - sum(verdicts), checked_at=Now()
             )
         work.finish()
         return True

@@ -15,13 +15,7 @@ from argsum.datasets.models import CellArgument
 from argsum.prose.methods import paragraphs_of, sentences_schema, statements_for
 from argsum.prose.models import ProseParagraph
 from argsum.prose.reports import ParagraphKey, heading_of
-from cqa_site.judging.prompts import (
-    PromptLayout,
-    fence_records,
-    fence_token,
-    neutralise,
-    quote,
-)
+from cqa_site.judging.prompts import PromptLayout, fence_records, fence_token, neutralise, quote
 from cqa_site.runs.kinds import CallRequest, PromptKind
 from cqa_site.runs.models import PromptVersion
 
@@ -30,8 +24,7 @@ PROMPTS = {
     OF_THEME: PromptKind(
         lazy("Paragraph on a theme"),
         PromptLayout(
-            ("words", "sentences"),
-            ("topic", "stance", "theme", "points", "statements", "refused"),
+            ("words", "sentences"), ("topic", "stance", "theme", "points", "statements", "refused")
         ),
         Path(__file__).parent.parent / "prompts" / "summary_of_theme.md",
     )

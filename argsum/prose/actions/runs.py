@@ -10,12 +10,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.actions.point_writing import (
-    by_size,
-    draft_of,
-    refuse_unfit,
-    shown_points,
-)
+from argsum.analysis.actions.point_writing import by_size, draft_of, refuse_unfit, shown_points
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.mentions import BEST_FIRST
 from argsum.datasets.models import CellArgument
@@ -28,14 +23,7 @@ from cqa_site.runs.jobs import enqueue
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, Job, Reply, Run
 
-from .prompts import (
-    STATEMENTS,
-    WRONG,
-    Refused,
-    material_of,
-    target_of,
-    write_request,
-)
+from .prompts import STATEMENTS, WRONG, Refused, material_of, target_of, write_request
 
 KIND = "analysis_prose"
 CHECK = "analysis_check_prose"

@@ -39,24 +39,14 @@ Task, Kind, State = Scorer.Task, Scorer.Kind, Scorer.State
 # What every study has, made when somebody first looks.
 MATCH, QUALITY, COLUMN = "Counterpoint match", "Counterpoint quality", "Imported quality"
 DEFAULTS: tuple[dict[str, Any], ...] = (
-    {
-        "name": MATCH,
-        "task": Task.MATCH,
-        "kind": Kind.BI_ENCODER,
-        "base_model": SHIPPED_MATCH,
-    },
+    {"name": MATCH, "task": Task.MATCH, "kind": Kind.BI_ENCODER, "base_model": SHIPPED_MATCH},
     {
         "name": "MiniLM (not tuned)",
         "task": Task.MATCH,
         "kind": Kind.BI_ENCODER,
         "base_model": PACKAGED_MODEL,
     },
-    {
-        "name": QUALITY,
-        "task": Task.QUALITY,
-        "kind": Kind.REGRESSOR,
-        "base_model": SHIPPED_QUALITY,
-    },
+    {"name": QUALITY, "task": Task.QUALITY, "kind": Kind.REGRESSOR, "base_model": SHIPPED_QUALITY},
     {"name": COLUMN, "task": Task.QUALITY, "kind": Kind.COLUMN},
 )
 KINDS: dict[str, tuple[Scorer.Kind, ...]] = {

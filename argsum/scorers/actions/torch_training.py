@@ -168,11 +168,7 @@ class MatchTraining(Training):
     """
 
     def __init__(
-        self,
-        source: str,
-        cells: Splits,
-        recipe: ScorerRecipe,
-        checkpoint: Path | None = None,
+        self, source: str, cells: Splits, recipe: ScorerRecipe, checkpoint: Path | None = None
     ) -> None:
         super().__init__(recipe, checkpoint)
         import torch
@@ -251,11 +247,7 @@ class MatchTraining(Training):
 
 
 def train_members(
-    source: str,
-    cells: Splits,
-    recipe: ScorerRecipe,
-    folder: Path,
-    say: Say,
+    source: str, cells: Splits, recipe: ScorerRecipe, folder: Path, say: Say
 ) -> tuple[MatchTraining, list[TrainingProgress]]:
     """Train all members of a recipe one after the other; return one with their mean weights.
 

@@ -14,12 +14,7 @@ from uuid import uuid4
 import numpy as np
 
 from argsum.scorers.methods.card import match_card, quality_card, writer_card
-from argsum.scorers.methods.training import (
-    ScorerRecipe,
-    WritingRecipe,
-    best_penalty,
-    fit_ridge,
-)
+from argsum.scorers.methods.training import ScorerRecipe, WritingRecipe, best_penalty, fit_ridge
 from argsum.scorers.models import Scorer
 from cqa_site.judging.training import Say, TrainingProgress, alone
 

@@ -17,11 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from argsum.datasets.models import Dataset
-from argsum.scorers.methods.training import (
-    ScorerRecipe,
-    WritingRecipe,
-    both_stances,
-)
+from argsum.scorers.methods.training import ScorerRecipe, WritingRecipe, both_stances
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from argsum.scorers.reports import shown_state
 from cqa_site.judging.embedding import (
@@ -260,9 +256,7 @@ def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
     return {TRAIN: train, DEV: [*argkp[DEV], *statement_cells(held)]}
 
 
-def split_statements(
-    points: Sequence[Statements],
-) -> tuple[list[Statements], list[Statements]]:
+def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], list[Statements]]:
     """Return the statements to learn, and those of held-back topics."""
     topics = sorted({point.topic for point in points})
     random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret

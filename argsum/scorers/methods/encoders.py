@@ -59,11 +59,7 @@ class EncoderChoice:
 
 
 def choose_encoder(
-    language: str,
-    installed: Collection[str],
-    *,
-    statements: int = 0,
-    is_one_sided: bool = False,
+    language: str, installed: Collection[str], *, statements: int = 0, is_one_sided: bool = False
 ) -> EncoderChoice:
     """Return the encoder that reads comments in a language.
 

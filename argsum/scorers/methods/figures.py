@@ -192,10 +192,7 @@ def share_clustered(ids: Sequence[int]) -> float:
 
 
 def best_per_cell(
-    cells: Mapping[str, Sequence[ClusterFigure]],
-    *,
-    noise: Noise,
-    least_share: float = LEAST_SHARE,
+    cells: Mapping[str, Sequence[ClusterFigure]], *, noise: Noise, least_share: float = LEAST_SHARE
 ) -> BestPerCell:
     """Return the clustering with the largest index in every cell, and the mean over cells.
 

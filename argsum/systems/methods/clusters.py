@@ -74,8 +74,7 @@ def merge_clusters(
     # A merge at exactly 1 − m is not made, and `fcluster` would make it.
     return {
         m: numbered(
-            fcluster(merges, np.nextafter(1 - m, -np.inf), criterion="distance"),
-            min_size=min_size,
+            fcluster(merges, np.nextafter(1 - m, -np.inf), criterion="distance"), min_size=min_size
         )
         for m in thresholds
     }

@@ -298,11 +298,7 @@ def _systems(
     ).dropna()
     agreements: dict[str, SystemAgreement] = {}
     for kind in kinds:
-        both = within_and_across(
-            table,
-            kind,
-            confidence=draws.confidence,
-        )
+        both = within_and_across(table, kind, confidence=draws.confidence)
         agreements[kind] = SystemAgreement(
             across=_of_units(figure_of(both.across), both.n_systems),
             within=_of_units(figure_of(both.within), both.n_questions_used),
@@ -322,12 +318,7 @@ def _of_units(estimate: AgreementFigure, n: int) -> AgreementFigure:
 def _bland_altman(
     x: FloatArray, y: FloatArray, questions: IntArray, draws: Jackknife
 ) -> BlandAltmanPlot:
-    altman = bland_altman(
-        x.tolist(),
-        y.tolist(),
-        questions.tolist(),
-        confidence=draws.confidence,
-    )
+    altman = bland_altman(x.tolist(), y.tolist(), questions.tolist(), confidence=draws.confidence)
     points, step = _points(altman.means, altman.differences)
     return BlandAltmanPlot(
         bias=figure_of(altman.bias),

@@ -26,11 +26,7 @@ from cqa_site.web.tables import interval_text, text_of
 from .snapshot import TOTAL, AgreementSelection
 from .tables import column_names, rater_names
 
-RESULTS = {
-    "yes": lazy("yes"),
-    "not_shown": lazy("not proven"),
-    "no": lazy("no"),
-}
+RESULTS = {"yes": lazy("yes"), "not_shown": lazy("not proven"), "no": lazy("no")}
 BADGES = {"yes": "good", "not_shown": "warn", "no": "bad"}
 RULES = {
     "alternative": lazy("As close as a person"),

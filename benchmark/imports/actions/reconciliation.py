@@ -106,11 +106,7 @@ REPLACED = (
 
 
 def made_sheet(
-    study: Study,
-    rubric: RubricVersion,
-    entry: SheetEntry,
-    answer: Any,
-    rater: Any,
+    study: Study, rubric: RubricVersion, entry: SheetEntry, answer: Any, rater: Any
 ) -> ScoreSheet:
     """Return an unsaved sheet; it has a total if every criterion has points."""
     keys = rubric.rubric.keys

@@ -17,16 +17,7 @@ from cqa_site.tabular.layout import bare, guess_by_name, mapping_errors
 # Three ways to say which answer a sheet is about; the first that a row has counts.
 BY_ID = ("answer",)
 BY_PLACE = ("source", "position", "choice")
-BY_DESCRIPTION = (
-    "object1",
-    "object2",
-    "aspect",
-    "system",
-    "scenario",
-    "origin",
-    "choice",
-    "text",
-)
+BY_DESCRIPTION = ("object1", "object2", "aspect", "system", "scenario", "origin", "choice", "text")
 RATER = ("rater", "rater_kind", "rater_name", "replicate")
 SAID = ("total", "notes", "unable", "comment", "submitted_at")
 # As our own export has them.

@@ -15,13 +15,7 @@ from benchmark.judges.methods.judgements import (
     without_extras,
 )
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
-from cqa_site.tabular import (
-    Problem,
-    Table,
-    TableRow,
-    UnreadableFile,
-    open_table,
-)
+from cqa_site.tabular import Problem, Table, TableRow, UnreadableFile, open_table
 
 from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_field, read_points
 

@@ -268,9 +268,7 @@ def _named(study: Study, target: Mapping[str, Any]) -> QuerySet[Answer]:
         rows = rows.filter(public_id__in=target["answers"])
     elif target["choice"] == "round":
         items = ScoringItem.objects.filter(
-            round__study=study,
-            round__public_id=target["round"],
-            key_points__isnull=True,
+            round__study=study, round__public_id=target["round"], key_points__isnull=True
         )
         rows = rows.filter(pk__in=items.values("answer"))
     elif target["choice"] == "scored":

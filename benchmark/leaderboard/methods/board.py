@@ -219,12 +219,7 @@ def _of_system(
             return CalibratedStanding(judge=judge, system=system, reason=why)
         clusters = scored.question[cell] if has_several else None
         means.append(
-            calibrated_mean(
-                scored.value[cell],
-                human,
-                float(known[0]),
-                clusters=clusters,
-            )
+            calibrated_mean(scored.value[cell], human, float(known[0]), clusters=clusters)
         )
     estimates = [cell_mean.estimate for cell_mean in means]
     if any(estimate.low is None for estimate in estimates):

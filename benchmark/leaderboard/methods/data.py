@@ -279,10 +279,7 @@ def questions_of(table: pd.DataFrame, scored: ScoreArrays) -> tuple[BoardQuestio
 
 
 def question_means(
-    values: FloatArray,
-    question: IntArray,
-    column: IntArray,
-    shape: tuple[int, int],
+    values: FloatArray, question: IntArray, column: IntArray, shape: tuple[int, int]
 ) -> FloatArray:
     """Return the mean of the known values per question and column; NaN if there are none."""
     known = ~np.isnan(values)

@@ -251,10 +251,7 @@ def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> 
     """Return leaderboard and agreement of a snapshot."""
     from benchmark.agreement.reports.agreement import compute
 
-    return {
-        "board": board_figures(table, recipe),
-        "agreement": compute(table, rubric, recipe),
-    }
+    return {"board": board_figures(table, recipe), "agreement": compute(table, rubric, recipe)}
 
 
 # The table of sheets that a snapshot of a board holds: how it is made, packed and read.

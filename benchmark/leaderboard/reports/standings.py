@@ -351,9 +351,7 @@ def _why_gone(sheets: list[str]) -> dict[str, int]:
     """Count the reasons why sheets of the earlier snapshot no longer count."""
     counts: dict[str, int] = {}
     excluded = Place.objects.filter(
-        round=OuterRef("round"),
-        rater=OuterRef("rater"),
-        excluded_at__isnull=False,
+        round=OuterRef("round"), rater=OuterRef("rater"), excluded_at__isnull=False
     )
     for start in range(0, len(sheets), CHUNK):
         part = sheets[start : start + CHUNK]

@@ -348,11 +348,7 @@ def _chart(draw: Callable[..., Spec], read: RowReader, words: Callable[[Any], st
 
 
 CHARTS = {
-    "board": _chart(
-        _ranks,
-        _rank_rows,
-        lambda row: f"{row['name']}: {row['value']:.2f}",
-    ),
+    "board": _chart(_ranks, _rank_rows, lambda row: f"{row['name']}: {row['value']:.2f}"),
     "scenarios": _chart(
         _scenarios,
         _scenario_rows,

@@ -215,8 +215,7 @@ def _board(board: ScoreBoard, judge: str, recipe: dict[str, Any]) -> list[Column
         Column(_("Mean over"), lambda line: _ground(line.row)),
         Column(_("of scenarios"), lambda line: " ".join(map(str, line.row.scenarios))),
         Column(
-            _("Questions in mean"),
-            lambda line: None if line.row.mean is None else line.row.n_used,
+            _("Questions in mean"), lambda line: None if line.row.mean is None else line.row.n_used
         ),
         Column(_("Answers n"), "row.n_answers"),
         Column(_("Questions n"), "row.n_questions"),

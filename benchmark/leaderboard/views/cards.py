@@ -188,10 +188,7 @@ def _conditions(several: ConditionChoice | None) -> list[str]:
     if several is None:
         return []
     n = len(several.others)
-    return [
-        several.shown,
-        ngettext("%d other condition", "%d other conditions", n) % n,
-    ]
+    return [several.shown, ngettext("%d other condition", "%d other conditions", n) % n]
 
 
 def _other(row: StandingRow | None) -> BoardCell:

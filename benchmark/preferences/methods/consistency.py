@@ -259,10 +259,7 @@ def contradicting_systems(
 
 
 def contradicting_questions(
-    verdicts: Verdicts,
-    scores: pd.DataFrame,
-    *,
-    confidence: float = 0.95,
+    verdicts: Verdicts, scores: pd.DataFrame, *, confidence: float = 0.95
 ) -> Contradictions:
     """Compare both on every question and pair of systems.
 

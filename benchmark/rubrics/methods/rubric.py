@@ -249,14 +249,7 @@ def _too_long(longest: int) -> str:
 
 _RUBRIC = {"name": str, "groups": list, "criteria": list}
 _GROUP = {"key": str, "name": str, "maximum": int}
-_CRITERION = {
-    "key": str,
-    "group": str,
-    "name": str,
-    "asks": str,
-    "maximum": int,
-    "levels": list,
-}
+_CRITERION = {"key": str, "group": str, "name": str, "asks": str, "maximum": int, "levels": list}
 _LEVEL = {"points": int, "text": str}
 _WORDS = {str: "text", int: "a whole number", list: "a list", bool: "true or false"}
 

@@ -86,9 +86,7 @@ def count_learned_sheets(rubric: RubricVersion) -> int:
 def _counted(rubric: RubricVersion) -> QuerySet[ScoreSheet]:
     trust = ScoringRun.Trust
     excluded = Place.objects.filter(
-        round=OuterRef("round"),
-        rater=OuterRef("rater"),
-        excluded_at__isnull=False,
+        round=OuterRef("round"), rater=OuterRef("rater"), excluded_at__isnull=False
     )
     return (
         ScoreSheet.objects.filter(

@@ -130,11 +130,7 @@ def is_stranded(import_file: ImportFile) -> bool:
 
 @transaction.atomic
 def request_apply(
-    *,
-    import_file: ImportFile,
-    leave_out_rejected: bool,
-    update_changed: bool,
-    actor: User | None,
+    *, import_file: ImportFile, leave_out_rejected: bool, update_changed: bool, actor: User | None
 ) -> None:
     _move(import_file, State.APPLYING, from_states=[State.CHECKED])
     _enqueue(

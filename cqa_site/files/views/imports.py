@@ -275,10 +275,7 @@ def _goal(study: Study) -> str:
 
 def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
     """Show that an upload is above the limit."""
-    context = {
-        "study": study,
-        "limit": filesizeformat(settings.MAX_UPLOAD_BYTES),
-    }
+    context = {"study": study, "limit": filesizeformat(settings.MAX_UPLOAD_BYTES)}
     return render(request, "files/too_large.html", context, status=413)
 
 
@@ -319,8 +316,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
 def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
     """Show the result of the dry run or import, row by row if needed."""
     file = get_object_or_404(
-        study.import_files.select_related("job", "batch", "round", "created_by"),
-        public_id=file_id,
+        study.import_files.select_related("job", "batch", "round", "created_by"), public_id=file_id
     )
     format = format_of(file.kind)
     problems = file.problems.all()

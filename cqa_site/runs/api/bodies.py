@@ -154,7 +154,7 @@ class EndpointSerializer(ReadSerializer):
     origin = serializers.CharField(help_text="Scheme, host and port that the key belongs to.")
     has_key = serializers.BooleanField()
     is_withdrawn = serializers.BooleanField(
-        help_text="Whether the offer was withdrawn, so that nothing can be sent with it.",
+        help_text="Whether the offer was withdrawn, so that nothing can be sent with it."
     )
     last4 = serializers.CharField(source="key_last4")
     extra_params = serializers.DictField()

@@ -58,10 +58,7 @@ class EndpointViews(StudyViews):
         """Add an endpoint; its key, if it needs one, is stored encrypted."""
         form = self._checked(Endpoint(), self.read(EndpointInput))
         endpoint = endpoints.create_endpoint(
-            study=self.study,
-            actor=request.user,
-            values=form.values,
-            key=form.cleaned_data["key"],
+            study=self.study, actor=request.user, values=form.values, key=form.cleaned_data["key"]
         )
         return self.shown(endpoint, 201)
 

@@ -114,7 +114,7 @@ class RunDetailSerializer(RunSerializer):
     progress = ProgressSerializer()
     spec = serializers.DictField()
     params = serializers.DictField(
-        help_text="The parameters in use: those of the plan or of the newest correction.",
+        help_text="The parameters in use: those of the plan or of the newest correction."
     )
     amendments = serializers.ListField(
         child=serializers.DictField(), help_text="Corrections, oldest first."

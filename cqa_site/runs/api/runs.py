@@ -33,9 +33,7 @@ def _bodies() -> dict[str, Any]:
 
 
 BODY = PolymorphicProxySerializer(
-    component_name="AnyRunInput",
-    serializers=_bodies,
-    resource_type_field_name="kind",
+    component_name="AnyRunInput", serializers=_bodies, resource_type_field_name="kind"
 )
 RUN = run_bodies.RunDetailSerializer
 STARTED = {200: RUN, 201: RUN}

@@ -36,10 +36,7 @@ WHOLE_NUMBERS = (*TOKEN_LIMITS, "seed")
 MILLION = 1_000_000
 MOST_MONEY = 1_000_000_000
 LONGEST_JSON = 20_000
-FIELDS_OF = {
-    Endpoint.Kind.EMBEDDED: ("name", "deadline_seconds"),
-    Endpoint.Kind.SHARED: OWN,
-}
+FIELDS_OF = {Endpoint.Kind.EMBEDDED: ("name", "deadline_seconds"), Endpoint.Kind.SHARED: OWN}
 
 
 class JsonObjectField(forms.CharField):

@@ -64,10 +64,7 @@ class OpenGate:
         if source.is_offered:
             busy = in_flight(source, *source.added.all())
         free = rate_limits.room(
-            self.state,
-            in_flight=busy,
-            ceiling=source.max_in_flight,
-            now=self.now.timestamp(),
+            self.state, in_flight=busy, ceiling=source.max_in_flight, now=self.now.timestamp()
         )
         free = min(free, self.endpoint.max_in_flight - own)
         if self.state.requests_left is not None:

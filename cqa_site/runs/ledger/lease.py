@@ -279,10 +279,7 @@ def unread(run: Run, gate: OpenGate) -> list[Call]:
     """Return replies stored by a worker that died before reading them."""
     return list(
         run.calls.filter(state=Call.State.REPLIED)
-        .filter(
-            attempts__fence=F("fence"),
-            attempts__closed_at__lt=gate.now - UNREAD,
-        )
+        .filter(attempts__fence=F("fence"), attempts__closed_at__lt=gate.now - UNREAD)
         .select_related("reply")
         .order_by("pk")[:AT_ONCE]
     )

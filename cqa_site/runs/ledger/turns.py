@@ -55,9 +55,7 @@ def _finish_preflight(run: Run) -> None:
     if not more:
         state = Run.State.DONE
     Run.objects.filter(pk=run.pk, state=Run.State.CHECKING).update(
-        state=state,
-        preflight=report,
-        **({"ended_at": Now()} if state == Run.State.DONE else {}),
+        state=state, preflight=report, **({"ended_at": Now()} if state == Run.State.DONE else {})
     )
     run.state, run.preflight = state, report
     if state == Run.State.DONE:

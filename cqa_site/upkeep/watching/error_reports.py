@@ -17,16 +17,7 @@ import cqa_site
 from cqa_site.web.logging import PLACE, hide, known
 
 Event = dict[str, Any]
-KEPT = (
-    "event_id",
-    "timestamp",
-    "level",
-    "platform",
-    "release",
-    "environment",
-    "logger",
-    "sdk",
-)
+KEPT = ("event_id", "timestamp", "level", "platform", "release", "environment", "logger", "sdk")
 KEPT_OF_FRAMES = (
     "filename",
     "function",

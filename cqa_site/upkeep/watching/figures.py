@@ -10,17 +10,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from django.db import Error, connection, transaction
-from django.db.models import (
-    Count,
-    ExpressionWrapper,
-    F,
-    FloatField,
-    Max,
-    Min,
-    Q,
-    QuerySet,
-    Sum,
-)
+from django.db.models import Count, ExpressionWrapper, F, FloatField, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import Now
 from django.utils import timezone
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric

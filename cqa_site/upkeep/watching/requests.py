@@ -98,12 +98,7 @@ def counted() -> "CollectorRegistry":
 @cache
 def _counts() -> RequestCounts:
     """Create the counters at the first request, because the package reads the folder on load."""
-    from prometheus_client import (
-        CollectorRegistry,
-        Counter,
-        Histogram,
-        disable_created_metrics,
-    )
+    from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
     disable_created_metrics()  # type: ignore[no-untyped-call]
     _reserve_room()

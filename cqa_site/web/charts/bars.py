@@ -117,10 +117,7 @@ def columns_over_time(
 
 
 def _between(
-    spans: Sequence[tuple[float, float, float]],
-    across: Axis,
-    titles: tuple[str, str],
-    size: str,
+    spans: Sequence[tuple[float, float, float]], across: Axis, titles: tuple[str, str], size: str
 ) -> Spec:
     """Draw a bar from each value to another, a pixel apart."""
     up = axis_of([0.0, *(height for _start, _end, height in spans)], is_whole=True)

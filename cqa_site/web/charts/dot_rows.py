@@ -222,13 +222,7 @@ def _title(place: RowPlacement, title: str) -> tuple[list[str], str]:
 
 
 def intervals(
-    rows: Rows,
-    *,
-    y: str,
-    series: str,
-    title: str,
-    marks: Sequence[float] = (),
-    size: str = "wide",
+    rows: Rows, *, y: str, series: str, title: str, marks: Sequence[float] = (), size: str = "wide"
 ) -> Spec:
     """Draw a dot with its interval (fields value, low, high) per ``y``, one line per series.
 
@@ -307,11 +301,7 @@ BRACKET = 12
 
 
 def ranked_dots(
-    rows: Rows,
-    *,
-    title: str,
-    size: str = "wide",
-    domain: tuple[float, float] | None = None,
+    rows: Rows, *, title: str, size: str = "wide", domain: tuple[float, float] | None = None
 ) -> Spec:
     """Draw a dot with its interval per row, in row order, with its number at the right.
 

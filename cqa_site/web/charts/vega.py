@@ -302,11 +302,7 @@ Channels = dict[str, Any]
 
 
 def layer(rows: Rows, mark: str, encoding: Channels, **look: Any) -> Layer:
-    return {
-        "data": {"values": list(rows)},
-        "mark": {"type": mark, **look},
-        "encoding": encoding,
-    }
+    return {"data": {"values": list(rows)}, "mark": {"type": mark, **look}, "encoding": encoding}
 
 
 def finish(layers: Sequence[Layer], size: str, height: float) -> Spec:

@@ -77,10 +77,7 @@ class ProblemSchema(AutoSchema):
         for code in self._error_codes():
             responses.setdefault(
                 code,
-                {
-                    "description": ERRORS[code],
-                    "content": {MEDIA_TYPE: {"schema": component.ref}},
-                },
+                {"description": ERRORS[code], "content": {MEDIA_TYPE: {"schema": component.ref}}},
             )
         return dict(sorted(responses.items()))
 
