@@ -20,7 +20,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
     if not settings.PRODUCTION:
         return []
     checks = {
-        "cqa.E001": _cache_is_local(),
+        "cqa.E001": settings.CACHES["default"]["BACKEND"] in PROCESS_LOCAL,
         "cqa.E002": settings.DEBUG,
         "cqa.E003": key_is_weak(settings.SECRET_KEY),
         "cqa.E004": any("*" in host for host in settings.ALLOWED_HOSTS),
@@ -64,10 +64,6 @@ def keys_are_sound() -> bool:
 def key_is_weak(key: str) -> bool:
     """Whether a secret key is too short or too simple."""
     return len(key) < 50 or len(set(key)) < 10
-
-
-def _cache_is_local() -> bool:
-    return settings.CACHES["default"]["BACKEND"] in PROCESS_LOCAL
 
 
 def _is_key(key: str) -> bool:

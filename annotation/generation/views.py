@@ -17,7 +17,6 @@ from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.corpus.models import Comparison
 from annotation.generation.actions.answer_runs import KIND
 from annotation.generation.actions.launches import (
     MOST_RUNS,
@@ -306,10 +305,11 @@ def run_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "question__comparison", "question", "choice"
     )
     rows = Paginator(answers, ANSWERS_PER_PAGE).get_page(request.GET.get("page"))
+    wanted = run.spec["target"]["comparisons"]
     context = run_context(study, run) | {
         "page": rows,
         "said": [say(answer) for answer in rows],
-        "comparisons": _comparisons(study, run),
+        "comparisons": list(study.comparisons.filter(public_id__in=wanted)) if wanted else [],
         "left_out": in_words(run.generation.left_out),
         "others": runs_of(study).exclude(pk=run.pk).exclude(state=Run.State.DRAFT)[:OTHERS],
     }
@@ -324,12 +324,6 @@ def generation_figures(request: StudyRequest, study: Study, run_id: uuid.UUID) -
     shares = [(CHOICES[name], count) for name, count in spread.choices.items()]
     context = {"study": study, "run": run, "spread": spread, "choices": shares}
     return render(request, "annotation/generation/_figures.html", context)
-
-
-def _comparisons(study: Study, run: Run) -> list[Comparison]:
-    """Return the comparisons that a run was limited to; empty without a limit."""
-    wanted = run.spec["target"]["comparisons"]
-    return list(study.comparisons.filter(public_id__in=wanted)) if wanted else []
 
 
 run_figure_urls = [

@@ -129,6 +129,8 @@ def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
     analysis = finished_or_404(study, analysis_id)
     figures = audit_of(analysis)
     form = _form(study, analysis)
+    wanted = request.GET.get("target", "")
+    extent = _form(study, analysis, target=wanted).extent() if wanted else None
     context = {
         "study": study,
         "analysis": analysis,
@@ -137,7 +139,7 @@ def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
         "rounds": AuditRound.objects.filter(analysis=analysis).order_by("-pk"),
         "form": form,
         "extent": form.extent(),
-        "target": _target(request, study, analysis),
+        "target": {"width": wanted, "items": extent.items} if extent else None,
         "card": _figure(analysis, figures) if figures else None,
     }
     template = "argsum/auditing/_audit.html" if request.htmx else "argsum/auditing/audit.html"
@@ -195,13 +197,6 @@ def _form(study: Study, analysis: Analysis, **wanted: str) -> AuditRoundForm:
         "analysis": analysis.public_id,
     }
     return AuditRoundForm(usual | wanted, study=study)
-
-
-def _target(request: HttpRequest, study: Study, analysis: Analysis) -> dict[str, Any] | None:
-    """Return how many more pairs a target needs, if the page asks for one that is valid."""
-    wanted = request.GET.get("target", "")
-    extent = _form(study, analysis, target=wanted).extent() if wanted else None
-    return {"width": wanted, "items": extent.items} if extent else None
 
 
 def _figure(analysis: Analysis, figures: AuditFigures) -> Figure:

@@ -112,19 +112,14 @@ def assignment_of(run: Run) -> AssignmentOutcome:
         agreeing=_statements(Q(agrees=True)),
         differing=_statements(Q(agrees=False)),
     )
-    return AssignmentOutcome(**numbers, unusable=_unusable(run))
+    coded = run.coded_statements.filter(reason="").values("argument")
+    rows = run.coded_statements.filter(argument__isnull=False).exclude(argument__in=coded)
+    last = dict(rows.order_by("attempt", "pk").values_list("argument", "reason"))
+    return AssignmentOutcome(**numbers, unusable=dict(Counter(last.values()).most_common()))
 
 
 def _statements(which: Q) -> Count:
     return Count("argument", distinct=True, filter=which)
-
-
-def _unusable(run: Run) -> dict[str, int]:
-    """Count statements without usable codes by the reason of their last request."""
-    coded = run.coded_statements.filter(reason="").values("argument")
-    rows = run.coded_statements.filter(argument__isnull=False).exclude(argument__in=coded)
-    last = dict(rows.order_by("attempt", "pk").values_list("argument", "reason"))
-    return dict(Counter(last.values()).most_common())
 
 
 def disagreements_of(run: Run) -> QuerySet[CodedStatement]:

@@ -164,15 +164,10 @@ class DatasetInUse(Exception):
     """The dataset is in use and cannot change; the message names the use."""
 
 
-def uses_of(dataset: Dataset) -> tuple[int, int, int]:
-    """Count system runs over the dataset, and imported sets and analyses of its cells."""
-    keys = [dataset.pk]
-    return dataset.system_runs.count(), imported_sets(keys).count(), analyses(keys).count()
-
-
 def is_frozen(dataset: Dataset) -> bool:
     """Whether its arguments, key points and recipe can no longer change."""
-    return any(uses_of(dataset))
+    keys = [dataset.pk]
+    return any((dataset.system_runs.count(), imported_sets(keys).count(), analyses(keys).count()))
 
 
 @transaction.atomic

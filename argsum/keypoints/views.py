@@ -390,6 +390,7 @@ def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> 
     """Return the figure of key points by prevalence; empty without key points."""
     if not any(side.points for side in sides):
         return []
+    done = summary_set.done_at.timestamp() if summary_set.done_at else 0
     return [
         Figure(
             slug="prevalence",
@@ -402,16 +403,10 @@ def _figures(summary_set: SummarySet, sides: list[StanceSide], least: float) -> 
                 view="summary_set_figure",
                 ids=(summary_set.study.public_id, summary_set.public_id),
                 query=f"least={least:g}",
-                version=_shown_state(summary_set, least),
+                version=f"{summary_set.pk}-{done:.0f}-{least:g}",
             ),
         )
     ]
-
-
-def _shown_state(summary_set: SummarySet, least: float) -> str:
-    """Return a key for the content of a chart, so that browsers may cache it."""
-    done = summary_set.done_at.timestamp() if summary_set.done_at else 0
-    return f"{summary_set.pk}-{done:.0f}-{least:g}"
 
 
 def _set_or_404(study: Study, set_id: uuid.UUID) -> SummarySet:

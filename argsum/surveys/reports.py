@@ -1,6 +1,5 @@
 """Surveys with their questions: replies, datasets and analyses."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, QuerySet
@@ -42,17 +41,13 @@ def question_rows(survey: Survey) -> list[QuestionRow]:
     datasets = [question.dataset_id for question in questions]
     replies = Comment.objects.filter(cell__dataset__in=datasets).order_by()
     counts = dict(replies.values_list("cell__dataset").annotate(n=Count("pk")))
-    newest = _newest(datasets)
+    rows = Analysis.objects.filter(cell__dataset__in=datasets).select_related("cell")
+    done = Analysis.State.DONE
+    ordered = sorted(rows, key=lambda row: (row.state == done, row.is_active, row.number))
+    newest = {analysis.cell.dataset_id: analysis for analysis in ordered}
     return [
         QuestionRow(
             number, question, counts.get(question.dataset_id, 0), newest.get(question.dataset_id)
         )
         for number, question in enumerate(questions, start=1)
     ]
-
-
-def _newest(datasets: Sequence[int]) -> dict[int, Analysis]:
-    rows = Analysis.objects.filter(cell__dataset__in=datasets).select_related("cell")
-    done = Analysis.State.DONE
-    ordered = sorted(rows, key=lambda row: (row.state == done, row.is_active, row.number))
-    return {analysis.cell.dataset_id: analysis for analysis in ordered}

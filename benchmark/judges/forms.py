@@ -184,7 +184,10 @@ class ScoringRunForm(RunPlanForm):
         elif rubric and "shots" in data:
             data["examples"] = self._examples(rubric, data)
         if data.get("prompt"):
-            self._check_prompt(data)
+            missing = missing_placeholders(data["prompt"], with_examples=bool(data.get("shots")))
+            if missing:
+                names = ", ".join(f"{{{{{name}}}}}" for name in missing)
+                self.complain("prompt", _("This prompt does not show %s.") % names)
         if not self.errors:
             self._check_contamination()
         return data
@@ -241,12 +244,6 @@ class ScoringRunForm(RunPlanForm):
         if len(examples) < len(names):
             self.complain("shots", _too_few(len(examples)))
         return examples
-
-    def _check_prompt(self, data: dict[str, Any]) -> None:
-        missing = missing_placeholders(data["prompt"], with_examples=bool(data.get("shots")))
-        if missing:
-            names = ", ".join(f"{{{{{name}}}}}" for name in missing)
-            self.complain("prompt", _("This prompt does not show %s.") % names)
 
     def _check_contamination(self) -> None:
         """Report answers that were named one by one but must be left out."""

@@ -93,10 +93,6 @@ def _answers(sheet: PreferenceSheet, item: PreferenceItem) -> list[AnswerPart]:
     ]
 
 
-def _told(sheet: PreferenceSheet) -> tuple[str, str]:
-    return str(sheet.pair.question), _said(sheet, PREFERRING.submitted(sheet))
-
-
 def _parts(sheet: PreferenceSheet, content: PreferenceContent) -> dict[str, str]:
     return {_("Verdict"): _said(sheet, content), _("Reason"): content.comment}
 
@@ -126,7 +122,7 @@ WORK = TaskPages(
     form=PreferForm,
     shown=_shown,
     said=_parts,
-    told=_told,
+    told=lambda sheet: (str(sheet.pair.question), _said(sheet, PREFERRING.submitted(sheet))),
     answers=_answers,
     templates="benchmark/preferences/prefer",
 )

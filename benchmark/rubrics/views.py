@@ -1,7 +1,6 @@
 """Pages of rubric versions: read, compare, download as JSON, create on screen."""
 
 import uuid
-from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -68,6 +67,8 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
     )
     content = version.rubric
     before = version.derived_from
+    usage = use_of(version)
+    kinds = dict(Rater.Kind.choices)
     context = {
         "study": study,
         "version": version,
@@ -76,15 +77,9 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
         "hints": HINT_NAMES,
         "before": before,
         "lines": before and compare_texts(rubric_text(before.rubric), rubric_text(content)),
-        **_shown_use(version),
+        **usage | {"sheets": [(kinds[kind], number) for kind, number in usage["sheets"].items()]},
     }
     return render(request, "benchmark/rubrics/rubric.html", context)
-
-
-def _shown_use(version: RubricVersion) -> dict[str, Any]:
-    usage = use_of(version)
-    kinds = dict(Rater.Kind.choices)
-    return usage | {"sheets": [(kinds[kind], number) for kind, number in usage["sheets"].items()]}
 
 
 @study_page(*RESEARCHERS)

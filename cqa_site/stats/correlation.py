@@ -69,7 +69,10 @@ def weighted_correlations(
     """
     check_correlation(kind)
     if kind == "kendall":
-        return _taus(x, y, weights)
+        signs = [np.sign(scores[..., :, None] - scores[..., None, :]) for scores in (x, y)]
+        concordance = _pair_sums(signs[0] * signs[1], weights)
+        untied = [_pair_sums(np.abs(sign), weights) for sign in signs]
+        return _ratio(concordance, untied[0] * untied[1], (untied[0] > 0) & (untied[1] > 0))
     if kind == "spearman":
         x, y = weighted_mid_ranks(x, weights), weighted_mid_ranks(y, weights)
     return _pearson(x, y, weights)
@@ -107,13 +110,6 @@ def _pearson(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
         for square, scores in ((xx, x), (yy, y))
     ]
     return _ratio(xy, xx * yy, spread[0] & spread[1])
-
-
-def _taus(x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
-    signs = [np.sign(scores[..., :, None] - scores[..., None, :]) for scores in (x, y)]
-    concordance = _pair_sums(signs[0] * signs[1], weights)
-    untied = [_pair_sums(np.abs(sign), weights) for sign in signs]
-    return _ratio(concordance, untied[0] * untied[1], (untied[0] > 0) & (untied[1] > 0))
 
 
 def _pair_sums(table: FloatArray, weights: FloatArray) -> FloatArray:

@@ -163,9 +163,13 @@ def per_item_disagreement(ratings: Ratings, level: Level) -> pd.DataFrame:
     pairs = ((counts @ distance) * counts).sum(axis=1) / (n * (n - 1))
     total = float(margins.sum())
     expected = float(margins @ distance @ margins) / max(total * (total - 1), 1)
+    highest = np.full(ratings.n_items, -np.inf)
+    lowest = np.full(ratings.n_items, np.inf)
+    np.maximum.at(highest, ratings.item_codes, ratings.values)
+    np.minimum.at(lowest, ratings.item_codes, ratings.values)
     columns = {
         "n": n,
-        "spread": _spread(ratings)[pairable],
+        "spread": np.asarray(highest - lowest, dtype=np.float64)[pairable],
         "mean_distance": pairs,
         "relative": pd.array(pairs / expected if expected else [pd.NA] * len(n), dtype="Float64"),
     }
@@ -200,14 +204,6 @@ def per_label_agreement(ratings: Ratings) -> pd.DataFrame:
     table = pd.DataFrame(columns, index=pd.Index(used, name="value"))
     table = table.reindex(pd.Index(scale, name="value"))
     return table.assign(n_values=table["n_values"].fillna(0).astype(int))
-
-
-def _spread(ratings: Ratings) -> FloatArray:
-    highest = np.full(ratings.n_items, -np.inf)
-    lowest = np.full(ratings.n_items, np.inf)
-    np.maximum.at(highest, ratings.item_codes, ratings.values)
-    np.minimum.at(lowest, ratings.item_codes, ratings.values)
-    return np.asarray(highest - lowest, dtype=np.float64)
 
 
 Tie = Literal["higher", "lower"]

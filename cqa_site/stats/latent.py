@@ -215,10 +215,13 @@ def dawid_skene(
         converged=gain < tolerance,
         log_likelihood=previous,
     )
+    k = len(votes.scale)
+    rows = pd.MultiIndex.from_product([votes.raters, votes.scale], names=["rater", "true"])
+    matrix = confusions.transpose(0, 2, 1).reshape(-1, k)
     return DawidSkene(
         **vars(answer),
         class_shares=pd.Series(shares, index=pd.Index(votes.scale), name="share"),
-        confusions=_named(votes, confusions),
+        confusions=pd.DataFrame(matrix, index=rows, columns=pd.Index(votes.scale, name="given")),
     )
 
 
@@ -231,13 +234,6 @@ def _likeliest_confusions(
     # A category nobody is likely to have must keep a finite logarithm.
     shares = posteriors.mean(axis=0) + 1e-12
     return counts / counts.sum(axis=1, keepdims=True), shares / shares.sum()
-
-
-def _named(votes: Votes, confusions: FloatArray) -> pd.DataFrame:
-    k = len(votes.scale)
-    rows = pd.MultiIndex.from_product([votes.raters, votes.scale], names=["rater", "true"])
-    matrix = confusions.transpose(0, 2, 1).reshape(-1, k)
-    return pd.DataFrame(matrix, index=rows, columns=pd.Index(votes.scale, name="given"))
 
 
 # MACE: each rater either knows the label or answers from a habit of their own.

@@ -286,7 +286,10 @@ def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArr
     if level == "nominal":
         return 1.0 - np.eye(len(categories))
     if level == "ratio":
-        return _ratio_distances(categories)
+        total = np.add.outer(categories, categories)
+        difference = np.subtract.outer(categories, categories)
+        share = np.divide(difference, total, out=np.zeros_like(total), where=total != 0)
+        return np.asarray(share**2, dtype=np.float64)
     scores = mid_ranks(margins) if level == "ordinal" else categories
     return np.asarray(np.subtract.outer(scores, scores) ** 2, dtype=np.float64)
 
@@ -360,10 +363,3 @@ def _quadratic_left_out(
         rows.sum(axis=1) - 1
     )
     return 2 * (squares - whole + own), 2 * n[:, 0] * squares
-
-
-def _ratio_distances(categories: FloatArray) -> FloatArray:
-    total = np.add.outer(categories, categories)
-    difference = np.subtract.outer(categories, categories)
-    share = np.divide(difference, total, out=np.zeros_like(total), where=total != 0)
-    return np.asarray(share**2, dtype=np.float64)

@@ -196,20 +196,16 @@ def _check_texts(value: Value) -> None:
     while left:
         current = left.pop()
         if isinstance(current, str):
-            _check_text(current)
+            match = _UNSTORABLE.search(current)
+            if match and match.group() == "\x00":
+                raise StrictJsonError("a text contains a NUL character")
+            if match:
+                raise StrictJsonError("a text contains half of a surrogate pair")
         elif isinstance(current, list):
             left.extend(current)
         elif isinstance(current, dict):
             left.extend(current)
             left.extend(current.values())
-
-
-def _check_text(text: str) -> None:
-    match = _UNSTORABLE.search(text)
-    if match and match.group() == "\x00":
-        raise StrictJsonError("a text contains a NUL character")
-    if match:
-        raise StrictJsonError("a text contains half of a surrogate pair")
 
 
 # Cells of any table as text, number, truth or moment, whatever format they come from.

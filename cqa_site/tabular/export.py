@@ -239,7 +239,7 @@ def csv_pieces(
     """Yield CSV (or TSV) as bytes, some rows at a time."""
     text = io.StringIO("\ufeff" if for_spreadsheets else "", newline="")
     text.seek(0, io.SEEK_END)
-    defuse = spreadsheet_safe if for_spreadsheets else _same
+    defuse = spreadsheet_safe if for_spreadsheets else lambda value: value
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
     for row in itertools.chain([columns], _checked(columns, rows)):
         writer.writerow([defuse(_plain(cell)) for cell in row])
@@ -248,10 +248,6 @@ def csv_pieces(
             text.seek(0)
             text.truncate()
     yield text.getvalue().encode()
-
-
-def _same(value: object) -> object:
-    return value
 
 
 def write_jsonl(file: BinaryIO, columns: Sequence[str], rows: Iterable[Cells]) -> None:

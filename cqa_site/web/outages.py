@@ -156,12 +156,9 @@ class Watch:
             silent = silent + 1 if is_long and not pulse.reaches_database() else 0
             # One answer that is late is that of a busy machine.
             if silent > 1:
-                self._shut()
-
-    def _shut(self) -> None:
-        waiting = [connection for _at, connection in list(self._begun.values())]
-        log.warning("the database answers nothing; %d requests are ended", len(waiting))
-        _cut(waiting)
+                waiting = [connection for _at, connection in list(self._begun.values())]
+                log.warning("the database answers nothing; %d requests are ended", len(waiting))
+                _cut(waiting)
 
 
 watch = Watch()

@@ -181,17 +181,12 @@ def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
             return None
         is_generated = is_generated or match["generated"] is not None
         if match["first"] is not None:
-            spanned = _span(match["first"], match["last"])
+            low, high = int(match["first"]), int(match["last"] or match["first"])
+            spanned = range(low, high + 1) if high - low < LONGEST_RANGE else range(0)
             if not spanned:
                 return None
             numbers |= dict.fromkeys(spanned)
     return (tuple(numbers), is_generated) if pieces else None
-
-
-def _span(first: str, last: str | None) -> range:
-    """Return the numbers of a range; empty if it runs backwards or is too long."""
-    low, high = int(first), int(last or first)
-    return range(low, high + 1) if high - low < LONGEST_RANGE else range(0)
 
 
 # Sections of a comparative answer, and the bullets and lines in them.

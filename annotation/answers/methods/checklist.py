@@ -241,10 +241,6 @@ def _summary_length(answer: _Answer) -> Check:
     return _section_length(answer, "summary_length", SUMMARY, SUMMARY_WORDS)
 
 
-def _body_length(answer: _Answer) -> Check:
-    return _section_length(answer, "body_length", BODY, BODY_WORDS)
-
-
 def _section_length(answer: _Answer, name: str, kind: str, words: int) -> Check:
     wanted = f"about {words} words"
     places = [answer.trimmed(section.text_start, section.end) for section in answer.of(kind)]
@@ -369,7 +365,7 @@ def _repetition(answer: _Answer) -> Check:
 
 _CHECKS: dict[str, Callable[[_Answer], Check]] = {
     "summary_length": _summary_length,
-    "body_length": _body_length,
+    "body_length": lambda answer: _section_length(answer, "body_length", BODY, BODY_WORDS),
     "aspects_named": _aspects_named,
     "choice": _choice,
     "length": _length,

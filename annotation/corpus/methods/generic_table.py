@@ -85,10 +85,6 @@ def _object(value: Value) -> str:
     return text
 
 
-def _argument(value: Value) -> str:
-    return as_text(value) or ""
-
-
 def _optional(value: Value) -> str | None:
     text = as_text(value)
     return text if text and text.strip() else None
@@ -132,7 +128,7 @@ def _count(value: Value) -> int | None:
 CELL_READERS: Mapping[str, Callable[[Value], object]] = {
     "object1": _object,
     "object2": _object,
-    "text": _argument,
+    "text": lambda value: as_text(value) or "",
     "source_url": _url,
     "external_id": as_name,
     "rater": as_name,

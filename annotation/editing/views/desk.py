@@ -43,7 +43,6 @@ from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft
 from cqa_site.rounds.pages.replies import closed_reply, errors_of, see_other
 from cqa_site.rounds.pages.rounds import trial_urls
 from cqa_site.rounds.pages.work import TaskPages, address_of, work_urls
-from cqa_site.runs.text_diff import DiffLine
 
 # Whose sheet may be read by whom; everybody else hears that it does not exist.
 
@@ -178,12 +177,6 @@ def _stored(sheet: EditingSheet) -> dict[str, str]:
     return {"checks": html}
 
 
-def _differences(
-    sheet: EditingSheet, mine: EditContent, stored: EditContent
-) -> list[DiffLine] | None:
-    return changes(stored.text, mine.text)
-
-
 def _after(request: HttpRequest, sheet: EditingSheet) -> EditingSheet:
     """Stay on the desk, which links to the next answer."""
     messages.success(request, _("Submitted as revision %d.") % sheet.events.count())
@@ -217,7 +210,7 @@ FACE = TaskPages(
     form=EditForm,
     shown=_shown,
     said=lambda sheet, content: {str(_("Text")): content.text},
-    differences=_differences,
+    differences=lambda sheet, mine, stored: changes(stored.text, mine.text),
     stored=_stored,
     told=lambda sheet: (sheet.answer.question, ""),
     templates="annotation/editing/desk",

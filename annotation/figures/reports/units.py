@@ -69,14 +69,6 @@ def _pair(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
     return pairable(of_both) if first != second else of_both
 
 
-def _rater(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    return votes[votes["rater_id"] == rest]
-
-
-def _item(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    return votes[votes["item_id"] == rest]
-
-
 def _time(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
     used = counted(votes)
     return used[used["active_ms"].notna()]
@@ -91,8 +83,8 @@ _ROWS: dict[str, Callable[[pd.DataFrame, str], pd.DataFrame]] = {
     "label": _label,
     "majority": _majority,
     "pair": _pair,
-    "rater": _rater,
-    "item": _item,
+    "rater": lambda votes, rest: votes[votes["rater_id"] == rest],
+    "item": lambda votes, rest: votes[votes["item_id"] == rest],
     "time": _time,
 }
 

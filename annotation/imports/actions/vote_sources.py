@@ -239,16 +239,12 @@ def read_mapped(source: ImportSource) -> Iterator[Line]:
             yield Flag(record.row, record.column, record.reason)
         else:
             yield _mapped_entry(record, label_round if has_votes else "", kind, names)
+    columns = unread_labels(table.columns, (), mapping)
+    text = _("“%s” may contain labels: name the rater, or choose a column that names the raters.")
     source.log.notes += [
         *names.notes(),
-        *_without_rater(unread_labels(table.columns, (), mapping)),
+        *[text % printable_name(column, 60) for column in columns],
     ]
-
-
-def _without_rater(columns: Sequence[str]) -> list[str]:
-    """Report a label column that was not read as labels because it has no rater."""
-    text = _("“%s” may contain labels: name the rater, or choose a column that names the raters.")
-    return [text % printable_name(column, 60) for column in columns]
 
 
 def _attributes(

@@ -89,14 +89,11 @@ class ComparisonBook:
         for pairs in groups.values():
             for pair in pairs[1:]:
                 if pair in self._first:
-                    self._suggest_merge(pair, pairs[0])
-
-    def _suggest_merge(self, pair: Pair, other: Pair) -> None:
-        reason = _(
-            "“%(pair)s” differs from “%(other)s” only in case or order. "
-            "If they mean the same, merge them in the source; nothing was merged here."
-        ) % {"pair": " vs ".join(pair), "other": " vs ".join(other)}
-        self.work.mention(self._first[pair], "", reason)
+                    reason = _(
+                        "“%(pair)s” differs from “%(other)s” only in case or order. "
+                        "If they mean the same, merge them in the source; nothing was merged here."
+                    ) % {"pair": " vs ".join(pair), "other": " vs ".join(pairs[0])}
+                    self.work.mention(self._first[pair], "", reason)
 
 
 class ArgumentBook:

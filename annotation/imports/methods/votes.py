@@ -398,7 +398,11 @@ def _has_statistics(row: SheetRow, layout: _Layout) -> bool:
 def _read_label(
     row: SheetRow, layout: _Layout, scale: Collection[int], last_scored: int
 ) -> ExpertLabel | ExpertControl:
-    object1, object2 = _split_pair(_cell(row, layout.comparison))
+    cell = _cell(row, layout.comparison)
+    parts = cell.split(" vs ") if isinstance(cell, str) else []
+    if len(parts) != 2 or not all(part.strip() for part in parts):
+        raise ValueError("the comparison is not 'object vs object'")
+    object1, object2 = parts
     text = _cell(row, layout.text)
     if not isinstance(text, str):
         raise ValueError("the sentence is missing or not text")
@@ -406,23 +410,12 @@ def _read_label(
     if len(labels) == 1:
         match = _NUMBERED.fullmatch(text)
         number, bare = (int(match[1]), match[2]) if match else (None, text)
-        comment = _comment(row, layout.labels[0])
+        comment = "\n".join(str(cell) for cell in _filled(row.cells[layout.labels[0] + 1 :]))
         return ExpertLabel(row.number, object1, object2, number, bare, labels[0], comment)
     control = None if layout.control is None else _cell(row, layout.control)
     is_scored = _has_statistics(row, layout) or row.number > last_scored
     known = parse_label(control, scale)
     return ExpertControl(row.number, object1, object2, text, labels, known, is_scored)
-
-
-def _split_pair(cell: Any) -> tuple[str, str]:
-    parts = cell.split(" vs ") if isinstance(cell, str) else []
-    if len(parts) != 2 or not all(part.strip() for part in parts):
-        raise ValueError("the comparison is not 'object vs object'")
-    return parts[0], parts[1]
-
-
-def _comment(row: SheetRow, label_at: int) -> str:
-    return "\n".join(str(cell) for cell in _filled(row.cells[label_at + 1 :]))
 
 
 def _filled(cells: list[Any]) -> Iterator[Any]:

@@ -119,7 +119,10 @@ class RelevanceKind:
         levels = run.spec["target"]["levels"]
         rubric = RelevanceRubric(
             PromptParts(run.prompt.system, run.prompt.user, PROMPTS[run.prompt.kind].layout),
-            levels_text(levels),
+            "\n".join(
+                f"{level['value']}: {level['name']}. {level['meaning']}".strip()
+                for level in levels
+            ),
             [level["value"] for level in levels],
         )
         write = _single if run.prompt.kind == SINGLE else _batch
@@ -242,13 +245,6 @@ def _rater(run: Run) -> Rater:
         defaults={"name": f"{run.spec['model']} · {run.prompt}"[:120]},
     )
     return rater
-
-
-def levels_text(levels: Sequence[dict[str, Any]]) -> str:
-    """Return the scale as shown in the prompt."""
-    return "\n".join(
-        f"{level['value']}: {level['name']}. {level['meaning']}".strip() for level in levels
-    )
 
 
 def _single(rubric: RelevanceRubric, arguments: Sequence[RelevanceArgument]) -> CallRequest:

@@ -149,7 +149,11 @@ def _hardest(comparison: JudgeComparison, other: JudgeComparison | None) -> list
     far = comparison.hardest
     ids = far["argument"].tolist()
     texts = Argument.objects.select_related("comparison").in_bulk(ids)
-    votes = _vote_labels(comparison.people, ids)
+    table = comparison.people.votes.to_frame()
+    table = table[table["item"].isin(ids)].sort_values("value")
+    votes = {
+        int(item): values.astype(int).tolist() for item, values in table.groupby("item")["value"]
+    }
     reasons = rationales(comparison.judge, ids)
     others = other.judge.labels if other else pd.Series(dtype=float)
     other_reasons = rationales(other.judge, ids) if other else {}
@@ -174,14 +178,6 @@ def sentence(argument: Argument) -> Sentence:
         object2=argument.comparison.object2,
         text=argument.text[:SHOWN_TEXT],
     )
-
-
-def _vote_labels(people: PeopleLabels, ids: list[int]) -> dict[int, list[int]]:
-    table = people.votes.to_frame()
-    table = table[table["item"].isin(ids)].sort_values("value")
-    return {
-        int(item): values.astype(int).tolist() for item, values in table.groupby("item")["value"]
-    }
 
 
 WRITTEN = 1_000

@@ -340,19 +340,15 @@ def retire_item(*, label_round: LabelRound, item: Item, is_retired: bool, actor:
         free_slots(Assignment.objects.filter(RESERVED, item=item))
         Slot.objects.filter(pk__in=lock_slots(Slot.objects.filter(FREE, item=item))).delete()
     else:
-        _ask_again(label_round, item)
+        there = set(item.slots.values_list("number", flat=True))
+        wanted = range(1, label_round.votes_per_item + 1)
+        add_slots(label_round, [item.pk], [number for number in wanted if number not in there])
     record(
         study=label_round.study,
         actor=actor,
         verb="item_retired" if is_retired else "item_taken_back",
         subject=f"{label_round.name}: {item.external_id}",
     )
-
-
-def _ask_again(label_round: LabelRound, item: Item) -> None:
-    there = set(item.slots.values_list("number", flat=True))
-    wanted = range(1, label_round.votes_per_item + 1)
-    add_slots(label_round, [item.pk], [number for number in wanted if number not in there])
 
 
 # What would be gone with a round: machines' labels, adopted labels, figures.

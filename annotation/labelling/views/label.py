@@ -245,7 +245,9 @@ def _store(
 @require_safe
 def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the items reserved for the rater, for a page that resumes."""
-    return JsonResponse(_next(request, place_in(request, study, label_round_id)))
+    place = place_in(request, study, label_round_id)
+    answered = answered_count(place)
+    return JsonResponse(_coming(_work(request, place, answered), answered))
 
 
 @study_page(*RATERS, in_archive=True)
@@ -341,12 +343,6 @@ def _refuse(
             body["stored"] = earlier_payload(assignment, newest_keys([assignment]))
         return JsonResponse(body, status=status)
     return _page(request, place, shown=assignment, notice=texts[error], status=status)
-
-
-def _next(request: StudyRequest, place: Place) -> dict[str, Any]:
-    """Return the content a page needs to continue."""
-    answered = answered_count(place)
-    return _coming(_work(request, place, answered), answered)
 
 
 def _coming(work: LabelWork, answered: int) -> dict[str, Any]:

@@ -219,9 +219,13 @@ def release_values(
     sheets = [sheet for sheet in read_expert_workbook(experts) if sheet.is_rated]
     records = _records(released)
     batches = _batches(sheets, set(rows["unit"]))
+    labels: dict[Unit, list[int]] = {}
+    for record in records:
+        if record.unit is not None and record.label is not None:
+            labels.setdefault(record.unit, []).append(record.label)
     return {
         **crowd_values(rows, min_accuracy),
-        **_consensus(rows, batches, _released(records)),
+        **_consensus(rows, batches, labels),
         **expert_values(_controls(sheets), pd.concat(batches)),
         **model_values(_model(records)),
     }
@@ -290,15 +294,6 @@ def _controls(sheets: Iterable[ExpertSheet]) -> pd.DataFrame:
         if label is not None
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _released(records: Iterable[ReleasedLabel]) -> dict[Unit, list[int]]:
-    """Map units to the labels of their copies, the first copy first."""
-    labels: dict[Unit, list[int]] = {}
-    for record in records:
-        if record.unit is not None and record.label is not None:
-            labels.setdefault(record.unit, []).append(record.label)
-    return labels
 
 
 def _model(records: Iterable[ReleasedLabel]) -> pd.DataFrame:

@@ -52,6 +52,7 @@ def quality_exclude_low(
         return _exclude(request, label_round, {**form.cleaned_data, **reason.cleaned_data})
     state = state_of(label_round)
     asked_for = {**form.cleaned_data, "state": state} if form.is_valid() else None
+    rows = label_round.exclusions.select_related("made_by")
     context = {
         "study": study,
         "round": label_round,
@@ -60,7 +61,7 @@ def quality_exclude_low(
         "preview": asked_for and preview_exclusion(label_round, **asked_for),
         "values": label_round.guideline.values,
         "cards": _curve_figures(label_round),
-        "exclusions": _exclusions(label_round),
+        "exclusions": rows.annotate(still_out=Count("places"))[:20],
     }
     has_errors = bool(form.errors) or (request.method == "POST" and bool(reason.errors))
     return render(
@@ -144,11 +145,6 @@ def _curve_figures(label_round: LabelRound) -> list[Figure]:
         )
         for slug, title in CURVE_TITLES.items()
     ]
-
-
-def _exclusions(label_round: LabelRound):
-    rows = label_round.exclusions.select_related("made_by")
-    return rows.annotate(still_out=Count("places"))[:20]
 
 
 BASE = "label-rounds/<uuid:label_round_id>/quality"

@@ -234,15 +234,6 @@ def _verdicts(study: Study) -> Iterator[LatestResult]:
         )
 
 
-def unmade_of(study: Study) -> list[PendingFigures]:
-    """Return pages that compute figures when opened; one or two queries per kind."""
-    return [
-        PendingFigures(str(kind.what), name, url, str(kind.unmade_says))
-        for kind in KINDS.values()
-        for name, url in kind.unmade(study)
-    ][:SHOWN]
-
-
 # The first page of a study: for each role, what to do next.
 #
 # Annotators get nothing but their own work: no totals, no names, no controls.
@@ -255,10 +246,6 @@ def overview(request: StudyRequest, study: Study) -> HttpResponse:
         return _researcher_page(request, study)
     if request.membership.role == Role.EXPERT:
         return _expert_page(request, study)
-    return _annotator_page(request, study)
-
-
-def _annotator_page(request: StudyRequest, study: Study) -> HttpResponse:
     context = {"study": study, "waiting": waiting_for(request.membership)}
     return render(request, "annotation/study/overview_annotator.html", context)
 
@@ -288,7 +275,11 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
         "waiting": things_waiting(study),
         "lanes": lanes_of(study),
         "results": results_of(study),
-        "unmade": unmade_of(study),
+        "unmade": [
+            PendingFigures(str(kind.what), name, url, str(kind.unmade_says))
+            for kind in KINDS.values()
+            for name, url in kind.unmade(study)
+        ][:SHOWN],
     }
     return render(request, "annotation/study/overview_researcher.html", context)
 

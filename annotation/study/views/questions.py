@@ -3,14 +3,14 @@
 import uuid
 from typing import Any
 
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.db.models import Count, F, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 
 from annotation.answers.forms import WITHOUT_ASPECT, QuestionSearchForm
-from annotation.answers.models import Answer, System
+from annotation.answers.models import Answer
 from annotation.answers.reports import (
     about_answer,
     busiest_systems,
@@ -131,7 +131,11 @@ def questions(request: StudyRequest, study: Study) -> HttpResponse:
     answers = visible_answers(study, is_blind=is_blind)
     if condition := _answered(form).get("condition"):
         answers = answers.filter(condition=condition)
-    _add_counts(answers, page, systems)
+    counts = count_by_system(answers, page)
+    for question in page:
+        count = counts.get(question.pk, {})
+        by_system = [count.get(system.pk, 0) for system in systems]
+        vars(question).update(counts=by_system, answer_count=sum(count.values()))
     context = {
         "study": study,
         "form": form if form.is_bound else QuestionSearchForm(study=study, is_blind=is_blind),
@@ -171,15 +175,6 @@ def _answered(form: QuestionSearchForm) -> dict[str, Any]:
     return {name: cleaned_data[name] for name in ("system", "condition") if cleaned_data.get(name)}
 
 
-def _add_counts(answers: QuerySet[Answer], page: Page, systems: list[System]) -> None:
-    """Set ``counts`` of each question, in the order of the systems, and ``answer_count``."""
-    counts = count_by_system(answers, page)
-    for question in page:
-        count = counts.get(question.pk, {})
-        question.counts = [count.get(system.pk, 0) for system in systems]
-        question.answer_count = sum(count.values())
-
-
 @study_page(*RESEARCHERS)
 def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpResponse:
     """Show one answer verbatim, with its origin and the experts' versions."""
@@ -199,6 +194,8 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
         public_id=answer_id,
     )
     (column,), lists = side_by_side(row.question, [row.pk], is_blind=False)
+    revisions = Revision.objects.filter(sheet__answer=row).defer("checks")
+    revisions = revisions.annotate(scored_id=F("scored_as__public_id"))
     context = {
         "study": study,
         "answer": row,
@@ -207,7 +204,7 @@ def answer(request: StudyRequest, study: Study, answer_id: uuid.UUID) -> HttpRes
         "lists": lists,
         "with_labels": True,
         "parameters": _parameters(row),
-        "revisions": _revisions(row),
+        "revisions": revisions.select_related("sheet__round", "sheet__rater__user").order_by("pk"),
         "figures": list(row.figures.order_by("-mode")),
     }
     return render(request, "annotation/study/answer.html", context)
@@ -218,12 +215,6 @@ def _parameters(answer: Answer) -> list[tuple[str, Any]]:
     if answer.run is None:
         return []
     return sorted((answer.run.spec.get("params") or {}).items())
-
-
-def _revisions(answer: Answer) -> QuerySet[Revision]:
-    revisions = Revision.objects.filter(sheet__answer=answer).defer("checks")
-    revisions = revisions.annotate(scored_id=F("scored_as__public_id"))
-    return revisions.select_related("sheet__round", "sheet__rater__user").order_by("pk")
 
 
 question_urls = [

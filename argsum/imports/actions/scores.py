@@ -67,6 +67,9 @@ def _runs(
     has_clusters: bool = False,
 ) -> Iterator[StoredEntry]:
     for position, run in enumerate(runs, start=1):
+        for name in run.scores:
+            if len(name) > LONGEST:
+                raise UnreadableFile(source.name, f"{name[:40]!r} is too long for a name")
         yield StoredEntry(
             row=None,
             dataset=source.text("dataset"),
@@ -74,7 +77,7 @@ def _runs(
             source=f"{source.name}{' clusters' if has_clusters else ''}{suffix}",
             position=position,
             of=len(runs),
-            scores=_named(source, run),
+            scores=run.scores,
             topic=run.topic,
             stance=run.stance,
             system=f"{system_of(source.options, source.name)}{suffix}",
@@ -107,13 +110,6 @@ def _by_set(
 def _llm_scores(source: ImportSource) -> Iterator[StoredEntry]:
     for temperature, lists in read_llm_scores(source.path, name=source.name).items():
         yield from _by_set(source, lists, f"{SETTING}, temperature {temperature}"[:LONGEST])
-
-
-def _named(source: ImportSource, run: StoredRun) -> dict[str, float]:
-    for name in run.scores:
-        if len(name) > LONGEST:
-            raise UnreadableFile(source.name, f"{name[:40]!r} is too long for a name")
-    return run.scores
 
 
 def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:

@@ -114,7 +114,9 @@ class RunScorers:
     @cached_property
     def match(self) -> MatchScorer:
         """Scorer for pairs of texts."""
-        scorer = match_scorer_of(_required(self.run.match_scorer))
+        if self.run.match_scorer is None:
+            raise ValueError("The run has no scorer.")
+        scorer = match_scorer_of(self.run.match_scorer)
         if isinstance(scorer, StoredMatrices) and isinstance(scorer.inner, CrossEncoder):
             scorer.inner.say = self.say
         return scorer
@@ -212,12 +214,6 @@ def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
     """Return the arguments of a cell that the run uses, in order."""
     rows = cell.arguments.order_by("position").only("text", "quality")
     return list(rows if run.is_unfiltered else rows.filter(left_out=""))
-
-
-def _required(scorer: Scorer | None) -> Scorer:
-    if scorer is None:
-        raise ValueError("The run has no scorer.")
-    return scorer
 
 
 # One setting of a system over one cell: its key points, or the reason for none.

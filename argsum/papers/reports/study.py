@@ -75,7 +75,9 @@ def _metrics(study: Study) -> Part:
             settings.setdefault(setting)
             key = release.COVERAGE, f"{COVERAGE_SCORE}, threshold {setting}"
         else:
-            label = _function(function, setting)
+            named = {value: name for name, value in release.SOFT_FUNCTIONS.items()}
+            name = named.get(function, function)
+            label = name if setting in ("", "imported") else f"{name} ({setting})"
             functions.setdefault(label)
             key = release.SOFT, f"{label}, {RELEASED_PARTS.get(part, part)}"
         values[key] = ReproducedValue(ours=correlations(row.found))
@@ -85,12 +87,6 @@ def _metrics(study: Study) -> Part:
         (settings, coverage_table((COVERAGE_SCORE,), list(settings), digits=DIGITS)),
     )
     return values, [layout for rows, layout in tables if rows]
-
-
-def _function(function: str, setting: str) -> str:
-    named = {value: name for name, value in release.SOFT_FUNCTIONS.items()}
-    name = named.get(function, function)
-    return name if setting in ("", "imported") else f"{name} ({setting})"
 
 
 def _in_order(functions: dict[str, None]) -> list[str]:

@@ -162,9 +162,9 @@ class WritingKind:
         """Check that every ended call has one part, under its own fence and matching its reply."""
 
         def is_as_said(part: WrittenPart, call: Call) -> bool:
-            return part.texts == _texts_of(
-                self.read(run, call, call.reply) if call.reply else None
-            )
+            reading = self.read(run, call, call.reply) if call.reply else None
+            value = reading.value if reading else None
+            return part.texts == (dict(value.texts) if isinstance(value, ReplyContent) else {})
 
         return check_rows(run, run.written_parts.all(), "written part", is_as_said)
 
@@ -252,11 +252,6 @@ def _part(run: Run, outcome: EndedCall) -> WrittenPart:
         reason=outcome.reading.reason[:40],
         fence=outcome.fence,
     )
-
-
-def _texts_of(reading: ReplyReading | None) -> dict[str, str]:
-    value = reading.value if reading else None
-    return dict(value.texts) if isinstance(value, ReplyContent) else {}
 
 
 SHOWN_ARGUMENTS, SHOWN_WORDS = 30, 15

@@ -204,13 +204,14 @@ def grid_of(
         values[rater.key] = _means(scores[own], codes[own], len(firsts))
     people = [values[person.key] for person in raters if not person.is_judge]
     values[PEOPLE] = nan_mean(people, (len(firsts), len(columns)))
+    names = firsts["system"].astype(str) + " " + firsts["scenario"].astype(str)
     return PointsGrid(
         columns=columns,
         maxima=tuple(maxima.values()),
         criteria=tuple(points),
         answers=firsts["answer"].to_numpy(dtype=np.int64),
         questions=pd.factorize(firsts["question"])[0].astype(np.int64),
-        systems=_systems(firsts),
+        systems=np.asarray(names, dtype=object),
         families=_families(firsts, families),
         has_aspect=(firsts["aspect"].fillna("") != "").to_numpy(dtype=bool),
         characters=firsts["characters"].to_numpy(dtype=float),
@@ -259,11 +260,6 @@ def _means(scores: FloatArray, codes: IntArray, n: int) -> FloatArray:
     np.add.at(count, codes, known)
     undefined = np.full(total.shape, np.nan)
     return np.asarray(np.divide(total, count, out=undefined, where=count > 0))
-
-
-def _systems(firsts: pd.DataFrame) -> np.ndarray:
-    names = firsts["system"].astype(str) + " " + firsts["scenario"].astype(str)
-    return np.asarray(names, dtype=object)
 
 
 def _families(firsts: pd.DataFrame, families: Mapping[str, str] | None) -> np.ndarray:

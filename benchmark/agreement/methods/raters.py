@@ -78,19 +78,15 @@ def self_consistency(
     counted = sheets.groupby("answer")["answer"].transform("size")
     repeated = sheets[(counted > 1).to_numpy(dtype=bool)]
     per_answer = repeated.groupby("answer").size()
-    sheets_each = _sheets_each(sheets, columns)
+    scored = sheets[sheets[list(columns)].notna().any(axis=1)]
+    sizes = scored.groupby("answer").size().to_numpy(dtype=float)
+    sheets_each = round(float(len(sizes) / (1 / sizes).sum()), 2) if len(sizes) else None
     return Consistency(
         answers=len(per_answer),
         replicates=round(float(per_answer.mean()), 2) if len(per_answer) else None,
         each=sheets_each,
         columns={name: _split(repeated, name, sheets_each or 1.0, draws) for name in columns},
     )
-
-
-def _sheets_each(sheets: pd.DataFrame, columns: tuple[str, ...]) -> float | None:
-    scored = sheets[sheets[list(columns)].notna().any(axis=1)]
-    sizes = scored.groupby("answer").size().to_numpy(dtype=float)
-    return round(float(len(sizes) / (1 / sizes).sum()), 2) if len(sizes) else None
 
 
 def spearman_brown(reliability: float, k: float) -> float:

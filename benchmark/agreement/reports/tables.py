@@ -145,14 +145,6 @@ def _ceiling(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, 
     return [(name, people[key].alpha_interval, judge.get(key)) for key, name in names.items()]
 
 
-def _systems(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
-    return [
-        (first, second, str(MEASURE_NAMES[kind]), system)
-        for first, second, pair in _of_pairs(figures, choice)
-        for kind, system in pair.systems.items()
-    ]
-
-
 def _aspect(figures: Agreement, choice: AgreementSelection) -> list[tuple[Any, ...]]:
     labels = {"with": _("with an aspect"), "without": _("without an aspect")}
     return [
@@ -254,7 +246,11 @@ PAIR_TABLES: dict[str, FigureTable] = {
             Column(lazy("sd"), "3.within_sd"),
             Column(lazy("Questions"), "3.within.n"),
         ),
-        _systems,
+        lambda figures, choice: [
+            (first, second, str(MEASURE_NAMES[kind]), system)
+            for first, second, pair in _of_pairs(figures, choice)
+            for kind, system in pair.systems.items()
+        ],
     ),
     "aspect": FigureTable(
         lazy("With and without an aspect"),

@@ -215,7 +215,10 @@ class SheetReconciliation(StudyReconciliation):
         candidates = [entry for entry in entries if self._has_room(entry)]
         if not candidates:
             return
-        self._take_rubric(candidates[0])
+        if self._rubric is None:
+            is_made = candidates[0].rubric.pk is not None or not self.write
+            version = candidates[0].rubric if is_made else default_rubric(self.study, self.actor)
+            self._rubric = version
         self._take_raters(candidates)
         placed = [(entry, self._answer(entry), self._rater(entry)) for entry in candidates]
         stored = StoredSheets(self.study, placed)
@@ -248,12 +251,6 @@ class SheetReconciliation(StudyReconciliation):
             ask_for_board(self.study, self._rubric)
 
     # -- what the sheets belong to ------------------------------------------------------------
-
-    def _take_rubric(self, entry: SheetEntry) -> None:
-        if self._rubric is None:
-            is_made = entry.rubric.pk is not None or not self.write
-            version = entry.rubric if is_made else default_rubric(self.study, self.actor)
-            self._rubric = version
 
     def _take_raters(self, entries: Sequence[SheetEntry]) -> None:
         named = {(entry.rater_kind, entry.rater_id): entry.rater_name for entry in entries}

@@ -129,14 +129,6 @@ def read_points(cell: Value) -> int | float | str | None:
     return int(number) if number is not None and number.is_integer() else number
 
 
-def read_total(cell: Value) -> float | None:
-    """Return the total as a number; None for an empty cell."""
-    number = read_points(cell)
-    if isinstance(number, str):
-        raise ValueError(f"{number!a} is not a number")
-    return None if number is None else float(number)
-
-
 def read_by_criterion(cell: Value, kind: type, reason: str) -> dict[str, Any]:
     """Return texts or whole numbers by criterion from a JSON object; {} for an empty cell."""
     content: Any = cell
@@ -217,7 +209,10 @@ _TEXT_READERS: Mapping[str, Callable[[str | None], object]] = {
 def read_field(field: str, cell: Value) -> Any:
     """Return the value of one of `FIELDS`; raises KeyError for any other field."""
     if field == "total":
-        return read_total(cell)
+        number = read_points(cell)
+        if isinstance(number, str):
+            raise ValueError(f"{number!a} is not a number")
+        return None if number is None else float(number)
     if field in ("notes", "unable"):
         texts = read_by_criterion(cell, str, 'is not a JSON object of texts such as {"C1": "…"}')
         return {key: text[:_LONGEST_NOTE] for key, text in texts.items() if text}

@@ -341,12 +341,6 @@ def read_scores(reply: object, rubric: Rubric, *, group: str | None = None) -> J
             _number(value, criterion, range(criterion.maximum + 1))
         except Unusable as problem:
             problems.append(problem)
-    return _judgement(points, rationales, problems)
-
-
-def _judgement(
-    points: dict[str, int], rationales: dict[str, str], problems: Sequence[Unusable]
-) -> Judgement:
     if not problems:
         return Judgement(dict(points), JudgementState.VALID, "", rationales, points)
     first = min(problems, key=lambda unusable: _SEVERITY.index(unusable.reading))

@@ -103,6 +103,11 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
     scenario, scenarios = _coded(table["scenario"])
     mean, scored = _means(table[options.column], inverse, len(keys))
     others = [_means(table[name], inverse, len(keys))[0] for name in options.parts]
+    n = len(keys)
+    rounds = table["round"].to_numpy(dtype=np.int64)
+    low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, dtype=np.int64)
+    np.minimum.at(low, inverse, rounds)
+    np.maximum.at(high, inverse, rounds)
     return ScoreArrays(
         judges=tuple(judges),
         systems=names,
@@ -119,7 +124,7 @@ def read_scores(table: pd.DataFrame, options: BoardOptions) -> ScoreArrays:
         characters=table["characters"].to_numpy(dtype=float)[first],
         parts=np.column_stack(others) if others else np.empty((len(keys), 0)),
         probability=_probabilities(table, inverse, len(keys)),
-        round=_rounds(table, inverse, len(keys)),
+        round=np.where(low == high, low, -1),
     )
 
 
@@ -182,14 +187,6 @@ def _probabilities(table: pd.DataFrame, groups: IntArray, n: int) -> FloatArray:
     # One sheet of unknown origin makes the answer's probability unknown.
     mean[count < np.bincount(groups, minlength=n)] = np.nan
     return mean if len(numbers) else np.full(n, np.nan)
-
-
-def _rounds(table: pd.DataFrame, groups: IntArray, n: int) -> IntArray:
-    rounds = table["round"].to_numpy(dtype=np.int64)
-    low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, dtype=np.int64)
-    np.minimum.at(low, groups, rounds)
-    np.maximum.at(high, groups, rounds)
-    return np.where(low == high, low, -1)
 
 
 def answers_frame(scored: ScoreArrays, rows: Sequence[int] | IntArray | slice) -> pd.DataFrame:

@@ -102,14 +102,16 @@ def _cells(
         row = paper.loc[(judge, table.system[place], number)]
         interval = _interval(int(n_questions[place]), intervals[place], options)
         coverage = float(n_answers[place] / totals[place])
+        values = table.values[:, place]
+        known = values[~np.isnan(values)]
         cells.append(
             ScoreCell(
                 judge=judge,
                 system=int(table.system[place]),
                 scenario=number,
-                mean=_mean(table.values[:, place]),
+                mean=float(known.mean()) if len(known) else None,
                 **interval._asdict(),
-                sd=_number(row["sd"]),
+                sd=None if np.isnan(row["sd"]) else float(row["sd"]),
                 n_answers=int(n_answers[place]),
                 n_questions=int(n_questions[place]),
                 asked=int(totals[place]),
@@ -131,15 +133,6 @@ def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions)
     if n_questions < options.least_questions:
         return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(options.least_questions))
     return interval
-
-
-def _mean(values: FloatArray) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 # Ranks of systems by one judge, on the questions and scenarios that they share.

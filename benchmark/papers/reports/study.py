@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from django.db.models import Count
@@ -169,9 +169,5 @@ def _pairs(
 
 def _distinct(names: Mapping[str, str]) -> dict[str, str]:
     """Return names by key; names shared by several keys get the start of their key."""
-    shared = _repeated(names.values())
+    shared = {name for name, number in Counter(names.values()).items() if number > 1}
     return {key: f"{name} ({key[:8]})" if name in shared else name for key, name in names.items()}
-
-
-def _repeated(names: Iterable[str]) -> set[str]:
-    return {name for name, number in Counter(names).items() if number > 1}

@@ -95,7 +95,11 @@ class Verdicts:
         )
         _refuse_bad_values(frame)
         frame = _in_order(frame)
-        _refuse_ambiguous_pairs(frame)
+        about = frame[["pair", "question", "first", "second"]].drop_duplicates()
+        twice = about["pair"].duplicated()
+        if twice.any():
+            name = about["pair"][twice].iloc[0]
+            raise VerdictsError(f"pair {name} stands for different questions or systems")
         return _named(frame)
 
     def __len__(self) -> int:
@@ -191,14 +195,6 @@ def _in_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _mirrored(word: str) -> str:
     return _MIRRORED.get(word, word)
-
-
-def _refuse_ambiguous_pairs(frame: pd.DataFrame) -> None:
-    about = frame[["pair", "question", "first", "second"]].drop_duplicates()
-    twice = about["pair"].duplicated()
-    if twice.any():
-        name = about["pair"][twice].iloc[0]
-        raise VerdictsError(f"pair {name} stands for different questions or systems")
 
 
 # Which systems verdicts can rank at all: components, and whether strengths are finite.

@@ -236,7 +236,11 @@ class _Reply(httpx2.AsyncByteStream):
 
     def begin(self, head: Head) -> None:
         """Store the head of the reply, unless it must be refused."""
-        self.status, self.headers = head.status_code, _joined(head.headers)
+        joined: dict[str, str] = {}
+        for name, value in head.headers:
+            key, text = name.decode("latin-1"), value.decode("latin-1")
+            joined[key] = f"{joined[key]}, {text}" if key in joined else text
+        self.status, self.headers = head.status_code, joined
         if self.status < 200 or 300 <= self.status < 400:
             raise EgressFailed(Failure.BLOCKED, "redirects are not followed")
         if self.headers.get("content-encoding", "").strip().lower() not in ("", "identity"):
@@ -297,15 +301,6 @@ def _fields_of(
     if body or method != "GET":
         named["Content-Length"] = str(len(body))
     return [(name.encode("ascii"), value.encode("ascii")) for name, value in named.items()]
-
-
-def _joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return headers by name; repeated ones are joined."""
-    joined: dict[str, str] = {}
-    for name, value in fields:
-        key, text = name.decode("latin-1"), value.decode("latin-1")
-        joined[key] = f"{joined[key]}, {text}" if key in joined else text
-    return joined
 
 
 JSON_MAX_BYTES = 32 * 1_048_576

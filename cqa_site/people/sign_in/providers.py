@@ -92,7 +92,11 @@ def _provider(config: dict[str, Any]) -> OpenIDProvider:
         is_text = isinstance(values.get(key), str) and bool(values[key])
         _need(is_text, name, f"{key} is missing")
     _need(is_trusted_address(values["issuer"]), name, "issuer: an address with https")
-    _check_choices(name, values)
+    chosen = values.get("new_people", "invited")
+    _need(chosen in ("invited", "anyone"), name, 'new_people: "invited" or "anyone"')
+    _need(isinstance(values.get("joins_by_email", False), bool), name, "joins_by_email: a boolean")
+    claim = values.get("groups_claim", "groups")
+    _need(isinstance(claim, str) and bool(claim), name, "groups_claim: a text")
     for key in ("scopes", "domains"):
         if key in values:
             values[key] = _texts(name, key, values[key])
@@ -101,14 +105,6 @@ def _provider(config: dict[str, Any]) -> OpenIDProvider:
         values["second_step"] = _texts(name, "second_step", values["second_step"])
     values["groups"] = _rules(name, values.get("groups", {}))
     return OpenIDProvider(**values)
-
-
-def _check_choices(name: str, values: dict[str, Any]) -> None:
-    chosen = values.get("new_people", "invited")
-    _need(chosen in ("invited", "anyone"), name, 'new_people: "invited" or "anyone"')
-    _need(isinstance(values.get("joins_by_email", False), bool), name, "joins_by_email: a boolean")
-    claim = values.get("groups_claim", "groups")
-    _need(isinstance(claim, str) and bool(claim), name, "groups_claim: a text")
 
 
 def _rules(name: str, groups: object) -> dict[str, GroupRule]:

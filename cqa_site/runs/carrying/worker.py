@@ -162,7 +162,9 @@ async def _take_turns(lane: EndpointSession, database: ThreadPoolExecutor, ends_
             turn = await _turn(lane, database, may_claim=may_claim)
             ended += turn.ended
             for outgoing in turn.outgoing:
-                _send(lane, outgoing)
+                task = asyncio.create_task(_carry(lane, outgoing))
+                lane.on_the_way[task] = outgoing.call.pk
+                task.add_done_callback(lane.on_the_way.pop)
             is_over = not lane.on_the_way and not lane.finished and not lane.readings
             if is_over and (turn.is_idle or not may_claim):
                 return ended
@@ -220,12 +222,6 @@ def _keep_for_later(
     lane.finished = before[0] + lane.finished
     turn.is_idle = turn.does_reap = False
     return before[1]
-
-
-def _send(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
-    task = asyncio.create_task(_carry(lane, outgoing))
-    lane.on_the_way[task] = outgoing.call.pk
-    task.add_done_callback(lane.on_the_way.pop)
 
 
 async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:

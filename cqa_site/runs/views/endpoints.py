@@ -24,7 +24,7 @@ from cqa_site.runs.actions.endpoints import PromptFrozen, first_prompts, save_pr
 from cqa_site.runs.forms.endpoints import EndpointForm, PromptForm
 from cqa_site.runs.kinds import KINDS, prompt_kinds, run_kind_of
 from cqa_site.runs.model_box.embedded import model_name
-from cqa_site.runs.models import Endpoint, Job, PromptVersion
+from cqa_site.runs.models import Endpoint, PromptVersion
 from cqa_site.runs.planning import preview_prompt
 from cqa_site.runs.progress import with_planning
 from cqa_site.runs.text_diff import compare_texts
@@ -105,7 +105,7 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
     form = EndpointForm(request.POST or None, study=study, instance=_endpoint(study, endpoint_id))
     if request.method == "POST" and form.is_valid():
         return _change(request, study, stored, form)
-    job = latest_probe(study, stored)
+    job = study.jobs.filter(key=f"probe_endpoint:{stored.public_id}").order_by("-pk").first()
     context = {
         "study": study,
         "endpoint": stored,
@@ -156,11 +156,6 @@ def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID
         return redirect("endpoint", study.public_id, endpoint.public_id)
     messages.success(request, _("Archived, and its key was deleted. Its runs are kept."))
     return redirect("endpoints", study.public_id)
-
-
-def latest_probe(study: Study, endpoint: Endpoint) -> Job | None:
-    """Return the newest probe of an endpoint, running or finished."""
-    return study.jobs.filter(key=f"probe_endpoint:{endpoint.public_id}").order_by("-pk").first()
 
 
 def found_by_probe(endpoint: Endpoint) -> list[tuple[str, bool, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -28,7 +28,7 @@ from cqa_site.runs.actions import runs as actions
 from cqa_site.runs.actions.corrections import correct_run, tight_limit
 from cqa_site.runs.forms.endpoints import CorrectionForm, LimitsForm, TokenLimitForm
 from cqa_site.runs.kinds import kind_of, prompt_kinds, unusable
-from cqa_site.runs.models import Attempt, Call, Job, Reply, Run
+from cqa_site.runs.models import Attempt, Call, Job, Run
 from cqa_site.runs.planning import asked_again
 from cqa_site.runs.progress import RunProgress, can_be_corrected, planning_job, progress_of
 from cqa_site.web.rest.queries import chosen
@@ -227,7 +227,8 @@ LONGEST_BODY = 100_000
 def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """List the requests of a run with their items and readings."""
     run = run_or_404(study, run_id)
-    reasons = list(_reasons(run))
+    rows = run.calls.exclude(reason="").order_by("reason").values_list("reason")
+    reasons = list(rows.annotate(Count("pk")))
     state = chosen(request, "state", (SAMPLE, *Call.State.values))
     # One that no request has lists none: a link to failures outlives their repair.
     reason = request.GET.get("reason", "")
@@ -240,6 +241,8 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
         calls = calls.filter(reason=reason)
     page = Paginator(calls, PER_PAGE).get_page(request.GET.get("page"))
     _add_items(run, page)
+    words: dict[str, Any] = dict(Call.State.choices)
+    words[Call.State.UNSCORED] = unusable(run)
     context = {
         "study": study,
         "home_name": kind_of(run).home.route,
@@ -247,7 +250,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
         "titles": kind_of(run).call_subjects.titles,
         "page": page,
         "state": state,
-        "states": _states(run),
+        "states": [*words.items(), (SAMPLE, _("pre-flight sample, any state"))],
         "reason": reason,
         "reasons": reasons,
     }
@@ -264,7 +267,9 @@ def run_call(
     call.run = run
     attempts = list(call.attempts.select_related("reply"))
     for attempt in attempts:
-        _cut_body(attempt.reply)
+        if attempt.reply is not None:
+            vars(attempt.reply).update(cut=max(0, len(attempt.reply.body) - LONGEST_BODY))
+            attempt.reply.body = attempt.reply.body[:LONGEST_BODY]
     again = asked_again(run, call)
     context = {
         "study": study,
@@ -281,18 +286,6 @@ def run_call(
     return render(request, "runs/call.html", context)
 
 
-def _states(run: Run) -> list[tuple[str, Any]]:
-    """List every state in the terms of the run's kind, and the pre-flight sample in any state."""
-    words: dict[str, Any] = dict(Call.State.choices)
-    words[Call.State.UNSCORED] = unusable(run)
-    return [*words.items(), (SAMPLE, _("pre-flight sample, any state"))]
-
-
-def _reasons(run: Run) -> QuerySet[Call, Any]:
-    rows = run.calls.exclude(reason="").order_by("reason").values_list("reason")
-    return rows.annotate(Count("pk"))
-
-
 def _add_items(run: Run, page: Page[Call]) -> None:
     """Add to each call its first ``item``, the number of ``others``, and its readings."""
     by_call = kind_of(run).call_subjects.items(run.study, list(page))
@@ -303,13 +296,6 @@ def _add_items(run: Run, page: Page[Call]) -> None:
             others=len(items) - 1,
             results=[item.value for item in items if item],
         )
-
-
-def _cut_body(reply: Reply | None) -> None:
-    """Cut a reply's body to the 100,000 characters a page shows."""
-    if reply is not None:
-        vars(reply).update(cut=max(0, len(reply.body) - LONGEST_BODY))
-        reply.body = reply.body[:LONGEST_BODY]
 
 
 def _readable(value: Any) -> str:

@@ -69,7 +69,10 @@ def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
             snapshot() as db_snapshot,
             ArchiveWriter(target, _about(db_snapshot, moment)) as writer,
         ):
-            _write_tables(writer, db_snapshot, say)
+            for done, table in enumerate(db_snapshot.tables):
+                tell = partial(_tell_rows, say, done, len(db_snapshot.tables), table.name)
+                tell(0)
+                writer.table(table, db_snapshot.rows(table), tell)
             _write_files(writer, Path(settings.DATA_DIR), say)
             if sealed:
                 writer.keys(sealed)
@@ -82,13 +85,6 @@ def _about(snapshot: DatabaseSnapshot, moment: datetime) -> Manifest:
     migrations = [list(migration) for migration in sorted(snapshot.migrations)]
     engine = snapshot.connection.vendor
     return Manifest(FORMAT, __version__, moment.isoformat(), engine, migrations)
-
-
-def _write_tables(writer: ArchiveWriter, snapshot: DatabaseSnapshot, say: Say) -> None:
-    for done, table in enumerate(snapshot.tables):
-        tell = partial(_tell_rows, say, done, len(snapshot.tables), table.name)
-        tell(0)
-        writer.table(table, snapshot.rows(table), tell)
 
 
 def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
@@ -190,10 +186,6 @@ def folder() -> Path:
     return Path(settings.BACKUP_DIR)
 
 
-def new_path() -> Path:
-    return folder() / f"counterpoint-{timezone.now().astimezone(UTC):{STAMP}}Z.zip"
-
-
 def all_kept() -> list[StoredBackup]:
     """Return every backup in the folder, newest first, without opening any."""
     if not folder().is_dir():
@@ -276,7 +268,11 @@ def restore_backup(
     # Migrations take the rows of a crafted backup for their own, and may raise anything.
     with in_words("The backup could not be restored", (Exception,)):
         refuse_full(config)
-        _check_room_for_restore(archive.manifest, config, folder)
+        needs = [(folder, sum(part.bytes for part in archive.manifest.files))]
+        if config["ENGINE"] == SQLITE:
+            rows = sum(part.bytes for part in archive.manifest.tables)
+            needs.append((Path(config["NAME"]).parent, TIMES_ROWS * rows))
+        refuse_small(needs, "A restore")
         with all_or_none(folder, whose=name_of(config)), filled(config) as alias:
             load(archive, alias, say)
             migrate_on(alias)
@@ -284,14 +280,6 @@ def restore_backup(
             held = hold_back(alias)
             put_files(archive, folder, say)
     return RestoreResult(archive.manifest, unreadable, held)
-
-
-def _check_room_for_restore(manifest: Manifest, config: Config, folder: Path) -> None:
-    needs = [(folder, sum(part.bytes for part in manifest.files))]
-    if config["ENGINE"] == SQLITE:
-        rows = sum(part.bytes for part in manifest.tables)
-        needs.append((Path(config["NAME"]).parent, TIMES_ROWS * rows))
-    refuse_small(needs, "A restore")
 
 
 STOP = "Stop all web servers and workers, and move again. Nothing was changed."
@@ -353,7 +341,7 @@ def back_up(work: JobContext) -> None:
     try:
         passphrase = read_passphrase(file) if file else ""
         make_backup(
-            new_path(),
+            folder() / f"counterpoint-{timezone.now().astimezone(UTC):{STAMP}}Z.zip",
             keys=keys_here() if file else None,
             passphrase=passphrase,
             say=_progress_of(work),

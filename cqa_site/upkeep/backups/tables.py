@@ -186,11 +186,6 @@ def _utc(value: datetime) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def _sqlite_time(value: str) -> str:
-    """Format a time as Django does, so that times compare as texts."""
-    return str(datetime.fromisoformat(value[:-1]))
-
-
 def _finite(decimal: str) -> str:
     if not Decimal(decimal).is_finite():
         raise ValueError("not a number")
@@ -211,7 +206,7 @@ WRITERS: dict[str, dict[str, Convert]] = {
     "sqlite": {
         "decimal": _finite,
         "float": float,
-        "time": _sqlite_time,
+        "time": lambda value: str(datetime.fromisoformat(value[:-1])),
         "uuid": lambda text: uuid.UUID(text).hex,
         "bytes": base64.b64decode,
     },

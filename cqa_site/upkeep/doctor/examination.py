@@ -123,7 +123,10 @@ class ExaminationThread:
     def look(self) -> None:
         """Run the examinations; skip those of the database once it did not respond."""
         for examination in map(EXAMINATIONS.__getitem__, self.keys):
-            if examination.asks_database and self._is_away():
+            if examination.asks_database and any(
+                finding.state == CheckState.WRONG and EXAMINATIONS[key].must_answer
+                for key, finding in self.found.items()
+            ):
                 self.found[examination.key] = unknown(_("The database does not respond."))
             else:
                 self.found[examination.key] = look_at(examination)
@@ -134,12 +137,6 @@ class ExaminationThread:
         finally:
             self.ended_at = time.monotonic()
             connections.close_all()
-
-    def _is_away(self) -> bool:
-        return any(
-            finding.state == CheckState.WRONG and EXAMINATIONS[key].must_answer
-            for key, finding in self.found.items()
-        )
 
 
 _RUNNING: dict[tuple[str, ...], ExaminationThread] = {}

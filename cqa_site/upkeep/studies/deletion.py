@@ -276,7 +276,11 @@ class Deletion:
             if hasattr(model, "STORED_IN") or hasattr(model, "stored_paths"):
                 batch = list(rows[:BATCH])
                 for row in batch:
-                    _delete_files(row)
+                    for path in _paths_of(row):
+                        if path.is_dir():
+                            shutil.rmtree(path, ignore_errors=True)
+                        else:
+                            path.unlink(missing_ok=True)
                 keys = [row.pk for row in batch]
             else:
                 keys = list(rows.values_list("pk", flat=True)[:BATCH])
@@ -333,15 +337,6 @@ def _let_go(model: Model, keys: list[Any]) -> None:
         other, name = relation.related_model, relation.field.name
         if other is model or relation.on_delete is models.SET_NULL:
             other._base_manager.filter(**{f"{name}__in": keys}).update(**{name: None})
-
-
-def _delete_files(row: Any) -> None:
-    """Delete a row's files on disk; missing ones are no error."""
-    for path in _paths_of(row):
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def _paths_of(row: Any) -> Iterator[Path]:

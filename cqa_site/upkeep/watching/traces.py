@@ -78,7 +78,11 @@ def _copy(span: ReadableSpan) -> ReadableSpan:
         context=span.context,
         parent=span.parent,
         resource=span.resource,
-        attributes=_kept(span.attributes),
+        attributes={
+            name: hide(value) if isinstance(value, str) else value
+            for name, value in (span.attributes or {}).items()
+            if name in KEPT or name.startswith(OURS)
+        },
         events=[Event(event.name, _type_of(event), event.timestamp) for event in span.events],
         kind=span.kind,
         status=Status(span.status.status_code),
@@ -86,14 +90,6 @@ def _copy(span: ReadableSpan) -> ReadableSpan:
         end_time=span.end_time,
         instrumentation_scope=span.instrumentation_scope,
     )
-
-
-def _kept(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {
-        name: hide(value) if isinstance(value, str) else value
-        for name, value in (attributes or {}).items()
-        if name in KEPT or name.startswith(OURS)
-    }
 
 
 def _type_of(event: Event) -> dict[str, Any]:

@@ -95,12 +95,15 @@ def frame(plane: Plane, *, start: float = 0) -> list[Layer]:
         for tick, label in zip(plane.up.ticks, plane.up.labels, strict=True)
     ]
     above = lines_of(plane.title_up, EDGE, start + EDGE + 7)
+    half = max((text_width(line, SIZE) for line in plane.title), default=0) / 2
+    middle = (plane.left + plane.right) / 2
+    x = min(max(middle, half + EDGE), plane.picture - half - EDGE)
     return [
         segments(lines, "grid"),
         texts(up, "soft", "right"),
         texts(_labels(plane), "soft", "center"),
         texts(above, "soft"),
-        _title(plane),
+        texts(lines_of(plane.title, x, plane.bottom + 36), "soft", "center"),
     ]
 
 
@@ -119,14 +122,6 @@ def _labels(plane: Plane) -> list[dict[str, Any]]:
 def _is_free(labels: Sequence[tuple[dict[str, Any], float, float]]) -> bool:
     """Whether no label touches the next one."""
     return all(label[2] + 6 <= other[1] for label, other in pairwise(labels))
-
-
-def _title(plane: Plane) -> Layer:
-    """Centre the title under the plane, or shift it to keep it inside the picture."""
-    half = max((text_width(line, SIZE) for line in plane.title), default=0) / 2
-    middle = (plane.left + plane.right) / 2
-    x = min(max(middle, half + EDGE), plane.picture - half - EDGE)
-    return texts(lines_of(plane.title, x, plane.bottom + 36), "soft", "center")
 
 
 def on(plane: Plane, x: str, y: str) -> Channels:

@@ -265,16 +265,12 @@ class TrueFalseFilter(TypedChoiceFilter):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         choices = (("true", "true"), ("false", "false"))
-        super().__init__(*args, choices=choices, coerce=_is_true, **kwargs)
+        super().__init__(*args, choices=choices, coerce=lambda text: text == "true", **kwargs)
 
 
 def one_of(values: Iterable[Any]) -> str:
     """Return a message that lists the allowed values."""
     return "Must be one of: " + ", ".join(map(str, values)) + "."
-
-
-def _is_true(text: str) -> bool:
-    return text == "true"
 
 
 class StrictFilterBackend(DjangoFilterBackend):
