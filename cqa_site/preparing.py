@@ -28,10 +28,7 @@ PACKERS = ("Django", "whitenoise", "brotli")
 
 
 def prepare() -> bool:
-    """Prepare missing parts and return whether any were missing.
-
-    Files are compressed while tables are created.
-    """
+    """Prepare missing parts, files during tables; return whether any were missing."""
     with ThreadPoolExecutor(1) as beside:
         files = beside.submit(pack_files)
         did_tables = _ensure(is_migrated, make_tables)
@@ -81,10 +78,7 @@ def pack_files() -> bool:
 
 
 def static_sources() -> dict[str, Path]:
-    """Map names to files as ``collectstatic`` finds them.
-
-    The first of two files with one name wins.
-    """
+    """Map names to files as ``collectstatic`` finds them: of two with one name the first."""
     paths: dict[str, Path] = {}
     for finder in get_finders():
         storage: Storage

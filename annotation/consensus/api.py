@@ -304,10 +304,7 @@ class ConsensusViews(LabelRoundViews):
     @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
     @transaction.atomic
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Change the settings; omitted fields keep their value.
-
-        Labels are recomputed afterwards.
-        """
+        """Change the settings and recompute the labels; omitted fields keep their value."""
         data = self.read(ConsensusInput, partial=True)
         # Locked, so that of two changes at once neither writes back what the other replaced.
         rows = label_rounds_of(self.study).select_for_update(of=("self",), no_key=True)

@@ -42,10 +42,7 @@ PACED, LONGEST_PAUSE = 50, 300
 
 @study_page(*EXPERTS)
 def adjudication(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show the next disputed sentence, and accept a label, a skip or an undo.
-
-    ?unit= reopens a decision.
-    """
+    """Show the next disputed sentence (?unit= reopens one); accept a label, a skip or an undo."""
     label_round = label_round_or_404(study, label_round_id)
     if "move" in request.POST:
         return _move(request, study, label_round)

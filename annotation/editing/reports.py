@@ -262,10 +262,7 @@ def discussion(
 
 
 def _of_revision(revision: Revision, seen: datetime | None) -> TextVersion:
-    """Return a revision as a version.
-
-    ``seen`` is when its writer could first see others' texts.
-    """
+    """Return a revision as a version; ``seen``: when its writer could first see others' texts."""
     return TextVersion(
         key=str(revision.number),
         name=_("Revision %d") % revision.number,

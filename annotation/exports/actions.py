@@ -81,10 +81,7 @@ def request_exports(
     options: ExportOptions,
     actor: User,
 ) -> list[ExportFile]:
-    """Request a set of files; without a snapshot, from the newest one after an update.
-
-    Raises ExportNotPossible.
-    """
+    """Request files, by default from the newest snapshot, updated; raises ExportNotPossible."""
     snapshot = snapshot or current_snapshot(label_round=label_round)
     check_labels(label_round, snapshot, contents)
     return request_files(

@@ -126,10 +126,7 @@ class ReferenceKeyPoint(models.Model):
 
 
 class KeyPointMatch(models.Model):
-    """Label of an argument and a reference key point: match or no match.
-
-    No row means undecided.
-    """
+    """Label of an argument and a reference key point: match or not; undecided has no row."""
 
     argument = models.ForeignKey(
         CellArgument, models.CASCADE, related_name="matches", db_index=False

@@ -32,10 +32,7 @@ TEXTS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("texts.json").
 
 
 def answer_text(system: str, scenario: int, pair: Sequence[str], aspects: list[Aspect]) -> str:
-    """Write the answer of an invented system.
-
-    A is thorough, B leaves things out, C repeats itself.
-    """
+    """Write an invented system's answer: A is thorough, B leaves things out, C repeats itself."""
     points = aspects[:2] if system == SYSTEMS[1] else aspects
     is_thorough = system == SYSTEMS[0]
     lines = [

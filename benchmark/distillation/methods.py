@@ -136,10 +136,7 @@ def chat_record(
 
 
 def _means(sheets: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
-    """Return one row per answer with mean totals of people and judges.
-
-    Replicates are averaged first.
-    """
+    """Return a row per answer with mean totals of people and judges, over averaged replicates."""
     import pandas as pd
 
     known = sheets[sheets["total"].notna()]

@@ -166,10 +166,7 @@ def attacks_of(run: Run, probes: Sequence[ProbeResult]) -> list[Attack]:
 
 
 def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str, float]]:
-    """Map (answer, replicate) to the points of the plain answer.
-
-    Answers without points are absent.
-    """
+    """Map (answer, replicate) to the points of the plain answer, where it has points."""
     answers = {probe.answer_id for probe in probes}
     sheets = ScoreSheet.objects.filter(run=run, answer__in=answers, call__isnull=False, reason="")
     parts = JudgementPart.objects.filter(run=run, answer__in=answers, reason="")
@@ -181,10 +178,7 @@ def plain_totals(run: Run, probes: Sequence[ProbeResult]) -> dict[Key, dict[str,
 
 
 def plain_of(probe: ProbeResult, plain: Mapping[Key, Mapping[str, float]]) -> float | None:
-    """Return the plain answer's points for the criteria of the probe.
-
-    None if they are incomplete.
-    """
+    """Return the plain answer's points for the probe's criteria; None if incomplete."""
     points = plain.get((probe.answer_id, probe.replicate))
     if points is None or not probe.points or not probe.points.keys() <= points.keys():
         return None

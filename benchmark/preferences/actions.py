@@ -320,10 +320,7 @@ def _answers(study: Study, plan: PreferencePlan) -> QuerySet[Answer]:
 
 
 def _candidates(study: Study, plan: PreferencePlan) -> list[Candidate]:
-    """Return the candidate answers.
-
-    Pairs share a question and, unless mixed, scenario and condition.
-    """
+    """Return candidates: pairs share a question and, unless mixed, scenario and condition."""
     same = ("question",) if plan.is_mixed else ("question", "scenario", "condition")
     rows = _answers(study, plan).values_list("pk", "system__name", *same)
     return [

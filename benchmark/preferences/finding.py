@@ -58,10 +58,7 @@ def _by_judge(results: Results, choice: VerdictSource) -> list[str]:
 
 
 def level_with_first(ranking: PreferenceRanking) -> list[str]:
-    """Return the systems that the tests do not separate from the first.
-
-    Pairs are in board order.
-    """
+    """Return the systems that tests do not separate from the first; pairs are in board order."""
     n = len(ranking.standings)
     return [pair.second for pair in ranking.pairs[: n - 1] if not pair.is_separable]
 

@@ -307,10 +307,7 @@ RANKING = (
 
 
 def ranking_table(results: Results) -> TableData:
-    """Return one row per system, ranked ones first.
-
-    Systems without a strength follow with the reason.
-    """
+    """Return a row per system, ranked ones first, then those without a strength and the reason."""
     points, unranked = _points(results), results.ranking.strengths.unranked
     rows: list[tuple[Any, ...]] = [
         (standing, standing.system, points.get(standing.system), None)

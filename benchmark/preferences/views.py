@@ -405,10 +405,7 @@ def pair_judgements(sheets: Iterable[PreferenceSheet]) -> dict[int, PairJudgemen
 
 
 def totals_of(judgements: Iterable[PairJudgement]) -> Counter[str]:
-    """Count pairs by the orders read, and correct controls.
-
-    Orders are both (alike or not), one or none.
-    """
+    """Count pairs by the orders read (both, alike or not, one or none) and correct controls."""
     totals: Counter[str] = Counter()
     for judgement in judgements:
         n = len(judgement.said)

@@ -86,9 +86,6 @@ def save_rubric(
 
 
 def default_rubric(study: Study, actor: User | None = None) -> RubricVersion:
-    """Return the newest version of the CompQA rubric.
-
-    Without one, the built-in text is stored as version 1.
-    """
+    """Return the newest CompQA rubric; without one, the built-in text is stored as version 1."""
     newest = study.rubric_versions.filter(name=COMPQA.name).order_by("-number").first()
     return newest or save_rubric(study=study, rubric=COMPQA, actor=actor)

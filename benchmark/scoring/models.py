@@ -31,10 +31,7 @@ class ScoringRound(Round):
 
 
 class ScoringItem(Item):
-    """One answer of a round.
-
-    ``key_points`` is {criterion: points}, ``key_notes`` gives reasons.
-    """
+    """One answer of a round; ``key_points`` is {criterion: points}, ``key_notes`` has reasons."""
 
     round = models.ForeignKey(ScoringRound, models.CASCADE, related_name="items", db_index=False)
     answer = models.ForeignKey("annotation.Answer", models.PROTECT, related_name="scoring_items")

@@ -117,10 +117,7 @@ def hints_of(sheet: ScoreSheet) -> dict[str, Hint]:
 
 
 def answer_shown(sheet: ScoreSheet) -> tuple[list[Piece], list[ArgumentBeside]]:
-    """Return the text in pieces and the arguments of its list.
-
-    The list is empty if the round hides arguments.
-    """
+    """Return the text in pieces and the arguments of its list; empty if the round hides them."""
     shows = sheet.round is not None and sheet.round.shows_arguments
     entries = listed_arguments(sheet.answer) if shows else []
     pieces = split_citations(sheet.answer.text, {entry.number for entry in entries})
@@ -147,10 +144,7 @@ def _criterion_text(content: ScoreContent, key: str) -> str:
 
 
 def _form_context(sheet: ScoreSheet, content: ScoreContent) -> dict[str, Any]:
-    """Return the data the form may show: texts and rubric.
-
-    System, scenario, file and other sheets are hidden.
-    """
+    """Return the form's texts and rubric, but no system, scenario, file or other sheets."""
     hints = hints_of(sheet)
     is_open = is_changeable(sheet)
     groups = form_groups(sheet.rubric.rubric, content, hints, is_open=is_open)

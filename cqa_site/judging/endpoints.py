@@ -157,10 +157,7 @@ class _Question:
 
 
 async def _token_limit(ask: _Question) -> tuple[ChatReply, EndpointFinding]:
-    """Return the first reply and the working name of the token limit.
-
-    Raises if all are refused.
-    """
+    """Return the first reply and the token limit's working name; raises if all are refused."""
     ignored: tuple[ChatReply, EndpointFinding] | None = None
     refusals: list[CallFailed] = []
     for name in TOKEN_LIMITS:

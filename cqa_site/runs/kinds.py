@@ -89,10 +89,7 @@ class PreviewTargets:
 
 @dataclass(frozen=True, slots=True)
 class RequestItem:
-    """One item of a request.
-
-    ``value`` is the reading of its reply, ``reason`` the reason for a missing value.
-    """
+    """One item of a request, with ``value`` read from its reply, or the ``reason`` for none."""
 
     text: str
     context: str

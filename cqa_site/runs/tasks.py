@@ -10,10 +10,7 @@ from .carrying import clients, worker
 
 @shared_task(ignore_result=True, acks_late=False, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def wake() -> int:
-    """Run due jobs and calls for up to 50 seconds each.
-
-    Workers also do so without this message.
-    """
+    """Run due jobs and calls for up to 50 seconds each, as workers do without this message."""
     count = jobs.drain() + clients.tend() + worker.drain_runs()
     worker.carry_on()
     return count

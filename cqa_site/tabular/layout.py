@@ -125,10 +125,7 @@ _NAMED_QUESTION = re.compile(r"([A-Za-z]\w{0,40}(?:\[\w{1,40}\])*)\. (\S.*)", re
 
 @dataclass(frozen=True)
 class FileLayout:
-    """The layout of a file.
-
-    ``header`` and ``below`` count records: the header row, and rows under it.
-    """
+    """Layout of a file; ``header`` and ``below`` count records: its row, and those under it."""
 
     header: int
     below: int

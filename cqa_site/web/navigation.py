@@ -123,10 +123,7 @@ _SOURCES: list[Source] = []
 
 
 def add_entries(source: Source) -> None:
-    """Register menu entries; call it in an app's ``ready()``.
-
-    They are read at the first request.
-    """
+    """Register menu entries, in an app's ``ready()``: they are read at the first request."""
     _SOURCES.append(source)
     entries.cache_clear()
 

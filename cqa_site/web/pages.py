@@ -118,10 +118,7 @@ Sent = TypeVar("Sent", bound=HttpResponseBase)
 
 
 def attachment(path: Path, *, name: str, content_type: str) -> FileResponse:
-    """Stream a file to save as ``name`` (RFC 6266).
-
-    Browsers may neither run it nor guess its type.
-    """
+    """Stream a file to save as ``name`` (RFC 6266); browsers neither run it nor guess its type."""
     return guarded(
         FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type=content_type)
     )

@@ -157,10 +157,7 @@ class TableData:
         object.__setattr__(self, "numeric", numeric)
 
     def to_csv(self) -> bytes:
-        """Return UTF-8 with full precision.
-
-        Formulas are defused, caption and note are left out.
-        """
+        """Return UTF-8 with full precision and defused formulas, without caption and note."""
         file = io.BytesIO()
         write_csv(file, self.columns, self.rows)
         return file.getvalue()

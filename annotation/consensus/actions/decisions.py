@@ -150,10 +150,7 @@ def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
 def queue(
     label_round: LabelRound, *, rater: Rater | None, undecided_only: bool = True
 ) -> QuerySet[FinalLabel]:
-    """Return the rater's remaining arguments.
-
-    ``undecided_only`` omits decided and adopted ones.
-    """
+    """Return the rater's remaining arguments; ``undecided_only`` omits decided or adopted ones."""
     decided = _decisions_in_force(label_round).filter(argument=OuterRef("argument"))
     if undecided_only:
         return disputed(label_round).filter(~Exists(decided), adopted_label__isnull=True)

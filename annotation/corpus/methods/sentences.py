@@ -140,10 +140,7 @@ def split_sentence(text: str, object1: str, object2: str) -> list[SentencePart]:
 
 
 def _occurrences(text: str, object1: str, object2: str) -> list[tuple[int, int, int]]:
-    """Return start, stop and mark of every name.
-
-    Longer names take precedence over shorter ones.
-    """
+    """Return start, stop and mark of every name; longer names take precedence."""
     named = [(name.split(), mark) for name, mark in ((object1, 1), (object2, 2)) if name.strip()]
     named.sort(key=lambda entry: -len(" ".join(entry[0])))
     is_taken = bytearray(len(text))

@@ -125,10 +125,7 @@ INTERVALS = lazy(
 
 
 def measures_of(mode: str, groups: Sequence[GroupFigures] = ()) -> dict[str, Measure]:
-    """Return the measures of a mode that any group has.
-
-    Coherence is per citation or per answer.
-    """
+    """Return the measures of a mode that any group has; coherence is per citation or answer."""
     every = MEASURES | ({COHERENCE: COHERENCE_OF_TEXTS} if mode == "paper" else {})
     has = {name for group in groups for name in every if group.measures[name].value is not None}
     return {name: measure for name, measure in every.items() if name in has or not groups}

@@ -232,10 +232,7 @@ def _said(reply: Reply) -> str:
 
 
 def condition_of_run(run: Run) -> Condition:
-    """Return the current condition of a run's answers.
-
-    A correction may have changed parameters.
-    """
+    """Return the current condition of a run's answers; corrections may have changed parameters."""
     target = run.spec["target"]
     return condition(
         run.study,

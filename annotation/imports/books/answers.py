@@ -374,10 +374,7 @@ class AnswerBook:
         )
 
     def _condition(self, scenario: int) -> int:
-        """Return the condition of a scenario, the only part a file states.
-
-        Created when writing.
-        """
+        """Return the condition of a scenario, all a file states; created when writing."""
         if scenario not in self._conditions:
             self._conditions[scenario] = condition(self.work.study, scenario=scenario).pk
         return self._conditions[scenario]

@@ -201,10 +201,7 @@ def target_of(
 def chosen_arguments(
     study: Study, target: dict[str, Any], seed: int
 ) -> tuple[Sequence[int], Sequence[int]]:
-    """Return arguments with their comparisons, in the order of the requests.
-
-    Blank sentences are left out.
-    """
+    """Return arguments that are not blank, with comparisons, in the order of the requests."""
     label_round = label_rounds_of(study).get(public_id=target["label_round"])
     rows = study.arguments.filter(items__round=label_round).exclude(text__regex=r"^\s*$")
     final = label_round.final_labels.filter(label__isnull=False).values("argument")
@@ -338,10 +335,7 @@ def _arguments(study: Study) -> QuerySet[Argument]:
 def _relevance(
     study: Study, version: PromptVersion, argument: Argument
 ) -> tuple[Run, list[Argument]]:
-    """Return a sample run on the newest scale.
-
-    A batch prompt also gets the following sentences.
-    """
+    """Return a sample run on the newest scale; a batch prompt also gets the next sentences."""
     arguments = [argument]
     if version.kind == BATCH:
         same = _arguments(study).filter(comparison=argument.comparison_id, pk__gte=argument.pk)

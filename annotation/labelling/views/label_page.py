@@ -100,10 +100,7 @@ def render_label(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page.
-
-    ``context`` and ``page`` are its specific values for template and script.
-    """
+    """Render the page; ``context`` and ``page`` are its own values for template and script."""
     current, label_round, far = state.current, state.label_round, state.far
     is_change = current is not None and current.state in DONE
     for_script = {

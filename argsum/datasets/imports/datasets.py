@@ -146,10 +146,7 @@ PIECE = 2_000
 
 
 def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) -> None:
-    """Add new rows; with ``update`` also replace differing values.
-
-    The caller holds the transaction.
-    """
+    """Add new rows, with ``update`` replace differing values; the caller holds the transaction."""
     arguments = _add(cell, CellArgument, raw.arguments, change.new_arguments)
     arguments |= change.argument_keys
     key_points = _add(cell, ReferenceKeyPoint, raw.key_points, change.new_key_points)

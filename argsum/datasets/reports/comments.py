@@ -127,10 +127,7 @@ def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
 
 
 def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
-    """Add ``comments`` to each argument: the number of comments with it.
-
-    Counts shown rows only.
-    """
+    """Add ``comments`` to each argument: the number of shown comments with it."""
     links = CommentStatement.objects.filter(argument=OuterRef("pk")).order_by()
     number = links.values("argument").annotate(n=Count("comment", distinct=True)).values("n")
     return arguments.annotate(comments=Coalesce(Subquery(number), 0))

@@ -181,10 +181,7 @@ def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
 
 @transaction.atomic
 def cancel_system(*, run: SystemRun, actor: User) -> None:
-    """Cancel a run; stored sets stay, and a writing language model pauses.
-
-    Raises `SystemRunRefused`.
-    """
+    """Cancel a run, keep its sets, pause a writing language model; raises `SystemRunRefused`."""
     if run.writing is not None:
         # Storing a reply for the run locks in this order, too.
         with locked_gate(run.writing.endpoint), suppress(RunRefused):

@@ -267,10 +267,7 @@ def prevalence_chart(sides: Sequence[StanceSide], size: str) -> vega.Spec:
 def _belongings(
     summary_set: SummarySet, least: float
 ) -> tuple[Mapping[int, list[MatchedArgument]], list[MatchedArgument]]:
-    """Map each key point position to its arguments, best first.
-
-    Also return the unassigned ones.
-    """
+    """Map each key point position to its arguments, best first; also return unassigned ones."""
     rows = CellArgument.objects.in_bulk(summary_set.arguments)
     assigned = summary_set.assigned or [-1] * len(summary_set.arguments)
     scores = summary_set.scores or [None] * len(summary_set.arguments)

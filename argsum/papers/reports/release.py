@@ -334,10 +334,7 @@ MARKS_COUNT = "also: repeated marks end one sentence, dots before a capital lett
 
 
 def debate_counts(release: KeyPointRelease) -> Iterator[tuple[Key, ReproducedValue]]:
-    """Yield arguments after each step, by the paper's rules and ours.
-
-    Nothing without the files.
-    """
+    """Yield arguments after each step, by the paper's rules and ours; nothing without files."""
     rows = release.debate_rows
     if not rows:
         return

@@ -64,10 +64,7 @@ _TOPICS = {"Routine": "vaccination", "Social": "media", "The USA": "USA"}
 
 
 def clusters(release: KeyPointRelease) -> Rows:
-    """Yield the best stored clustering of every cell: index, share and seconds.
-
-    Missing files are skipped.
-    """
+    """Yield index, share and seconds of each cell's best stored clustering; skip missing files."""
     for data, cells in (("ArgKP21", release.test_cells), ("Debate", release.debate_cells)):
         for system, clustering in (names.CLUSTERED | names.FURTHER).items():
             path = release.folder / CLUSTERINGS / f"{_PREFIXES[data]}{clustering}.json"

@@ -112,10 +112,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnAgreement:
-    """Agreement of two raters.
-
-    Bias is first minus second in points, leniency is bias / maximum.
-    """
+    """Agreement of two raters: bias is first minus second in points, leniency bias / maximum."""
 
     n: int
     n_questions: int
@@ -162,10 +159,7 @@ class SystemAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class BlandAltmanPlot:
-    """Plot of totals.
-
-    ``points`` are mean, difference and number of answers on a grid of ``step``.
-    """
+    """Plot of totals; ``points``: mean, difference, number of answers on a grid of ``step``."""
 
     bias: AgreementFigure
     lower: AgreementFigure

@@ -1,7 +1,4 @@
-"""Agreement of people and judges for a table of sheets.
-
-It is stored in `BoardSnapshot.figures`.
-"""
+"""Agreement of people and judges for a table of sheets, stored in `BoardSnapshot.figures`."""
 
 from __future__ import annotations
 

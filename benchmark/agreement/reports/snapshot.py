@@ -160,10 +160,7 @@ NOBODY = ""
 
 @dataclass(frozen=True)
 class ScoreSelection:
-    """Selected raters and column.
-
-    With `points` and `others` only the answers with these points.
-    """
+    """Selected raters and column; with `points` and `others` only answers with these points."""
 
     rater: str
     other: str

@@ -65,10 +65,7 @@ def measure_value(agreement: ColumnAgreement, measure: str) -> float | None:
 
 
 def figure_of(figures: Alphas | ColumnAgreement, measure: str) -> AgreementFigure:
-    """Return a measure's figure with an interval.
-
-    The measure is ``bias`` or any of `MEASURES` except ``exact``.
-    """
+    """Return a figure with an interval: ``bias`` or any of `MEASURES` except ``exact``."""
     figure: AgreementFigure = getattr(figures, measure)
     return figure
 

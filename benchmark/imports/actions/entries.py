@@ -209,10 +209,7 @@ RATER = "consolidated"
 
 
 def read_human_table(source: ImportSource) -> Iterator[Line]:
-    """Read one sheet per row, linked by the letters of its answer.
-
-    Rows without an answer are rejected.
-    """
+    """Read one sheet per row, linked by the letters of its answer; reject rows without one."""
     rubric = chosen_rubric(source.study, source.options)
     scores: list[HumanScore] = []
     for record in read_human_scores(source.path, rubric.rubric, name=source.name):

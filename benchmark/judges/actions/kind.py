@@ -229,10 +229,7 @@ class ScoringKind:
         return ReplyReading.unscored(judgement.reading, judgement)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one sheet per answer and replicate.
-
-        Probes are stored apart because no mean includes them.
-        """
+        """Store one sheet per answer and replicate, and probes apart: no mean includes them."""
         store_ended(run, ended)
 
     def values(self, run: Run) -> dict[str, int]:

@@ -345,10 +345,7 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
 def _canaries(
     study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int], groups: int
 ) -> list[ScoringCallKey]:
-    """Return attacks built on some judged answers.
-
-    In group-by-group runs they cover only the weightiest group.
-    """
+    """Return attacks built on some judged answers; group by group only on the weightiest."""
     count = canary_count(len(keys), target["canaries"])
     if not count:
         return []
@@ -367,10 +364,7 @@ def _weightiest(rubric: Rubric) -> int:
 
 
 def _swapped(study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int]) -> list[int]:
-    """Return the answers to repeat with swapped objects.
-
-    Questions with their own wording cannot be swapped.
-    """
+    """Return the answers to repeat with swapped objects; a question's own wording prevents it."""
     if not target["swap"]:
         return []
     own = Answer.objects.filter(study=study).exclude(question__wording="")

@@ -352,10 +352,7 @@ def _of_columns(values: FloatArray, options: BoardOptions, highest: float) -> Bo
 def _interval(
     value: float, added: FloatArray, fewest: int, options: BoardOptions
 ) -> BoundsOrReason:
-    """Return the interval of a figure from each question's contribution.
-
-    Contributions sum to 0.
-    """
+    """Return the interval of a figure from each question's contribution; these sum to 0."""
     if not RULES["mean"].allows(fewest):
         return BoundsOrReason(reason=TOO_FEW_QUESTIONS.format(RULES["mean"].least))
     single = (value + len(added) * added)[:, None]

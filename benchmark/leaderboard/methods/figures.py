@@ -1,7 +1,4 @@
-"""Contents of a leaderboard as stored in a snapshot.
-
-Imports nothing, so that pages can name the classes.
-"""
+"""Contents of a leaderboard as stored in a snapshot; imports nothing, so pages can name them."""
 
 from __future__ import annotations
 

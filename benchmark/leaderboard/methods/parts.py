@@ -155,10 +155,7 @@ def distributions(
 
 
 def people_beside_judges(scored: ScoreArrays) -> tuple[HumanComparison, ...]:
-    """Return the means of people and each judge by system and scenario.
-
-    They cover the answers both scored.
-    """
+    """Return people's and each judge's means by system and scenario, over answers both scored."""
     if PEOPLE not in scored.judges:
         return ()
     n = int(scored.answer.max(initial=-1)) + 1

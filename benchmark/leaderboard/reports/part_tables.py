@@ -244,10 +244,7 @@ class SystemPair:
 
 
 def pair_of(board: ScoreBoard, judge: str, system: int, other: int) -> SystemPair | None:
-    """Return the paired difference of two ranked systems, the better one first.
-
-    None without ranks.
-    """
+    """Return the paired difference of two ranked systems, the better first; None without ranks."""
     ranking = ranking_of(board, judge)
     pairs = enumerate(ranking.pairs.rows())
     place, pair = next(

@@ -224,10 +224,7 @@ def board_figures(
 
 
 def without_bounds(board: dict[str, Any]) -> dict[str, Any]:
-    """Return a stored board without the bounds of part and scenario means.
-
-    These means are stored as lists.
-    """
+    """Return a stored board without bounds of part and scenario means, stored as lists."""
     parts = {
         judge: {name: [mean[:2] for mean in means] for name, means in own.items()}
         for judge, own in board["parts"].items()

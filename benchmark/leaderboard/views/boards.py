@@ -231,10 +231,7 @@ def _filters_context(board_view: BoardView) -> dict[str, Any]:
 
 
 def _several_conditions(recipe: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the conditions to choose from.
-
-    None are offered if each is a scenario, which has its own filter.
-    """
+    """Return the conditions to choose from; none if each is a scenario, which has a filter."""
     conditions = recipe.get("conditions", [])
     scenarios = {condition["scenario"] for condition in conditions}
     return conditions if len(conditions) > len(scenarios) else []

@@ -351,10 +351,7 @@ def _leaderboard(board_view: BoardView, board: ScoreBoard) -> Board:
 
 
 def _as_shown(figure: Figure, recipe: dict[str, Any]) -> Figure:
-    """Return a figure in page form.
-
-    Criteria become rows with names, because they are too many for columns.
-    """
+    """Return a figure in page form; criteria, too many for columns, become rows with names."""
     table = joined(figure.table)
     if figure.slug not in ("groups", "criteria") or not isinstance(table, PageTable):
         return figure

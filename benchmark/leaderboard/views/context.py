@@ -97,10 +97,7 @@ class BoardView:
 
     @property
     def files(self) -> Files:
-        """Download addresses of its figures.
-
-        On a public page they contain no key of the study or a person.
-        """
+        """Download addresses of its figures; public ones hold no key of study or person."""
         snapshot, _board = self.found
         if self.is_public:
             paper = f"&recipe={PAPER}" if self.is_paper else ""

@@ -114,10 +114,7 @@ def jobs_of(folder: Path, rubric: str = "") -> Iterator[Job]:
 
 
 def own_sheets_options(path: Path, rubric: str = "") -> dict[str, Any]:
-    """Return the import options for a person's individual sheets.
-
-    The file name identifies the person.
-    """
+    """Return the import options for individual sheets; the file name identifies the person."""
     mapping = guess_columns(preview(path, name=path.name).columns, COMPQA)
     # Of no use: the column is 0 where the row was not scored.
     mapping.pop("total", None)

@@ -49,10 +49,7 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPair:
-    """Two answers to one question, and the side of each.
-
-    ``why`` is `LINKS` or `UNCERTAIN`; raters never learn it.
-    """
+    """Two answers to one question, by side; raters never learn ``why``: `LINKS` or `UNCERTAIN`."""
 
     question: Key
     left: Key
@@ -171,10 +168,7 @@ class _Design:
         self.covariance = np.linalg.inv(self.laplacian + 1 / n).astype(float)
 
     def best(self) -> tuple[int, int] | None:
-        """Return the two systems with the most informative comparison.
-
-        None if no answers are left.
-        """
+        """Return the two systems with the most informative comparison; None without answers."""
         open_pairs = self.answers.open_pairs
         if self.covariance is None or not open_pairs.any():
             return None

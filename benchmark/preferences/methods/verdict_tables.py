@@ -156,10 +156,7 @@ class PairCounts:
 
 
 def _places(column: pd.Series, names: tuple[Any, ...]) -> IntArray:
-    """Return each value's place among the names.
-
-    For few rows this is much faster than a pandas map.
-    """
+    """Return each value's place among the names; for few rows much faster than a pandas map."""
     places = {name: place for place, name in enumerate(names)}
     return np.array([places[value] for value in column.tolist()], dtype=np.int64)
 

@@ -158,10 +158,7 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
 
 
 def _with_conditions(table: pd.DataFrame) -> pd.DataFrame:
-    """Replace each answer's condition by its public id and name.
-
-    Add ``is_plain``, 1 if nothing in it deviates.
-    """
+    """Replace each condition by its public id and name; ``is_plain`` is 1 if nothing deviates."""
     keys = [int(key) for key in table["condition_id"].unique()]
     known = Condition.objects.in_bulk(keys)
     named = {

@@ -225,10 +225,7 @@ log = logging.getLogger(__name__)
 
 
 def same_names(files: Iterable[File]) -> list[str]:
-    """Return names that several files share.
-
-    Rows are identified by file and position, so they would clash.
-    """
+    """Return names that several files share: rows are identified by file and position."""
     counts = Counter(file.name for file in files)
     return sorted(name for name, number in counts.items() if name and number > 1)
 
@@ -406,10 +403,7 @@ def take_group(
 
 
 def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
-    """Map values of ``taken`` to files and batches made from groups.
-
-    Discarded ones are left out.
-    """
+    """Map values of ``taken`` to files and batches made from groups, without discarded ones."""
     ids = [UUID(group["taken"]) for group in groups if "taken" in group]
     mine = {"public_id__in": ids, "study": archive.study_id}
     models = (ImportFile, ImportBatch) if ids else ()

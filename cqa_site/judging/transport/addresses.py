@@ -36,10 +36,7 @@ _FORMS = "write 127.0.0.1:8931, 10.0.0.0/24:8000 or [fd00::/8]:8000"
 
 
 class NotAnAllowList(ValueError):
-    """Raised for a text that is not a list of networks and ports.
-
-    It names the entry and the reason.
-    """
+    """Raised for a text that is no list of networks and ports; says which entry and why."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,10 +93,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Notify the person and the log that a sign-in method changed.
-
-        All such changes pass here.
-        """
+        """Notify the person and the log of any change to sign-in methods."""
         record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
         try:
             super().send_notification_mail(template_prefix, user, context, email)
@@ -144,10 +141,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return only the providers of the site's setting.
-
-        Rows of the library's table are ignored.
-        """
+        """Return only the providers of the site's setting, none from the library's table."""
         from allauth.socialaccount.adapter import _build_apps_from_settings
 
         by_provider = _build_apps_from_settings(provider=provider, client_id=client_id)

@@ -116,10 +116,7 @@ def entrances(request: HttpRequest) -> dict[str, Any]:
 
 
 def knows_passkeys(request: HttpRequest) -> bool:
-    """Whether the host supports passkeys.
-
-    A name does, a bare address such as 127.0.0.1 does not.
-    """
+    """Whether the host supports passkeys: a name does, a bare address (127.0.0.1) does not."""
     host = request.get_host().rpartition(":")[0] or request.get_host()
     try:
         ip_address(host.strip("[]"))

@@ -108,10 +108,7 @@ def _spread(values: dict[str, int], often: Dominant, share: float | None) -> str
 
 
 def _told_apart(texts: Sequence[str]) -> str:
-    """Return the problem with prose, if any: texts that are alike.
-
-    Equal lengths are no problem.
-    """
+    """Return the problem with prose, if any: texts that are alike (equal lengths are none)."""
     return "alike" if are_alike(texts) else ""
 
 

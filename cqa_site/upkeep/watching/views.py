@@ -43,10 +43,7 @@ class MetricsCollector:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Whether the request has the token.
-
-    Without a token set, allow this machine, but never in production.
-    """
+    """Whether it has the token; without one set only this machine may, not in production."""
     if token := settings.METRICS_TOKEN:
         header = request.headers.get("Authorization", "")
         return secrets.compare_digest(header.encode(), f"Bearer {token}".encode())
