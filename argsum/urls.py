@@ -14,21 +14,9 @@ from argsum.surveys import views as surveys
 from argsum.writing import views as writing
 
 urlpatterns: list = [
-    *datasets.urlpatterns,
-    *analyses.urlpatterns,
-    *points.urlpatterns,
-    *report.urlpatterns,
-    *runs.urlpatterns,
-    *sign_off.urlpatterns,
-    *voices.urlpatterns,
-    *auditing.urlpatterns,
-    *prose.urlpatterns,
-    *coding.urlpatterns,
-    *counting.urlpatterns,
-    *leaderboard.urlpatterns,
-    *scorers.urlpatterns,
-    *leaderboard_agreement.urlpatterns,
-    *keypoints.urlpatterns,
-    *surveys.urlpatterns,
-    *writing.urlpatterns,
-]
+    *datasets.urlpatterns, *analyses.urlpatterns, *points.urlpatterns, *report.urlpatterns,
+    *runs.urlpatterns, *sign_off.urlpatterns, *voices.urlpatterns, *auditing.urlpatterns,
+    *prose.urlpatterns, *coding.urlpatterns, *counting.urlpatterns, *leaderboard.urlpatterns,
+    *scorers.urlpatterns, *leaderboard_agreement.urlpatterns, *keypoints.urlpatterns,
+    *surveys.urlpatterns, *writing.urlpatterns,
+]  # fmt: skip

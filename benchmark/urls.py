@@ -9,11 +9,6 @@ from benchmark.rubrics import views as rubrics
 from benchmark.scoring import views as scoring
 
 urlpatterns = [
-    *boards.urlpatterns,
-    *agreement.urlpatterns,
-    *scoring.urlpatterns,
-    *rubrics.urlpatterns,
-    *distillation.urlpatterns,
-    *judges.urlpatterns,
-    *preferences.urlpatterns,
-]
+    *boards.urlpatterns, *agreement.urlpatterns, *scoring.urlpatterns, *rubrics.urlpatterns,
+    *distillation.urlpatterns, *judges.urlpatterns, *preferences.urlpatterns,
+]  # fmt: skip

@@ -127,13 +127,9 @@ def choices_before(
 
 
 __all__ = [
-    "argument_list",
-    "list_key",
-    "numbered_labels",
-    "numbered_texts",
-    "relevance_of",
+    "argument_list", "list_key", "numbered_labels", "numbered_texts", "relevance_of",
     "whose_labels",
-]
+]  # fmt: skip
 
 
 def list_key(numbered: Iterable[tuple[int, str]]) -> str:

@@ -39,16 +39,9 @@ class QuestionSerializer(ReadSerializer):
     class Meta:
         model = Question
         fields = [
-            "id",
-            "comparison",
-            "object1",
-            "object2",
-            "aspect",
-            "wording",
-            "text",
-            "answers",
+            "id", "comparison", "object1", "object2", "aspect", "wording", "text", "answers",
             "created_at",
-        ]
+        ]  # fmt: skip
 
 
 class AddedQuestionsSerializer(serializers.Serializer):
@@ -83,18 +76,9 @@ class ConditionSerializer(ReadSerializer):
     class Meta:
         model = Condition
         fields = [
-            "id",
-            "name",
-            "scenario",
-            "prompt",
-            "filters",
-            "wording",
-            "decoding",
-            "is_plain",
-            "sha256",
-            "answers",
-            "created_at",
-        ]
+            "id", "name", "scenario", "prompt", "filters", "wording", "decoding", "is_plain",
+            "sha256", "answers", "created_at",
+        ]  # fmt: skip
 
 
 class AnswerSerializer(ReadSerializer):
@@ -122,27 +106,10 @@ class AnswerSerializer(ReadSerializer):
     class Meta:
         model = Answer
         fields = [
-            "id",
-            "question",
-            "system",
-            "system_name",
-            "scenario",
-            "condition",
-            "condition_name",
-            "choice",
-            "text",
-            "text_sha256",
-            "argument_list",
-            "source",
-            "position",
-            "run",
-            "call",
-            "prompt",
-            "revision",
-            "edited_from",
-            "model",
-            "created_at",
-        ]
+            "id", "question", "system", "system_name", "scenario", "condition", "condition_name",
+            "choice", "text", "text_sha256", "argument_list", "source", "position", "run", "call",
+            "prompt", "revision", "edited_from", "model", "created_at",
+        ]  # fmt: skip
 
 
 class NumberedArgumentSerializer(serializers.Serializer):

@@ -59,23 +59,10 @@ class VoteSerializer(ReadSerializer):
     class Meta:
         model = Assignment
         fields = [
-            "id",
-            "item_id",
-            "argument",
-            "control_label",
-            "rater",
-            "state",
-            "label",
-            "is_counted",
-            "is_extra",
-            "skip_reason",
-            "is_flagged",
-            "comment",
-            "block",
-            "position",
-            "answered_at",
+            "id", "item_id", "argument", "control_label", "rater", "state", "label", "is_counted",
+            "is_extra", "skip_reason", "is_flagged", "comment", "block", "position", "answered_at",
             "active_ms",
-        ]
+        ]  # fmt: skip
 
 
 class FinalLabelSerializer(SentenceSerializer):
@@ -99,15 +86,9 @@ class AdjudicationSerializer(SentenceSerializer):
     class Meta:
         model = Adjudication
         fields = [
-            *SentenceSerializer.Meta.fields,
-            "rater",
-            "label",
-            "comment",
-            "source",
-            "created_at",
-            "superseded_at",
-            "is_undone",
-        ]
+            *SentenceSerializer.Meta.fields, "rater", "label", "comment", "source", "created_at",
+            "superseded_at", "is_undone",
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -122,15 +103,9 @@ class AdoptionSerializer(ReadSerializer):
     class Meta:
         model = Adoption
         fields = [
-            "id",
-            "label_round",
-            "label_round_name",
-            "rater",
-            "rater_name",
-            "only_tied",
-            "created_at",
-            "withdrawn_at",
-        ]
+            "id", "label_round", "label_round_name", "rater", "rater_name", "only_tied",
+            "created_at", "withdrawn_at",
+        ]  # fmt: skip
 
 
 class AdoptionPreviewSerializer(serializers.Serializer):

@@ -254,22 +254,10 @@ def label_source(study: Study) -> LabelRound | None:
 
 
 FINAL_PATHS = (
-    "argument__comparison__object1",
-    "argument__comparison__object2",
-    "argument__text",
-    "label",
-    "provenance",
-    "majority_label",
-    "dawid_skene_label",
-    "mace_label",
-    "expert_label",
-    "adopted_label",
-    "adjudicated_label",
-    "votes",
-    "pattern",
-    "is_tied",
-    "spread",
-)
+    "argument__comparison__object1", "argument__comparison__object2", "argument__text", "label",
+    "provenance", "majority_label", "dawid_skene_label", "mace_label", "expert_label",
+    "adopted_label", "adjudicated_label", "votes", "pattern", "is_tied", "spread",
+)  # fmt: skip
 
 
 # How arguments are distributed over the labels of a scale, in a sentence.

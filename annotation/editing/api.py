@@ -53,18 +53,9 @@ class EditingTaskSerializer(ReadSerializer):
     class Meta:
         model = EditingSheet
         fields = [
-            "id",
-            "editor",
-            "answer",
-            "is_calibration",
-            "position",
-            "state",
-            "draft_version",
-            "draft_saved_at",
-            "revisions",
-            "active_seconds",
-            "submitted_at",
-        ]
+            "id", "editor", "answer", "is_calibration", "position", "state", "draft_version",
+            "draft_saved_at", "revisions", "active_seconds", "submitted_at",
+        ]  # fmt: skip
 
 
 class EditingTaskDetailSerializer(EditingTaskSerializer):
@@ -99,21 +90,9 @@ class RevisionSerializer(ReadSerializer):
     class Meta:
         model = Revision
         fields = [
-            "id",
-            "task",
-            "editor",
-            "answer",
-            "is_calibration",
-            "number",
-            "text",
-            "text_sha256",
-            "reasons",
-            "comment",
-            "checks",
-            "active_seconds",
-            "is_after_closing",
-            "created_at",
-        ]
+            "id", "task", "editor", "answer", "is_calibration", "number", "text", "text_sha256",
+            "reasons", "comment", "checks", "active_seconds", "is_after_closing", "created_at",
+        ]  # fmt: skip
 
 
 class RoundCommentSerializer(ReadSerializer):

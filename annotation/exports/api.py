@@ -30,17 +30,9 @@ class ExportSerializer(ReadSerializer):
     class Meta:
         model = ExportFile
         fields = [
-            "id",
-            "snapshot",
-            "content",
-            "format",
-            "rows",
-            "size",
-            "sha256",
-            "job",
-            "created_at",
+            "id", "snapshot", "content", "format", "rows", "size", "sha256", "job", "created_at",
             "finished_at",
-        ]
+        ]  # fmt: skip
 
 
 class ExportInput(Input):

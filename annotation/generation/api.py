@@ -117,17 +117,9 @@ class LaunchSerializer(ReadSerializer):
     class Meta:
         model = GenerationLaunch
         fields = [
-            "id",
-            "number",
-            "name",
-            "cap_micro",
-            "spent_micro",
-            "folded",
-            "joined",
-            "refused",
-            "runs",
-            "created_at",
-        ]
+            "id", "number", "name", "cap_micro", "spent_micro", "folded", "joined", "refused",
+            "runs", "created_at",
+        ]  # fmt: skip
         read_only_fields = fields
 
 

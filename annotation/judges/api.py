@@ -48,14 +48,9 @@ class JudgeLabelSerializer(SentenceSerializer):
     class Meta:
         model = JudgeLabel
         fields = [
-            *SentenceSerializer.Meta.fields,
-            "replicate",
-            "label",
-            "reason",
-            "rationale",
-            "call",
+            *SentenceSerializer.Meta.fields, "replicate", "label", "reason", "rationale", "call",
             "at",
-        ]
+        ]  # fmt: skip
         read_only_fields = fields
 
 

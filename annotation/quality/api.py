@@ -46,18 +46,9 @@ class RaterSerializer(SkipsSerializer, ReadSerializer):
     class Meta:
         model = Rater
         fields = [
-            "id",
-            "pseudonym",
-            "kind",
-            "votes",
-            "control_votes",
-            "control_correct",
-            "is_excluded",
-            "exclusion_reason",
-            "skipped",
-            "skipped_share",
-            "is_skipping",
-        ]
+            "id", "pseudonym", "kind", "votes", "control_votes", "control_correct", "is_excluded",
+            "exclusion_reason", "skipped", "skipped_share", "is_skipping",
+        ]  # fmt: skip
 
 
 class AnnotatorSerializer(SkipsSerializer):

@@ -58,14 +58,9 @@ class AuditItemSerializer(ItemSerializer):
     class Meta:
         model = AuditItem
         fields = [
-            *ItemSerializer.Meta.fields,
-            "key_point",
-            "text",
-            "comment",
-            "statement",
-            "band",
+            *ItemSerializer.Meta.fields, "key_point", "text", "comment", "statement", "band",
             "probability",
-        ]
+        ]  # fmt: skip
 
 
 class AuditorSerializer(PersonSerializer):
@@ -89,21 +84,9 @@ class AuditSheetSerializer(ReadSerializer):
     class Meta:
         model = AuditSheet
         fields = [
-            "id",
-            "audit_round",
-            "rater",
-            "key_point",
-            "text",
-            "comment",
-            "band",
-            "replicate",
-            "state",
-            "is_extra",
-            "is_example",
-            "known",
-            "answer",
-            "submitted_at",
-        ]
+            "id", "audit_round", "rater", "key_point", "text", "comment", "band", "replicate",
+            "state", "is_extra", "is_example", "known", "answer", "submitted_at",
+        ]  # fmt: skip
 
 
 ROUNDS = round_views(

@@ -98,34 +98,12 @@ class CountSheetSerializer(ReadSerializer):
     class Meta:
         model = CountSheet
         fields = [
-            "id",
-            "set",
-            "cell",
-            "system",
-            "setting",
-            "rater",
-            "counting_round",
-            "source",
-            "position",
-            "replicate",
-            "state",
-            "is_extra",
-            "is_example",
-            "known",
-            "references",
-            "summaries",
-            "covered",
-            "covered_is_typed",
-            "covered_is_unsure",
-            "unique",
-            "unique_is_typed",
-            "unique_is_unsure",
-            "coverage",
-            "redundancy",
-            "marks",
-            "comment",
+            "id", "set", "cell", "system", "setting", "rater", "counting_round", "source",
+            "position", "replicate", "state", "is_extra", "is_example", "known", "references",
+            "summaries", "covered", "covered_is_typed", "covered_is_unsure", "unique",
+            "unique_is_typed", "unique_is_unsure", "coverage", "redundancy", "marks", "comment",
             "submitted_at",
-        ]
+        ]  # fmt: skip
 
 
 ROUNDS = round_views(

@@ -150,16 +150,9 @@ class CellArgumentSerializer(ReadSerializer):
     class Meta:
         model = CellArgument
         fields = [
-            "id",
-            "position",
-            "name",
-            "text",
-            "quality",
-            "left_out",
-            "comments",
-            "matches",
+            "id", "position", "name", "text", "quality", "left_out", "comments", "matches",
             "differs",
-        ]
+        ]  # fmt: skip
 
     def get_matches(self, argument: Any) -> list[int]:
         """Return the positions of the matching key points."""
@@ -307,16 +300,9 @@ class CommentSerializer(ReadSerializer):
     class Meta:
         model = Comment
         fields = [
-            "id",
-            "position",
-            "name",
-            "text",
-            "written_on",
-            "attributes",
-            "source",
-            "created_at",
+            "id", "position", "name", "text", "written_on", "attributes", "source", "created_at",
             "statements",
-        ]
+        ]  # fmt: skip
 
 
 class CommentFilter(filters.FilterSet):

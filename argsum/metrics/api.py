@@ -31,18 +31,9 @@ class MetricScoreSerializer(serializers.ModelSerializer):
     class Meta:
         model = MetricScore
         fields = [
-            "summary_set",
-            "metric",
-            "setting",
-            "value",
-            "reason",
-            "scorer",
-            "run",
-            "source",
-            "details",
-            "seconds",
-            "at",
-        ]
+            "summary_set", "metric", "setting", "value", "reason", "scorer", "run", "source",
+            "details", "seconds", "at",
+        ]  # fmt: skip
         read_only_fields = fields
 
 

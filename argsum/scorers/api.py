@@ -51,22 +51,9 @@ class TextScorerSerializer(ReadSerializer):
     class Meta:
         model = Scorer
         fields = [
-            "id",
-            "name",
-            "task",
-            "kind",
-            "base_model",
-            "sha256",
-            "uses_topic",
-            "threshold",
-            "state",
-            "error",
-            "trained_on",
-            "dev",
-            "test",
-            "created_at",
-            "ready_at",
-        ]
+            "id", "name", "task", "kind", "base_model", "sha256", "uses_topic", "threshold",
+            "state", "error", "trained_on", "dev", "test", "created_at", "ready_at",
+        ]  # fmt: skip
 
     def get_state(self, scorer: Scorer) -> str:
         """Return the state: training, ready, failed or cancelled."""

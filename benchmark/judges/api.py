@@ -77,19 +77,9 @@ class RunSheetSerializer(ReadSerializer):
     class Meta:
         model = ScoreSheet
         fields = [
-            "id",
-            "answer",
-            "condition",
-            "replicate",
-            "state",
-            "reason",
-            "total",
-            "maximum",
-            "points",
-            "notes",
-            "call",
-            "submitted_at",
-        ]
+            "id", "answer", "condition", "replicate", "state", "reason", "total", "maximum",
+            "points", "notes", "call", "submitted_at",
+        ]  # fmt: skip
 
 
 class ProbeSerializer(serializers.ModelSerializer):
@@ -102,17 +92,9 @@ class ProbeSerializer(serializers.ModelSerializer):
     class Meta:
         model = ProbeResult
         fields = [
-            "answer",
-            "probe",
-            "name",
-            "replicate",
-            "points",
-            "total",
-            "plain",
-            "reason",
-            "obeyed",
+            "answer", "probe", "name", "replicate", "points", "total", "plain", "reason", "obeyed",
             "call",
-        ]
+        ]  # fmt: skip
         read_only_fields = fields
 
 

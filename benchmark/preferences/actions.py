@@ -182,14 +182,8 @@ def _points(study: Study) -> Mapping[int | str, float]:
 # A rater's order is made of all pairs that are left; more would make serving slow.
 MOST_PAIRS = 5_000
 SETTINGS = (
-    "name",
-    "seed",
-    "instructions",
-    "raters",
-    "asks_reason",
-    "repeat_share",
-    "lease_minutes",
-)
+    "name", "seed", "instructions", "raters", "asks_reason", "repeat_share", "lease_minutes",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

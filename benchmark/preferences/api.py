@@ -110,25 +110,10 @@ class PreferenceSheetSerializer(ReadSerializer):
     class Meta:
         model = PreferenceSheet
         fields = [
-            "id",
-            "question",
-            "first",
-            "second",
-            "rater",
-            "rater_kind",
-            "preference_round",
-            "run",
-            "replicate",
-            "state",
-            "reason",
-            "is_swapped",
-            "verdict",
-            "known",
-            "comment",
-            "is_example",
-            "is_extra",
-            "submitted_at",
-        ]
+            "id", "question", "first", "second", "rater", "rater_kind", "preference_round", "run",
+            "replicate", "state", "reason", "is_swapped", "verdict", "known", "comment",
+            "is_example", "is_extra", "submitted_at",
+        ]  # fmt: skip
 
     def get_known(self, sheet: PreferenceSheet) -> str:
         return reports.known_verdict(sheet)

@@ -29,18 +29,9 @@ class RubricSerializer(ReadSerializer):
     class Meta:
         model = RubricVersion
         fields = [
-            "id",
-            "name",
-            "number",
-            "sha256",
-            "maximum",
-            "criteria",
-            "derived_from",
-            "sheets",
-            "rounds",
-            "runs",
-            "created_at",
-        ]
+            "id", "name", "number", "sha256", "maximum", "criteria", "derived_from", "sheets",
+            "rounds", "runs", "created_at",
+        ]  # fmt: skip
 
     def get_criteria(self, version: RubricVersion) -> int:
         """Return the number of criteria."""

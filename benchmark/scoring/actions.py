@@ -247,19 +247,9 @@ class ScoringPlan:
 
 
 SETTINGS = (
-    "name",
-    "rubric",
-    "seed",
-    "instructions",
-    "overlap_share",
-    "overlap_raters",
-    "repeat_share",
-    "shows_hints",
-    "shows_arguments",
-    "pass_mark",
-    "lease_minutes",
-    "skip_share",
-)
+    "name", "rubric", "seed", "instructions", "overlap_share", "overlap_raters", "repeat_share",
+    "shows_hints", "shows_arguments", "pass_mark", "lease_minutes", "skip_share",
+)  # fmt: skip
 
 
 @transaction.atomic

@@ -90,34 +90,11 @@ class SheetSerializer(ReadSerializer):
     class Meta:
         model = ScoreSheet
         fields = [
-            "id",
-            "answer",
-            "condition",
-            "condition_name",
-            "rubric",
-            "rater",
-            "rater_kind",
-            "scoring_round",
-            "run",
-            "source",
-            "position",
-            "replicate",
-            "state",
-            "reason",
-            "total",
-            "maximum",
-            "points",
-            "unable",
-            "notes",
-            "comment",
-            "off_scale",
-            "given",
-            "is_consolidated",
-            "is_extra",
-            "known",
-            "is_example",
-            "submitted_at",
-        ]
+            "id", "answer", "condition", "condition_name", "rubric", "rater", "rater_kind",
+            "scoring_round", "run", "source", "position", "replicate", "state", "reason", "total",
+            "maximum", "points", "unable", "notes", "comment", "off_scale", "given",
+            "is_consolidated", "is_extra", "known", "is_example", "submitted_at",
+        ]  # fmt: skip
 
 
 class SheetFilter(filters.FilterSet):

@@ -107,17 +107,9 @@ class InvitationSerializer(ReadSerializer):
     class Meta:
         model = Invitation
         fields = [
-            "id",
-            "note",
-            "role",
-            "is_open",
-            "created_by",
-            "created_at",
-            "expires_at",
-            "used_at",
-            "used_by",
-            "revoked_at",
-        ]
+            "id", "note", "role", "is_open", "created_by", "created_at", "expires_at", "used_at",
+            "used_by", "revoked_at",
+        ]  # fmt: skip
 
 
 class NewInvitationSerializer(InvitationSerializer):

@@ -259,13 +259,9 @@ class GateStep:
 
 
 PAUSING = {
-    Failure.QUOTA,
-    Failure.DENIED,
-    Failure.KEY,
-    Failure.BLOCKED,
-    Failure.CERTIFICATE,
+    Failure.QUOTA, Failure.DENIED, Failure.KEY, Failure.BLOCKED, Failure.CERTIFICATE,
     Failure.PARAMETER,
-}
+}  # fmt: skip
 
 
 def after_failure(

@@ -14,20 +14,10 @@ from .extraction import ReplyNotUsable, UnscoredReason, extract_json, without_re
 
 
 __all__ = [
-    "PARSER_VERSION",
-    "LabelReading",
-    "ReplyNotUsable",
-    "UnscoredReason",
-    "WordReading",
-    "YesNoReading",
-    "extract_json",
-    "parse_batch",
-    "parse_choice",
-    "parse_prose",
-    "parse_single",
-    "parse_verdict",
-    "validate_label",
-]
+    "PARSER_VERSION", "LabelReading", "ReplyNotUsable", "UnscoredReason", "WordReading",
+    "YesNoReading", "extract_json", "parse_batch", "parse_choice", "parse_prose", "parse_single",
+    "parse_verdict", "validate_label",
+]  # fmt: skip
 
 # Increased with every change that may read a reply differently, here or in extraction.py.
 PARSER_VERSION = 2

@@ -37,16 +37,9 @@ SAMPLE = 1_000
 # Content key, tokens and price of one call: a hundred thousand of them take 4.4 MB.
 FIGURES = Struct("<32sIQ")
 COLUMNS = (
-    "public_id",
-    "subject",
-    "subject_ids",
-    "replicate",
-    "position",
-    "is_canary",
-    "content_key",
-    "tokens_estimated",
-    "reserve_micro",
-)
+    "public_id", "subject", "subject_ids", "replicate", "position", "is_canary", "content_key",
+    "tokens_estimated", "reserve_micro",
+)  # fmt: skip
 
 
 @dataclass(slots=True)

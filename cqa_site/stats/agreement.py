@@ -194,19 +194,7 @@ def _ordinal_alphas(shared: _SharedItems, pooled: FloatArray) -> FloatArray:
 
 
 __all__ = [
-    "LEVELS",
-    "PAIR_STATISTICS",
-    "Level",
-    "PairStatistic",
-    "PairwiseMatrix",
-    "coincidences",
-    "confusion",
-    "fleiss_kappa",
-    "gwet_ac",
-    "krippendorff_alpha",
-    "pairwise_agreement",
-    "pairwise_matrix",
-    "per_item_disagreement",
-    "per_label_agreement",
-    "percent_agreement",
-]
+    "LEVELS", "PAIR_STATISTICS", "Level", "PairStatistic", "PairwiseMatrix", "coincidences",
+    "confusion", "fleiss_kappa", "gwet_ac", "krippendorff_alpha", "pairwise_agreement",
+    "pairwise_matrix", "per_item_disagreement", "per_label_agreement", "percent_agreement",
+]  # fmt: skip

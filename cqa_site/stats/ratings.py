@@ -13,16 +13,9 @@ from numpy.typing import NDArray
 from cqa_site.stats.arrays import FloatArray, IntArray
 
 __all__ = [
-    "COLUMNS",
-    "DuplicateRatingError",
-    "FloatArray",
-    "IntArray",
-    "MissingColumnError",
-    "NotNumericError",
-    "Ratings",
-    "RatingsError",
-    "UnknownCategoryError",
-]
+    "COLUMNS", "DuplicateRatingError", "FloatArray", "IntArray", "MissingColumnError",
+    "NotNumericError", "Ratings", "RatingsError", "UnknownCategoryError",
+]  # fmt: skip
 
 COLUMNS = ("item", "rater", "value")
 

@@ -233,16 +233,9 @@ _ZONED = re.compile(r"(.*\d) ?([A-Z]{1,4})((?: \d{4})?)")
 _ZONES = {"UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
 _ZONES |= {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
 _MOMENTS = (
-    "%a %b %d %H:%M:%S %Y",
-    "%Y/%m/%d %H:%M:%S",
-    "%Y/%m/%d %H:%M",
-    "%Y/%m/%d",
-    "%d.%m.%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-    "%d.%m.%Y, %H:%M:%S",
-    "%d.%m.%Y, %H:%M",
-    "%d.%m.%Y",
-)
+    "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S",
+    "%d.%m.%Y %H:%M", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y",
+)  # fmt: skip
 # Under one of these an annotation tool keeps the one thing that was chosen.
 _CHOSEN = ("choices", "rating", "number", "value", "label")
 

@@ -33,24 +33,9 @@ from .segments import copied_places, repeated_places
 
 # Beginnings of words by which answers decline to choose.
 DECLINING = (
-    "subjectiv",
-    "depend",
-    "prefer",
-    "personal",
-    "individual",
-    "context",
-    "situation",
-    "var",
-    "both",
-    "neither",
-    "either",
-    "equal",
-    "tie",
-    "draw",
-    "balanced",
-    "undecided",
-    "inconclusive",
-)
+    "subjectiv", "depend", "prefer", "personal", "individual", "context", "situation", "var",
+    "both", "neither", "either", "equal", "tie", "draw", "balanced", "undecided", "inconclusive",
+)  # fmt: skip
 _ARTICLES = ("the", "a", "an")
 
 

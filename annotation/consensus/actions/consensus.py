@@ -39,14 +39,9 @@ CHUNK = 1_000
 # Between two computations that pages ask for by being looked at while votes come in.
 REST = timedelta(seconds=20)
 LABELS = (
-    "label",
-    "majority_label",
-    "dawid_skene_label",
-    "mace_label",
-    "expert_label",
-    "adopted_label",
+    "label", "majority_label", "dawid_skene_label", "mace_label", "expert_label", "adopted_label",
     "adjudicated_label",
-)
+)  # fmt: skip
 # Field of the row → column of the method's table, where the names differ.
 FACTS = {
     "provenance": "provenance",

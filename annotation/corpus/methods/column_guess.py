@@ -66,14 +66,8 @@ _PARTED = re.compile(r"(?:input|answer)\.", re.IGNORECASE)
 _RATER_COLUMN = re.compile(r"(?:rater|annotator|coder|worker|judge|expert|label|vote|r)[_ .-]?\w+")
 # Texts of other kinds of files.
 _NO_SENTENCES = (
-    "comparison",
-    "answer",
-    "answertext",
-    "summary",
-    "keypoint",
-    "question",
-    "wording",
-)
+    "comparison", "answer", "answertext", "summary", "keypoint", "question", "wording",
+)  # fmt: skip
 _LONGEST_OBJECT = 80
 # Characters, on average.
 _SHORTEST_SENTENCE = 15

@@ -146,33 +146,14 @@ CELL_READERS: Mapping[str, Callable[[Value], object]] = {
 REQUIRED_FIELDS = ("object1", "object2", "text")
 VOTE_FIELDS = ("label", "rater")
 FIELDS = (
-    *REQUIRED_FIELDS,
-    "source_url",
-    "external_id",
-    *VOTE_FIELDS,
-    "control_label",
-    "started",
-    "comment",
-    "rater_kind",
-    "state",
-    "is_extra",
-    "is_excluded",
-    "skip_reason",
-    "is_flagged",
-    "active_ms",
-    "block",
-    "position",
-)
+    *REQUIRED_FIELDS, "source_url", "external_id", *VOTE_FIELDS, "control_label", "started",
+    "comment", "rater_kind", "state", "is_extra", "is_excluded", "skip_reason", "is_flagged",
+    "active_ms", "block", "position",
+)  # fmt: skip
 # Without one of these a row is still an argument or a vote.
 OPTIONAL_FIELDS = (
-    "source_url",
-    "external_id",
-    "started",
-    "comment",
-    "active_ms",
-    "block",
-    "position",
-)
+    "source_url", "external_id", "started", "comment", "active_ms", "block", "position",
+)  # fmt: skip
 # "label:Ann" in a mapping names the column with the labels that Ann gave.
 LABELS_OF = "label:"
 _TRIMMED = ("object1", "object2", "rater")

@@ -197,15 +197,9 @@ def _stored(text: Text, mode: str, stored: Stored) -> tuple[str, str]:
 
 
 COLUMNS = [
-    "before",
-    "key",
-    "edit_distance",
-    "words_before",
-    "words_after",
-    "checks_before",
-    "checks_after",
-    "at",
-]
+    "before", "key", "edit_distance", "words_before", "words_after", "checks_before",
+    "checks_after", "at",
+]  # fmt: skip
 
 
 def drop_superseded(study: Study) -> None:

@@ -87,28 +87,11 @@ class FiguresSerializer(serializers.ModelSerializer):
     class Meta:
         model = FaithfulnessFigures
         fields = [
-            "answer",
-            "revision",
-            "system",
-            "scenario",
-            "condition",
-            "mode",
-            "segments",
-            "jaccard_text",
-            "jaccard_segment",
-            "levenshtein",
-            "similarity",
-            "precision",
-            "recall",
-            "f1",
-            "coherence",
-            "cited",
-            "out_of_range",
-            "malformed",
-            "skipped",
-            "embedding",
+            "answer", "revision", "system", "scenario", "condition", "mode", "segments",
+            "jaccard_text", "jaccard_segment", "levenshtein", "similarity", "precision", "recall",
+            "f1", "coherence", "cited", "out_of_range", "malformed", "skipped", "embedding",
             "computed_at",
-        ]
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -125,16 +108,9 @@ class EditedTextSerializer(serializers.ModelSerializer):
     class Meta:
         model = EditedText
         fields = [
-            "before",
-            "revision",
-            "gold",
-            "edit_distance",
-            "words_before",
-            "words_after",
-            "checks_before",
-            "checks_after",
-            "active_seconds",
-        ]
+            "before", "revision", "gold", "edit_distance", "words_before", "words_after",
+            "checks_before", "checks_after", "active_seconds",
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -150,19 +126,9 @@ class VerdictSerializer(serializers.ModelSerializer):
     class Meta:
         model = CoherenceVerdict
         fields = [
-            "answer",
-            "condition",
-            "revision",
-            "start",
-            "end",
-            "number",
-            "replicate",
-            "is_coherent",
-            "reason",
-            "rationale",
-            "call",
-            "judged_at",
-        ]
+            "answer", "condition", "revision", "start", "end", "number", "replicate",
+            "is_coherent", "reason", "rationale", "call", "judged_at",
+        ]  # fmt: skip
         read_only_fields = fields
 
 

@@ -204,14 +204,8 @@ def cited_in_paper_segments(text: str) -> set[int]:
 
 
 __all__ = [
-    "MODES",
-    "AnswerFigures",
-    "PooledMeans",
-    "measure",
-    "pool",
-    "texts_to_embed",
-    "with_labels",
-]
+    "MODES", "AnswerFigures", "PooledMeans", "measure", "pool", "texts_to_embed", "with_labels",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,26 +232,10 @@ class RoundFigures:
 
 
 COLUMNS = (
-    "item_id",
-    "object1",
-    "object2",
-    "text",
-    "source_url",
-    "control_label",
-    "rater_id",
-    "rater_kind",
-    "label",
-    "state",
-    "is_extra",
-    "is_excluded",
-    "answered_at",
-    "active_ms",
-    "skip_reason",
-    "is_flagged",
-    "comment",
-    "block",
-    "position",
-)
+    "item_id", "object1", "object2", "text", "source_url", "control_label", "rater_id",
+    "rater_kind", "label", "state", "is_extra", "is_excluded", "answered_at", "active_ms",
+    "skip_reason", "is_flagged", "comment", "block", "position",
+)  # fmt: skip
 # Since 2 no label of a machine counts; since 3 intervals are corrected for skewness.
 RECIPE_VERSION = 3
 # The table's ``is_extra``: kept, but outside the count.

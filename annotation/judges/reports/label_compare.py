@@ -38,13 +38,8 @@ METHODS: dict[str, Any] = {
 }
 SETS = STEPS | METHODS
 COLUMNS = (
-    "majority_label",
-    "dawid_skene_label",
-    "mace_label",
-    "expert_label",
-    "adopted_label",
-    "label",
-)
+    "majority_label", "dawid_skene_label", "mace_label", "expert_label", "adopted_label", "label",
+)  # fmt: skip
 RECIPE = gettext_lazy(
     "Unit: argument with a label from both. Equal: the rater gave this label; if a file has "
     "copies of a sentence with different labels, each counts. If the rater gave several "

@@ -20,19 +20,9 @@ class CorpusSerializer(ReadSerializer):
     class Meta:
         model = Corpus
         fields = [
-            "id",
-            "name",
-            "file_name",
-            "sha256",
-            "size",
-            "options",
-            "state",
-            "found",
-            "refusal",
-            "sentence_count",
-            "job",
-            "created_at",
-        ]
+            "id", "name", "file_name", "sha256", "size", "options", "state", "found", "refusal",
+            "sentence_count", "job", "created_at",
+        ]  # fmt: skip
 
 
 class CorpusHitSerializer(serializers.Serializer):
@@ -63,16 +53,9 @@ class CamRequestSerializer(ReadSerializer):
     class Meta:
         model = CamRequest
         fields = [
-            "id",
-            "comparison",
-            "address",
-            "aspects",
-            "weight",
-            "most",
-            "is_answered",
-            "job",
+            "id", "comparison", "address", "aspects", "weight", "most", "is_answered", "job",
             "created_at",
-        ]
+        ]  # fmt: skip
 
     def get_is_answered(self, row: CamRequest) -> bool:
         """Whether the sentences have arrived."""
@@ -124,17 +107,9 @@ class ArgumentSerializer(ReadSerializer):
     class Meta:
         model = Argument
         fields = [
-            "id",
-            "comparison",
-            "object1",
-            "object2",
-            "text",
-            "source_url",
-            "external_id",
-            "attributes",
-            "origin",
-            "created_at",
-        ]
+            "id", "comparison", "object1", "object2", "text", "source_url", "external_id",
+            "attributes", "origin", "created_at",
+        ]  # fmt: skip
 
 
 class CorpusInput(Input):

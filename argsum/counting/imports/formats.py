@@ -35,16 +35,9 @@ from .sheets import (
 )
 
 COLUMNS = (
-    "topic",
-    "stance",
-    "reference",
-    "prediction",
-    "n_covered",
-    "n_unique",
-    "coverage",
-    "redundancy",
-    "file_name",
-)
+    "topic", "stance", "reference", "prediction", "n_covered", "n_unique", "coverage",
+    "redundancy", "file_name",
+)  # fmt: skip
 # What two systems wrote: one misses a key point, the other says the same twice.
 WRITTEN = {
     "alpha.json": ("People get together", "The air gets better"),

@@ -67,15 +67,9 @@ class CountEntry(ImportEntry):
 
 
 REPLACED = (
-    "covered",
-    "covered_is_unsure",
-    "covered_is_typed",
-    "unique",
-    "unique_is_unsure",
-    "unique_is_typed",
-    "coverage",
-    "redundancy",
-)
+    "covered", "covered_is_unsure", "covered_is_typed", "unique", "unique_is_unsure",
+    "unique_is_typed", "coverage", "redundancy",
+)  # fmt: skip
 
 
 def made_sheet(study: Study, entry: CountEntry, summary_set: SummarySet, rater: Any) -> CountSheet:

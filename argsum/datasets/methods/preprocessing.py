@@ -122,14 +122,8 @@ SAYS_SOMETHING = "says_something"
 HALF = "half"
 # In the order in which they are taken; a recipe chooses among them.
 ALL_STEPS = (
-    UNIQUE,
-    ONE_KEY_POINT,
-    ONE_ROW,
-    ONE_SENTENCE,
-    PUBLISHED_SENTENCE,
-    SAYS_SOMETHING,
-    HALF,
-)
+    UNIQUE, ONE_KEY_POINT, ONE_ROW, ONE_SENTENCE, PUBLISHED_SENTENCE, SAYS_SOMETHING, HALF,
+)  # fmt: skip
 # Those that the paper describes, which a dataset usually has; those by which it came to its
 # numbers; and those of comments, which the import has split already.
 PAPER_STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)

@@ -296,17 +296,9 @@ def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
 
 
 COLUMNS = (
-    "topic",
-    "stance",
-    "set",
-    "arg_id",
-    "argument",
-    "quality",
-    "left_out",
-    "key_point_id",
-    "key_point",
-    "label",
-)
+    "topic", "stance", "set", "arg_id", "argument", "quality", "left_out", "key_point_id",
+    "key_point", "label",
+)  # fmt: skip
 KEPT_ONLY, LEFT_OUT_ONLY = "kept", "left_out"
 
 

@@ -128,13 +128,9 @@ State = SystemRun.State
 ROUNDS = 100
 # Errors that the person who started the run can fix; they see the reason.
 REFUSED = (
-    SystemRunRefused,
-    SystemFailed,
-    ScorerRefused,
-    EmbeddingsUnavailable,
-    WriterUnavailable,
+    SystemRunRefused, SystemFailed, ScorerRefused, EmbeddingsUnavailable, WriterUnavailable,
     MemoryError,
-)
+)  # fmt: skip
 
 
 @dataclass

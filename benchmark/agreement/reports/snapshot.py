@@ -31,14 +31,8 @@ if TYPE_CHECKING:
 PEOPLE = "people"
 TOTAL = "total"
 MEASURES = (
-    "alpha_interval",
-    "alpha_ordinal",
-    "pearson",
-    "spearman",
-    "kendall",
-    "leniency",
-    "exact",
-)
+    "alpha_interval", "alpha_ordinal", "pearson", "spearman", "kendall", "leniency", "exact",
+)  # fmt: skip
 APART = "~"
 
 

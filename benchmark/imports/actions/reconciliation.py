@@ -25,18 +25,9 @@ from .entries import SheetEntry
 
 State = ScoreSheet.State
 _FIELDS = (
-    "public_id",
-    "answer_id",
-    "rater_id",
-    "rubric_id",
-    "replicate",
-    "state",
-    "points",
-    "unable",
-    "reason",
-    "source",
-    "position",
-)
+    "public_id", "answer_id", "rater_id", "rubric_id", "replicate", "state", "points", "unable",
+    "reason", "source", "position",
+)  # fmt: skip
 # Entry, key of its answer, key of its rater; None while these are new and not written.
 EntryKeys = tuple[SheetEntry, int | None, int | None]
 
@@ -93,16 +84,8 @@ class StoredSheets:
 
 
 REPLACED = (
-    "state",
-    "points",
-    "unable",
-    "notes",
-    "comment",
-    "reason",
-    "total",
-    "off_scale",
-    "given",
-)
+    "state", "points", "unable", "notes", "comment", "reason", "total", "off_scale", "given",
+)  # fmt: skip
 
 
 def made_sheet(

@@ -38,18 +38,9 @@ Pair = tuple[str | None, str | None, str | None]
 MOST_COMPARED = 50
 _PIECE = 2_000
 _COLUMNS = (
-    "pk",
-    "public_id",
-    "source",
-    "position",
-    "choice",
-    "question__comparison__object1",
-    "question__comparison__object2",
-    "question__aspect",
-    "system__name",
-    "scenario",
-    "text_sha256",
-)
+    "pk", "public_id", "source", "position", "choice", "question__comparison__object1",
+    "question__comparison__object2", "question__aspect", "system__name", "scenario", "text_sha256",
+)  # fmt: skip
 # How a row found its answer; `NEW` found none.
 TOLD, EXACTLY, BY_LETTERS, CONFIRMED, NEW = "told", "exactly", "letters", "confirmed", "new"
 

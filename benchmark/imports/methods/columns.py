@@ -22,15 +22,9 @@ RATER = ("rater", "rater_kind", "rater_name", "replicate")
 SAID = ("total", "notes", "unable", "comment", "submitted_at")
 # As our own export has them.
 RECORD = (
-    "sheet",
-    "rubric_sha256",
-    "state",
-    "reason",
-    "off_scale",
-    "given",
-    "is_consolidated",
+    "sheet", "rubric_sha256", "state", "reason", "off_scale", "given", "is_consolidated",
     "is_counted",
-)
+)  # fmt: skip
 FIELDS = tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION, *RATER, *SAID, *RECORD)))
 
 _KNOWN_AS = {

@@ -30,17 +30,9 @@ from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_f
 # Raters that are asked again rather than corrected; their unusable rows are kept.
 MACHINES = ("model", "classifier")
 _ABOUT = (
-    "answer",
-    "source",
-    "position",
-    "choice",
-    "object1",
-    "object2",
-    "aspect",
-    "system",
-    "scenario",
+    "answer", "source", "position", "choice", "object1", "object2", "aspect", "system", "scenario",
     "text",
-)
+)  # fmt: skip
 
 
 class _Bad(Exception):

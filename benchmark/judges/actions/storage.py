@@ -127,16 +127,8 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
 
 SAID = ["points", "notes", "reason", "fence", "at", "call"]
 SHEET_SAID = [
-    "state",
-    "points",
-    "given",
-    "notes",
-    "total",
-    "reason",
-    "call",
-    "fence",
-    "submitted_at",
-]
+    "state", "points", "given", "notes", "total", "reason", "call", "fence", "submitted_at",
+]  # fmt: skip
 
 
 def store_ended(run: Run, ended: Sequence[EndedCall]) -> None:

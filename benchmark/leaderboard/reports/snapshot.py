@@ -259,39 +259,14 @@ def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> 
 
 
 WHOLE = (
-    "answer",
-    "question",
-    "scenario",
-    "choice",
-    "characters",
-    "rater",
-    "round",
-    "run",
-    "replicate",
+    "answer", "question", "scenario", "choice", "characters", "rater", "round", "run", "replicate",
     "is_plain",
-)
+)  # fmt: skip
 TEXT = (
-    "sheet",
-    "answer_id",
-    "question_id",
-    "object1",
-    "object2",
-    "aspect",
-    "system",
-    "system_id",
-    "system_kind",
-    "model",
-    "condition_id",
-    "condition",
-    "dataset",
-    "rater_id",
-    "rater_kind",
-    "rater_name",
-    "source",
-    "state",
-    "reason",
-    "off_scale_points",
-)
+    "sheet", "answer_id", "question_id", "object1", "object2", "aspect", "system", "system_id",
+    "system_kind", "model", "condition_id", "condition", "dataset", "rater_id", "rater_kind",
+    "rater_name", "source", "state", "reason", "off_scale_points",
+)  # fmt: skip
 # Kinds of raters that are people with a name of their own.
 NAMED = ("person", "expert")
 

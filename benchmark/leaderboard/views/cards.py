@@ -237,15 +237,8 @@ def _paper_cell(cell: PaperCell | None) -> BoardCell:
 
 # Cards below the leaderboard; the others are files only.
 CARDS = (
-    "thin",
-    "conditions",
-    "scenarios",
-    "groups",
-    "criteria",
-    "distributions",
-    "beside",
-    "judges",
-)
+    "thin", "conditions", "scenarios", "groups", "criteria", "distributions", "beside", "judges",
+)  # fmt: skip
 
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
 MEANS = ("groups", "criteria")

@@ -146,22 +146,9 @@ class ImportSerializer(ReadSerializer):
     class Meta:
         model = ImportFile
         fields = [
-            "id",
-            "batch",
-            "kind",
-            "name",
-            "sha256",
-            "size",
-            "options",
-            "state",
-            "counts",
-            "rows",
-            "notes",
-            "refusal",
-            "job",
-            "created_at",
-            "applied_at",
-        ]
+            "id", "batch", "kind", "name", "sha256", "size", "options", "state", "counts", "rows",
+            "notes", "refusal", "job", "created_at", "applied_at",
+        ]  # fmt: skip
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Return the fields of every file, and those of the formats."""

@@ -34,17 +34,9 @@ from .connections import Connection, ConnectionOrigin, Connections, EgressFailed
 
 
 __all__ = [
-    "AllowedNetwork",
-    "EgressFailed",
-    "FetchedReply",
-    "GuardedTransport",
-    "HTTPError",
-    "InvalidURL",
-    "NotAnAllowList",
-    "fetch",
-    "guarded_client",
-    "parse_allowed",
-]
+    "AllowedNetwork", "EgressFailed", "FetchedReply", "GuardedTransport", "HTTPError",
+    "InvalidURL", "NotAnAllowList", "fetch", "guarded_client", "parse_allowed",
+]  # fmt: skip
 
 # So that nobody else imports the HTTP library.
 HTTPError = httpx2.HTTPError

@@ -165,21 +165,11 @@ SHOWN_KEY = "provider_shown_at"
 STEPS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 # What is there before the second step: making one, showing once more that it is you, leaving.
 OPEN_BEFORE = {
-    "account_logout",
-    "account_reauthenticate",
-    "health",
-    "mfa_activate_totp",
-    "mfa_add_webauthn",
-    "mfa_generate_recovery_codes",
-    "mfa_index",
-    "mfa_reauthenticate",
-    "mfa_reauthenticate_webauthn",
-    "mfa_view_recovery_codes",
-    "openid_connect_callback",
-    "openid_connect_login",
-    "provider_once_more",
-    "work_worker",
-}
+    "account_logout", "account_reauthenticate", "health", "mfa_activate_totp", "mfa_add_webauthn",
+    "mfa_generate_recovery_codes", "mfa_index", "mfa_reauthenticate",
+    "mfa_reauthenticate_webauthn", "mfa_view_recovery_codes", "openid_connect_callback",
+    "openid_connect_login", "provider_once_more", "work_worker",
+}  # fmt: skip
 
 
 def needs_second_step(user: User) -> bool:

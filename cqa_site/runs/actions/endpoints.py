@@ -22,17 +22,9 @@ from cqa_site.runs.model_box import embedded
 from cqa_site.runs.models import Endpoint, Gate, Job, PromptVersion, Run
 
 FIELDS = (
-    "name",
-    "base_url",
-    "model",
-    "price_in",
-    "price_out",
-    "max_in_flight",
-    "requests_per_minute",
-    "tokens_per_minute",
-    "deadline_seconds",
-    "extra_params",
-)
+    "name", "base_url", "model", "price_in", "price_out", "max_in_flight", "requests_per_minute",
+    "tokens_per_minute", "deadline_seconds", "extra_params",
+)  # fmt: skip
 # A change of one of these means another server or model; what was found out about it is void.
 IDENTITY = ("base_url", "model", "extra_params")
 # Where another study offered the endpoint, these are its own.

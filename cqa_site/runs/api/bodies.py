@@ -163,19 +163,9 @@ class EndpointSerializer(ReadSerializer):
     class Meta:
         model = Endpoint
         fields = [
-            "id",
-            "kind",
-            *FIELDS,
-            "origin",
-            "has_key",
-            "last4",
-            "capabilities",
-            "probed_at",
-            "is_archived",
-            "is_offered",
-            "is_withdrawn",
-            "created_at",
-        ]
+            "id", "kind", *FIELDS, "origin", "has_key", "last4", "capabilities", "probed_at",
+            "is_archived", "is_offered", "is_withdrawn", "created_at",
+        ]  # fmt: skip
 
 
 class OfferedSerializer(ReadSerializer):
@@ -194,16 +184,9 @@ class PromptSerializer(ReadSerializer):
     class Meta:
         model = PromptVersion
         fields = [
-            "id",
-            "kind",
-            "number",
-            "name",
-            "note",
-            "sha256",
-            "frozen_at",
-            "created_by",
+            "id", "kind", "number", "name", "note", "sha256", "frozen_at", "created_by",
             "created_at",
-        ]
+        ]  # fmt: skip
 
 
 class PromptDetailSerializer(PromptSerializer):
@@ -236,16 +219,8 @@ class JobSerializer(ReadSerializer):
     class Meta:
         model = Job
         fields = [
-            "id",
-            "kind",
-            "state",
-            "done",
-            "total",
-            "note",
-            "error",
-            "created_at",
-            "finished_at",
-        ]
+            "id", "kind", "state", "done", "total", "note", "error", "created_at", "finished_at",
+        ]  # fmt: skip
 
 
 class JobFilter(FilterSet):

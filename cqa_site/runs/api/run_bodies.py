@@ -58,28 +58,10 @@ class RunSerializer(KindDetailSerializer):
     class Meta:
         model = Run
         fields = [
-            "id",
-            "number",
-            "kind",
-            "name",
-            "endpoint",
-            "prompt",
-            "model",
-            "mode",
-            "state",
-            "pause_reason",
-            "planned",
-            "done",
-            "unscored",
-            "cancelled",
-            "spent_micro",
-            "cap_micro",
-            "ceiling",
-            "created_by",
-            "created_at",
-            "started_at",
-            "ended_at",
-        ]
+            "id", "number", "kind", "name", "endpoint", "prompt", "model", "mode", "state",
+            "pause_reason", "planned", "done", "unscored", "cancelled", "spent_micro", "cap_micro",
+            "ceiling", "created_by", "created_at", "started_at", "ended_at",
+        ]  # fmt: skip
 
 
 class ProgressSerializer(DataSerializer):
@@ -127,20 +109,10 @@ class RunDetailSerializer(RunSerializer):
     class Meta:
         model = Run
         fields = [
-            *RunSerializer.Meta.fields,
-            "message",
-            "planning_error",
-            "progress",
-            "spec",
-            "spec_hash",
-            "params",
-            "amendments",
-            "estimate",
-            "preflight",
-            "flags",
-            "webhook_url",
+            *RunSerializer.Meta.fields, "message", "planning_error", "progress", "spec",
+            "spec_hash", "params", "amendments", "estimate", "preflight", "flags", "webhook_url",
             "batches",
-        ]
+        ]  # fmt: skip
 
 
 class CallSerializer(KindDetailSerializer):
@@ -151,20 +123,9 @@ class CallSerializer(KindDetailSerializer):
     class Meta:
         model = Call
         fields = [
-            "id",
-            "position",
-            "replicate",
-            "is_canary",
-            "state",
-            "reason",
-            "tries",
-            "format_tries",
-            "throttles",
-            "losses",
-            "token_limit",
-            "tokens_estimated",
-            "finished_at",
-        ]
+            "id", "position", "replicate", "is_canary", "state", "reason", "tries", "format_tries",
+            "throttles", "losses", "token_limit", "tokens_estimated", "finished_at",
+        ]  # fmt: skip
 
 
 class ReplySerializer(ReadSerializer):
@@ -173,19 +134,9 @@ class ReplySerializer(ReadSerializer):
     class Meta:
         model = Reply
         fields = [
-            "id",
-            "text",
-            "finish_reason",
-            "refusal",
-            "model",
-            "fingerprint",
-            "request_id",
-            "tokens_in",
-            "tokens_out",
-            "tokens_cached",
-            "milliseconds",
-            "at",
-        ]
+            "id", "text", "finish_reason", "refusal", "model", "fingerprint", "request_id",
+            "tokens_in", "tokens_out", "tokens_cached", "milliseconds", "at",
+        ]  # fmt: skip
 
 
 class WholeReplySerializer(ReplySerializer):
@@ -208,19 +159,9 @@ class AttemptSerializer(serializers.ModelSerializer[Attempt]):
     class Meta:
         model = Attempt
         fields = [
-            "number",
-            "amendment",
-            "outcome",
-            "failure",
-            "unusable",
-            "status",
-            "message",
-            "cost_micro",
-            "milliseconds",
-            "opened_at",
-            "closed_at",
-            "reply",
-        ]
+            "number", "amendment", "outcome", "failure", "unusable", "status", "message",
+            "cost_micro", "milliseconds", "opened_at", "closed_at", "reply",
+        ]  # fmt: skip
         read_only_fields = fields
 
 
@@ -235,15 +176,9 @@ class CallReplySerializer(serializers.ModelSerializer[Attempt]):
     class Meta:
         model = Attempt
         fields = [
-            "call",
-            "replicate",
-            "number",
-            "amendment",
-            "outcome",
-            "unusable",
-            "cost_micro",
+            "call", "replicate", "number", "amendment", "outcome", "unusable", "cost_micro",
             "reply",
-        ]
+        ]  # fmt: skip
         read_only_fields = fields
 
 

@@ -104,14 +104,9 @@ MARK = "counterpoint"
 CANCELLED = "The run was cancelled before this was sent."
 ENDED = ("completed", "failed", "expired", "cancelled")
 PERMANENT = (
-    Failure.DENIED,
-    Failure.KEY,
-    Failure.QUOTA,
-    Failure.BLOCKED,
-    Failure.CERTIFICATE,
-    Failure.REQUEST,
-    Failure.PARAMETER,
-)
+    Failure.DENIED, Failure.KEY, Failure.QUOTA, Failure.BLOCKED, Failure.CERTIFICATE,
+    Failure.REQUEST, Failure.PARAMETER,
+)  # fmt: skip
 
 
 def tend() -> int:

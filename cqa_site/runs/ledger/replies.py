@@ -198,17 +198,9 @@ def _store_failures(run: Run, gate: OpenGate, failed: list[FinishedRequest]) -> 
 
 
 CHANGED = [
-    "state",
-    "reason",
-    "lease_until",
-    "run_after",
-    "tries",
-    "format_tries",
-    "throttles",
-    "token_limit",
-    "reserve_micro",
-    "finished_at",
-]
+    "state", "reason", "lease_until", "run_after", "tries", "format_tries", "throttles",
+    "token_limit", "reserve_micro", "finished_at",
+]  # fmt: skip
 
 
 def move(run: Run, call: Call, step: GateStep, gate: OpenGate, *, reason: str) -> None:

@@ -19,15 +19,9 @@ from cqa_site.web.logging import PLACE, hide, known
 Event = dict[str, Any]
 KEPT = ("event_id", "timestamp", "level", "platform", "release", "environment", "logger", "sdk")
 KEPT_OF_FRAMES = (
-    "filename",
-    "function",
-    "module",
-    "lineno",
-    "in_app",
-    "context_line",
-    "pre_context",
+    "filename", "function", "module", "lineno", "in_app", "context_line", "pre_context",
     "post_context",
-)
+)  # fmt: skip
 
 
 def report_errors() -> None:

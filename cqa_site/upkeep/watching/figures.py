@@ -132,14 +132,8 @@ def backups() -> Iterator[Metric]:
 
 
 ALL: tuple[Callable[[], Iterator[Metric]], ...] = (
-    jobs,
-    leases,
-    runs,
-    money,
-    people,
-    workers,
-    backups,
-)
+    jobs, leases, runs, money, people, workers, backups,
+)  # fmt: skip
 
 
 def compute(seconds: float) -> list[Metric]:

@@ -28,15 +28,9 @@ from .requests import HEADER, person_of, route_of
 
 OURS = "counterpoint."
 KEPT = {
-    "celery.action",
-    "celery.state",
-    "db.statement",
-    "db.system",
-    "http.method",
-    "http.route",
-    "http.status_code",
-    "messaging.message.id",
-}
+    "celery.action", "celery.state", "db.statement", "db.system", "http.method", "http.route",
+    "http.status_code", "messaging.message.id",
+}  # fmt: skip
 
 
 def trace_work() -> None:
