@@ -197,7 +197,6 @@ ORIGIN = ("argument_list", "run", "call", "prompt")
 class QuestionViews(StudyViews):
     """The comparative questions of a study."""
 
-    queryset = Question.objects.none()
     serializer_class = QuestionSerializer
     filterset_class = QuestionFilter
 
@@ -228,7 +227,6 @@ class QuestionViews(StudyViews):
 class SystemViews(StudyViews):
     """Systems that write answers."""
 
-    queryset = System.objects.none()
     serializer_class = SystemSerializer
     filterset_class = SystemFilter
 
@@ -263,7 +261,6 @@ class SystemViews(StudyViews):
 class ConditionViews(StudyViews):
     """Conditions of answers: scenario, prompt, filters, wording, decoding."""
 
-    queryset = Condition.objects.none()
     serializer_class = ConditionSerializer
     filterset_class = ConditionFilter
 
@@ -277,7 +274,6 @@ class ConditionViews(StudyViews):
 class AnswerViews(StudyViews):
     """Answers, verbatim and with their origin."""
 
-    queryset = Answer.objects.none()
     serializer_class = AnswerSerializer
     filterset_class = AnswerFilter
 

@@ -182,7 +182,6 @@ class VoteFilter(filters.FilterSet):
 class VoteViews(LabelRoundViews):
     """The votes of a round."""
 
-    queryset = Assignment.objects.none()
     serializer_class = VoteSerializer
     filterset_class = VoteFilter
 
@@ -207,7 +206,6 @@ class FinalLabelFilter(filters.FilterSet):
 class FinalLabelViews(LabelRoundViews):
     """Final labels of a round."""
 
-    queryset = FinalLabel.objects.none()
     serializer_class = FinalLabelSerializer
     filterset_class = FinalLabelFilter
 
@@ -232,7 +230,6 @@ class AdjudicationFilter(filters.FilterSet):
 class AdjudicationViews(LabelRoundViews):
     """Experts' decisions on arguments of a round."""
 
-    queryset = Adjudication.objects.none()
     serializer_class = AdjudicationSerializer
     filterset_class = AdjudicationFilter
 
@@ -269,7 +266,6 @@ class AdjudicationViews(LabelRoundViews):
 class ConsensusViews(LabelRoundViews):
     """The consensus settings of a round."""
 
-    queryset = LabelRound.objects.none()
     serializer_class = ConsensusSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
@@ -312,7 +308,6 @@ class AdoptionFilter(filters.FilterSet):
 class AdoptionViews(LabelRoundViews):
     """Adoptions of a round, withdrawn ones included."""
 
-    queryset = Adoption.objects.none()
     serializer_class = AdoptionSerializer
     filterset_class = AdoptionFilter
 

@@ -176,7 +176,6 @@ class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
 class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
     """Editing tasks: answers by expert, with their progress."""
 
-    queryset = EditingSheet.objects.none()
     serializer_class = EditingTaskSerializer
     filterset_class = EditingTaskFilter
 
@@ -194,7 +193,6 @@ class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
 class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
     """Submitted revisions of a round, with reasons and checks."""
 
-    queryset = Revision.objects.none()
     serializer_class = RevisionSerializer
     filterset_class = RevisionFilter
 
@@ -214,7 +212,6 @@ class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
 class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
     """The discussions of the calibration answers of a round."""
 
-    queryset = RoundComment.objects.none()
     serializer_class = COMMENT
     filterset_class = RoundCommentFilter
 

@@ -60,7 +60,6 @@ class ExportFilter(filters.FilterSet):
 class ExportViews(LabelRoundViews):
     """Files made from snapshots."""
 
-    queryset = ExportFile.objects.none()
     serializer_class = ExportSerializer
     filterset_class = ExportFilter
     reads_that_wait = ("file", "manifest")

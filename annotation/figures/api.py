@@ -46,7 +46,6 @@ class SnapshotViews(FreezingViews, LabelRoundViews):
     """The numbered sets of figures of a round."""
 
     kind = actions.LABEL_ROUNDS
-    queryset = Snapshot.objects.none()
     filterset_class = SnapshotFilter
     serializer_class: type[Serializer] = SnapshotDetailSerializer
 

@@ -233,7 +233,6 @@ LAUNCH = LaunchSerializer
 class LaunchViews(StudyViews):
     """The launches of a study, each with its runs."""
 
-    queryset = GenerationLaunch.objects.none()
     serializer_class = LAUNCH
 
     def rows(self) -> QuerySet:

@@ -226,7 +226,6 @@ RELEVANCE_START = Start(RunInput, _relevance)
 class JudgeLabelViews(RunPartViews):
     """The labels of a run."""
 
-    queryset = JudgeLabel.objects.none()
     serializer_class = JudgeLabelSerializer
     filterset_class = JudgeLabelFilter
 
@@ -282,7 +281,6 @@ class JudgeViews(LabelRoundViews):
 class TrainedJudgeViews(LabelRoundViews):
     """The versions of the judge trained on final labels."""
 
-    queryset = TrainedJudge.objects.none()
     serializer_class = TrainedJudgeSerializer
 
     def rows(self) -> QuerySet:

@@ -161,7 +161,6 @@ class LabelRoundViews(ROUNDS.part):  # type: ignore[name-defined]
 class GuidelineViews(StudyViews):
     """The versions of the guideline."""
 
-    queryset = Guideline.objects.none()
     serializer_class = GuidelineSerializer
 
     def rows(self) -> QuerySet:
@@ -180,7 +179,6 @@ class GuidelineViews(StudyViews):
 class ItemViews(LabelRoundViews):
     """The items of a round, control items included."""
 
-    queryset = Item.objects.none()
     serializer_class = LabelItemSerializer
     filterset_class = ItemFilter
 

@@ -212,7 +212,6 @@ class ExcludeLowInput(BelowInput):
 class RaterViews(LabelRoundViews):
     """The raters of a round, under pseudonyms."""
 
-    queryset = Rater.objects.none()
     serializer_class = RaterSerializer
 
     def rows(self) -> QuerySet:
@@ -313,7 +312,6 @@ class AnnotatorViews(LabelRoundViews):
 class ExclusionViews(LabelRoundViews):
     """Exclusions of all annotators below a control accuracy, including undone ones."""
 
-    queryset = Exclusion.objects.none()
     serializer_class = ExclusionSerializer
 
     def rows(self) -> QuerySet:

@@ -114,7 +114,6 @@ class AuditSheetFilter(filters.FilterSet):
 class AuditSheetViews(StudyViews):
     """Submitted and void answers; drafts are not answers yet."""
 
-    queryset = AuditSheet.objects.none()
     serializer_class = AuditSheetSerializer
     filterset_class = AuditSheetFilter
 

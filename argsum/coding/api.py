@@ -75,7 +75,6 @@ class CodedStatementViews(RunPartViews):
     The run's target says which key point a code stands for.
     """
 
-    queryset = CodedStatement.objects.none()
     serializer_class = CodedStatementSerializer
     filterset_class = CodedStatementFilter
 

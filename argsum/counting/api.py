@@ -130,7 +130,6 @@ class CountSheetFilter(filters.FilterSet):
 class CountSheetViews(StudyViews):
     """Submitted and void sheets; drafts do not count yet."""
 
-    queryset = CountSheet.objects.none()
     serializer_class = CountSheetSerializer
     filterset_class = CountSheetFilter
 

@@ -183,7 +183,6 @@ class ArgumentFilter(filters.FilterSet):
 class DatasetViews(StudyViews):
     """Datasets of the study."""
 
-    queryset = Dataset.objects.none()
     serializer_class = DatasetSerializer
 
     def rows(self) -> QuerySet[Dataset]:
@@ -231,7 +230,6 @@ class DatasetViews(StudyViews):
 class CellViews(StudyViews):
     """Cells of one dataset, or one cell by its own id."""
 
-    queryset = Cell.objects.none()
     serializer_class = CellSerializer
     filterset_class = CellFilter
 
@@ -272,7 +270,6 @@ class CellPartViews(StudyViews):
 class CellArgumentViews(CellPartViews):
     """Arguments of one cell."""
 
-    queryset = CellArgument.objects.none()
     serializer_class = CellArgumentSerializer
     filterset_class = ArgumentFilter
 
@@ -338,7 +335,6 @@ class CommentFilter(filters.FilterSet):
 class CellCommentViews(CellPartViews):
     """Comments of one cell."""
 
-    queryset = Comment.objects.none()
     serializer_class = CommentSerializer
     filterset_class = CommentFilter
 

@@ -177,7 +177,6 @@ class SystemRunFilter(filters.FilterSet):
 class SystemRunViews(StudyViews):
     """Runs of systems: list, start, cancel and resume."""
 
-    queryset = SystemRun.objects.none()
     serializer_class = SystemRunSerializer
     filterset_class = SystemRunFilter
 
@@ -341,7 +340,6 @@ class SummarySetFilter(filters.FilterSet):
 class SummarySetViews(StudyViews):
     """Sets with their key points."""
 
-    queryset = SummarySet.objects.none()
     serializer_class = SummarySetSerializer
     filterset_class = SummarySetFilter
 

@@ -79,7 +79,6 @@ class KeyPointBoardViews(FreezingViews):
 
     kind = KEY_POINTS
     related = ("dataset",)
-    queryset = KeyPointSnapshot.objects.none()
     serializer_class: type[serializers.Serializer] = KeyPointBoardDetailSerializer
 
     @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})

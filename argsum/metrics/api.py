@@ -60,7 +60,6 @@ class MetricsInput(Input):
 class MetricScoreViews(StudyViews):
     """Stored metrics, in the order in which they were computed."""
 
-    queryset = MetricScore.objects.none()
     serializer_class = MetricScoreSerializer
     filterset_class = MetricScoreFilter
 
@@ -116,7 +115,6 @@ class CountReplyFilter(filters.FilterSet):
 class CountReplyViews(RunPartViews):
     """The replies of a run that counts; 404 for runs of other kinds."""
 
-    queryset = CountReply.objects.none()
     serializer_class = CountReplySerializer
     filterset_class = CountReplyFilter
 

@@ -128,7 +128,6 @@ class ScorerFilter(filters.FilterSet):
 class ScorerViews(StudyViews):
     """Scorers of the study."""
 
-    queryset = Scorer.objects.none()
     serializer_class = TextScorerSerializer
     filterset_class = ScorerFilter
 

@@ -56,7 +56,6 @@ class SurveyDetailSerializer(SurveySerializer):
 class SurveyViews(StudyViews):
     """Surveys of the study."""
 
-    queryset = Survey.objects.none()
     serializer_class = SurveySerializer
 
     def rows(self) -> QuerySet[Survey]:

@@ -151,7 +151,6 @@ class ScoringViews(ScoringPartViews):
 class RunSheetViews(ScoringPartViews):
     """The sheets of a run."""
 
-    queryset = ScoreSheet.objects.none()
     serializer_class = RunSheetSerializer
     filterset_class = RunSheetFilter
 
@@ -163,7 +162,6 @@ class RunSheetViews(ScoringPartViews):
 class ProbeViews(ScoringPartViews):
     """Replies of a run's judge to canaries and swapped questions."""
 
-    queryset = ProbeResult.objects.none()
     serializer_class = ProbeSerializer
     filterset_class = ProbeFilter
 

@@ -87,7 +87,6 @@ class BoardViews(FreezingViews):
 
     kind = BOARDS
     related = ("rubric",)
-    queryset = BoardSnapshot.objects.none()
     serializer_class: type[Serializer] = BoardDetailSerializer
     filterset_class = BoardFilter
 

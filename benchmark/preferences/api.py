@@ -145,7 +145,6 @@ class PreferenceSheetFilter(filters.FilterSet):
 class PreferenceSheetViews(StudyViews):
     """Submitted, unscored and void sheets; drafts do not count yet."""
 
-    queryset = PreferenceSheet.objects.none()
     serializer_class = PreferenceSheetSerializer
     filterset_class = PreferenceSheetFilter
 

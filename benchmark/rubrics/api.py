@@ -62,7 +62,6 @@ class RubricFilter(filters.FilterSet):
 class RubricViews(StudyViews):
     """Versions of the study's rubrics."""
 
-    queryset = RubricVersion.objects.none()
     serializer_class = RubricSerializer
     filterset_class = RubricFilter
 

@@ -111,7 +111,6 @@ class SheetFilter(filters.FilterSet):
 class ScoreSheetViews(StudyViews):
     """Submitted, unscored and void sheets; drafts do not count yet."""
 
-    queryset = ScoreSheet.objects.none()
     serializer_class = SheetSerializer
     filterset_class = SheetFilter
 

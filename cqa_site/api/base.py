@@ -67,8 +67,8 @@ class PersonViews(GenericViewSet):
 class StudyViews(PersonViews):
     """Addresses below ``studies/<study_id>/``: researchers and admins of that study only.
 
-    A subclass names ``queryset`` (its model, for the description) and returns
-    its rows from ``rows``, always beginning at ``self.study``.
+    A subclass returns its rows from ``rows``, always beginning at ``self.study``. Only for the
+    description does ``queryset`` name their model, by default that of the serializer.
     """
 
     lookup_field = "public_id"
@@ -77,6 +77,13 @@ class StudyViews(PersonViews):
     study: Study
     # What changes something, by its name, and works in an archived study, too.
     in_archive: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        meta: Any = getattr(cls.serializer_class, "Meta", None)
+        names = {"serializer_class", "queryset"} & vars(cls).keys()
+        if hasattr(meta, "model") and names == {"serializer_class"}:
+            cls.queryset = meta.model.objects.none()
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
         """Check token, membership and role before anything else is read."""

@@ -241,7 +241,6 @@ class UnknownAddress(APIView):
 class MemberViews(AdminViews):
     """The people of a study."""
 
-    queryset = Membership.objects.none()
     serializer_class = MemberSerializer
     filterset_class = MemberFilter
 
@@ -281,7 +280,6 @@ class MemberViews(AdminViews):
 class InvitationViews(AdminViews):
     """Single-use links that make their holder a member."""
 
-    queryset = Invitation.objects.none()
     serializer_class = InvitationSerializer
 
     def rows(self) -> QuerySet:
@@ -315,7 +313,6 @@ class InvitationViews(AdminViews):
 class LogViews(StudyViews):
     """Changes with author and reason; rows are only ever added."""
 
-    queryset = AuditEvent.objects.none()
     serializer_class = AuditEventSerializer
     filterset_class = AuditEventFilter
 

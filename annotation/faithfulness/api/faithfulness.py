@@ -25,7 +25,7 @@ from annotation.faithfulness.api.serializers import (
     VerdictSerializer,
 )
 from annotation.faithfulness.forms import CoherenceForm
-from annotation.faithfulness.models import CoherenceVerdict, EditedText, FaithfulnessFigures
+from annotation.faithfulness.models import FaithfulnessFigures
 from annotation.faithfulness.reports.edited import edited_of
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement, agreement_of
 from annotation.faithfulness.reports.faithfulness import (
@@ -111,7 +111,6 @@ class FaithfulnessViews(StudyViews):
 class FiguresViews(StudyViews):
     """Figures of single texts."""
 
-    queryset = FaithfulnessFigures.objects.none()
     serializer_class = FiguresSerializer
     filterset_class = FiguresFilter
 
@@ -138,7 +137,6 @@ class FiguresViews(StudyViews):
 class EditedTextViews(StudyViews):
     """Texts by people beside the machine answers they came from."""
 
-    queryset = EditedText.objects.none()
     serializer_class = EditedTextSerializer
 
     def rows(self) -> QuerySet:
@@ -149,7 +147,6 @@ class EditedTextViews(StudyViews):
 class VerdictViews(RunPartViews):
     """The verdicts of a run that judged the coherence of citations."""
 
-    queryset = CoherenceVerdict.objects.none()
     serializer_class = VerdictSerializer
     filterset_class = VerdictFilter
 

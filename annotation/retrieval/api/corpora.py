@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
-from annotation.corpus.models import Argument, Comparison
+from annotation.corpus.models import Comparison
 from annotation.retrieval.actions import arguments as actions
 from annotation.retrieval.actions import corpora
 from annotation.retrieval.actions.arguments import MOST_HITS, search, sentences_of
@@ -44,7 +44,7 @@ from annotation.retrieval.forms import (
     ServiceForm,
     ready_corpora,
 )
-from annotation.retrieval.models import CamRequest, Corpus, CorpusSentence
+from annotation.retrieval.models import CamRequest, CorpusSentence
 from cqa_site.api.base import NothingInput, Request, StudyViews, require_valid
 from cqa_site.web.rest.queries import conflict_on, invalid_on, refuse_undeclared
 from cqa_site.web.storage import TooLarge
@@ -53,7 +53,6 @@ from cqa_site.web.storage import TooLarge
 class ComparisonViews(StudyViews):
     """The pairs of objects of a study."""
 
-    queryset = Comparison.objects.none()
     serializer_class = ComparisonSerializer
     filterset_class = ComparisonFilter
 
@@ -65,7 +64,6 @@ class ComparisonViews(StudyViews):
 class ArgumentViews(StudyViews):
     """The sentences of a study."""
 
-    queryset = Argument.objects.none()
     serializer_class = ArgumentSerializer
     filterset_class = ComparisonArgumentFilter
 
@@ -103,7 +101,6 @@ class ComparisonListViews(ComparisonViews):
 class CorpusViews(StudyViews):
     """The corpora of a study."""
 
-    queryset = Corpus.objects.none()
     serializer_class = CORPUS
     filterset_class = CorpusFilter
 
@@ -228,7 +225,6 @@ class CamServiceViews(StudyViews):
 class CamRequestViews(StudyViews):
     """Requests to the CAM service."""
 
-    queryset = CamRequest.objects.none()
     serializer_class = CamRequestSerializer
     filterset_class = CamRequestFilter
 

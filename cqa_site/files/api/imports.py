@@ -40,7 +40,7 @@ from cqa_site.files.api.bodies import (
     MatchInput,
     ProblemFilter,
 )
-from cqa_site.files.models import ImportBatch, ImportFile, ImportMatch, ImportProblem
+from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.web.rest.queries import conflict_on
 from cqa_site.web.storage import TooLarge
 
@@ -50,7 +50,6 @@ BUSY = NotInThisState
 class ImportViews(StudyViews):
     """Uploaded files of a study."""
 
-    queryset = ImportFile.objects.none()
     serializer_class = ImportSerializer
     filterset_class = ImportFilter
 
@@ -112,7 +111,6 @@ class ImportUploadViews(ImportViews):
 class ImportMatchViews(StudyViews):
     """Rows of one uploaded file whose texts nearly equal those of answers in the study."""
 
-    queryset = ImportMatch.objects.none()
     serializer_class = ImportMatchSerializer
     filterset_class = MatchFilter
 
@@ -142,7 +140,6 @@ class ImportMatchViews(StudyViews):
 class ImportProblemViews(StudyViews):
     """Rows of one uploaded file that were rejected or flagged."""
 
-    queryset = ImportProblem.objects.none()
     serializer_class = ImportProblemSerializer
     filterset_class = ProblemFilter
 
@@ -157,7 +154,6 @@ class ImportProblemViews(StudyViews):
 class ImportBatchViews(StudyViews):
     """Many files of one kind from one upload; the files are at ``imports/?batch=``."""
 
-    queryset = ImportBatch.objects.none()
     serializer_class = ImportBatchSerializer
     filterset_class = ImportBatchFilter
 

@@ -45,7 +45,6 @@ ENDPOINT = EndpointSerializer
 class EndpointViews(StudyViews):
     """The servers and models of a study."""
 
-    queryset = Endpoint.objects.none()
     serializer_class = ENDPOINT
     filterset_class = EndpointFilter
 
@@ -128,7 +127,6 @@ class EndpointViews(StudyViews):
 class OfferedViews(StudyViews):
     """Endpoints that other studies offer to all studies of the site."""
 
-    queryset = Endpoint.objects.none()
     serializer_class = OfferedSerializer
 
     def rows(self) -> QuerySet[Endpoint]:
@@ -150,7 +148,6 @@ TEXTS = ("name", "system", "user", "note")
 class PromptListViews(StudyViews):
     """The list of prompt versions, without their texts."""
 
-    queryset = PromptVersion.objects.none()
     serializer_class = PromptSerializer
     filterset_class = PromptFilter
 
@@ -179,7 +176,6 @@ class PromptListViews(StudyViews):
 class PromptViews(StudyViews):
     """One prompt version with its texts."""
 
-    queryset = PromptVersion.objects.none()
     serializer_class = PROMPT
 
     def rows(self) -> QuerySet[PromptVersion]:
@@ -248,7 +244,6 @@ def texts_of(version: PromptVersion) -> dict[str, str]:
 class JobViews(StudyViews):
     """Background work of a study."""
 
-    queryset = Job.objects.none()
     serializer_class = JobSerializer
     filterset_class = JobFilter
 

@@ -42,7 +42,6 @@ STARTED = {200: RUN, 201: RUN}
 class RunViews(StudyViews):
     """The runs of a study: judges, and models that write answers."""
 
-    queryset = Run.objects.none()
     serializer_class = run_bodies.RunSerializer
     filterset_class = bodies.RunFilter
 
@@ -220,7 +219,6 @@ class RunPartViews(StudyViews):
 class CallViews(RunPartViews):
     """The requests of a run."""
 
-    queryset = Call.objects.none()
     serializer_class = run_bodies.CallSerializer
     filterset_class = bodies.CallFilter
 
@@ -248,7 +246,6 @@ class CallViews(RunPartViews):
 class ReplyViews(RunPartViews):
     """Replies to the requests of a run."""
 
-    queryset = Attempt.objects.none()
     serializer_class = run_bodies.CallReplySerializer
     filterset_class = bodies.ReplyFilter
 
