@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from annotation.answers.actions import (
     MOST_BYTES,
@@ -110,8 +109,7 @@ def question_new(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "annotation/answers/question_new.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def questions_missing(request: StudyRequest, study: Study) -> HttpResponse:
     """Create a plain question for every comparison without one."""
     number = add_missing_questions(study=study, actor=request.user)
@@ -169,8 +167,7 @@ def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpRes
     return render(request, "annotation/answers/system.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def system_learned(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpResponse:
     """Import a file of pairs that the system's model was trained on."""
     row: System = get_object_or_404(study.systems.select_related("study"), public_id=system_id)

@@ -14,7 +14,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from annotation.consensus.actions import consensus, decisions
 from annotation.consensus.actions.consensus import keep_current, prefer_labels
@@ -237,8 +236,7 @@ def final_labels(request: StudyRequest, study: Study, label_round_id: uuid.UUID)
     return _labels_page(request, study, label_round_or_404(study, label_round_id))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def final_labels_settings(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
@@ -257,8 +255,7 @@ def final_labels_settings(
     return redirect("final_labels", study.public_id, label_round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def final_labels_adopt(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
@@ -282,8 +279,7 @@ def final_labels_adopt(
     return redirect("final_labels", study.public_id, label_round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def final_labels_withdraw(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, adoption_id: uuid.UUID
 ) -> HttpResponse:
@@ -294,8 +290,7 @@ def final_labels_withdraw(
     return redirect("final_labels", study.public_id, label_round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def final_labels_recompute(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
@@ -304,8 +299,7 @@ def final_labels_recompute(
     return redirect("final_labels", study.public_id, label_round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def labels_preferred(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:

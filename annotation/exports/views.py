@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from annotation.exports import actions
 from annotation.exports.forms import AnswersFileForm, ExportForm
@@ -137,8 +136,7 @@ export_urls = [
 ]
 
 
-@study_page(*RESEARCHERS, in_archive=True)
-@require_POST
+@study_page(*RESEARCHERS, in_archive=True, only="POST")
 def answers_file(request: StudyRequest, study: Study) -> HttpResponse | FileResponse:
     """Send one table, created on request."""
     form = AnswersFileForm(request.POST)

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.generation.actions.answer_runs import KIND
 from annotation.generation.actions.launches import (
@@ -88,8 +87,7 @@ def generation_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def generation_estimate(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the fragment with the estimated cost of the run in the form."""
     form = MatrixForm(request.POST, study=study, actor=request.user)
@@ -202,16 +200,14 @@ generation_urls = [
 ]
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def generation_launch(request: StudyRequest, study: Study, launch_id: uuid.UUID) -> HttpResponse:
     """List the runs of a launch with their state."""
     launch = _launch(study, launch_id)
     return render(request, "annotation/generation/launch.html", _context(study, launch))
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def generation_launch_progress(
     request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:
@@ -220,8 +216,7 @@ def generation_launch_progress(
     return render(request, "annotation/generation/_launch.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def generation_launch_move(
     request: StudyRequest, study: Study, launch_id: uuid.UUID, move: str
 ) -> HttpResponse:
@@ -235,8 +230,7 @@ def generation_launch_move(
     return redirect("generation_launch", study.public_id, launch.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def generation_launch_cap(
     request: StudyRequest, study: Study, launch_id: uuid.UUID
 ) -> HttpResponse:

@@ -13,7 +13,6 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_POST
 
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument, Comparison
@@ -45,8 +44,7 @@ def corpora(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 @csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def corpus_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Upload a file of sentences, unless it is too large."""
     if is_too_large(request):
@@ -146,8 +144,7 @@ def _counts(counts: dict) -> list[tuple[str, int]]:
     return [(label, counts[name]) for name, label in names.items() if counts.get(name)]
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Check the file again, with the chosen columns."""
     row = _found(study, corpus_id)
@@ -161,8 +158,7 @@ def corpus_check(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> H
     return redirect("corpus", study.public_id, row.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def corpus_load(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Load the sentences in the background."""
     row = _found(study, corpus_id)
@@ -173,8 +169,7 @@ def corpus_load(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> Ht
     return redirect("corpus", study.public_id, row.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> HttpResponse:
     """Delete a corpus; arguments taken from it are kept."""
     row = _found(study, corpus_id)
@@ -189,8 +184,7 @@ def corpus_delete(request: StudyRequest, study: Study, corpus_id: uuid.UUID) -> 
     return redirect("corpora", study.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def cam_service(request: StudyRequest, study: Study) -> HttpResponse:
     """Store the address of the study's CAM service."""
     form = ServiceForm(request.POST)
@@ -274,8 +268,7 @@ def comparison_or_404(study: Study, comparison_id: uuid.UUID) -> Comparison:
     return get_object_or_404(rows, public_id=comparison_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def find_take(request: StudyRequest, study: Study, comparison_id: uuid.UUID) -> HttpResponse:
     """Make arguments from the chosen sentences."""
     comparison = comparison_or_404(study, comparison_id)
@@ -379,8 +372,7 @@ def _request(study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID) -> C
     return get_object_or_404(rows, comparison__public_id=comparison_id, public_id=request_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def cam_take(
     request: StudyRequest, study: Study, comparison_id: uuid.UUID, request_id: uuid.UUID
 ) -> HttpResponse:

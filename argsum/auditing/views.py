@@ -10,7 +10,6 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
-from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.models import Analysis
 from argsum.analysis.views.analyses import ONE, analysis_or_404
@@ -122,8 +121,7 @@ ROUNDS = RoundPages(
 )
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Show how often placements are wrong, with corrected shares; or a part for another page."""
     analysis = finished_or_404(study, analysis_id)
@@ -146,8 +144,7 @@ def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) 
     return render(request, template, context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def analysis_audit_draw(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID
 ) -> HttpResponse:
@@ -166,8 +163,7 @@ def analysis_audit_draw(
     return to_round(planned)
 
 
-@study_page(Role.EXPERT)
-@require_POST
+@study_page(Role.EXPERT, only="POST")
 def analysis_audit_leave(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID
 ) -> HttpResponse:
@@ -178,8 +174,7 @@ def analysis_audit_leave(
     return redirect("analysis", study.public_id, analysis.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def analysis_audit_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:

@@ -12,7 +12,6 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
-from django.views.decorators.http import require_safe
 
 from argsum.counting.actions.judge import KIND, clipped_and_unparsable, dimension_of
 from argsum.counting.actions.rounds import ALL, COUNTING, CountContent, counts_of
@@ -351,8 +350,7 @@ FILTERS = {"round": "counting_round", "rater": "rater", "dataset": "dataset", "s
 FORMATS = ("csv", "jsonl")
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
     """List the requested sheets, or send them as a file."""
     sheets = shown_sheets(study, _asked(request))
@@ -371,8 +369,7 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
     return render(request, "argsum/counting/sheets.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> HttpResponse:
     """Show one sheet with the marks of others on the same set."""
     sheet = sheet_or_404(study, count_id)

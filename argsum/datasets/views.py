@@ -15,7 +15,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from argsum.datasets.actions import DatasetInUse, change_recipe, delete_dataset
 from argsum.datasets.forms import (
@@ -55,8 +54,7 @@ PER_PAGE = 50
 FORMATS = ("csv", "raw.csv", "jsonl")
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def datasets(request: StudyRequest, study: Study) -> HttpResponse:
     """List the datasets with their contents and steps."""
     page = Paginator(datasets_of(study), PER_PAGE).get_page(request.GET.get("page"))
@@ -71,8 +69,7 @@ def datasets(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "argsum/datasets/datasets.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Show one dataset: its funnel, its recipe and its cells."""
     row = _found(study, dataset_id)
@@ -88,8 +85,7 @@ def dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpR
     return render(request, "argsum/datasets/dataset.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Preprocess again with the chosen steps."""
     dataset = _found(study, dataset_id)
@@ -107,8 +103,7 @@ def dataset_recipe(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
     return redirect("dataset", study.public_id, dataset.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     dataset = _found(study, dataset_id)
     try:
@@ -120,16 +115,14 @@ def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
     return redirect("datasets", study.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
     """Send arguments with their labels as a file, which can be imported again."""
     dataset = _found(study, dataset_id)
     return _sent(request, dataset, COLUMNS, exported_rows(dataset))
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def comments_export(
     request: StudyRequest, study: Study, dataset_id: uuid.UUID
 ) -> HttpResponseBase:
@@ -159,8 +152,7 @@ def _sent(
     return sent_table(table, name=name, format=kind, is_raw=kind != format)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """Show one topic and stance: its key points and its arguments, kept or left out."""
     row = cell_or_404(study, cell_id)
@@ -191,8 +183,7 @@ def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpRespons
     return render(request, "argsum/datasets/cell.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def cell_comments(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """List the comments of a cell by page, filtered by text and column."""
     cell = cell_or_404(study, cell_id)

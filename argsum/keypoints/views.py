@@ -12,7 +12,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from argsum.keypoints.actions.system_runs import (
     WRITES_CELLS,
@@ -116,8 +115,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "argsum/keypoints/system_run_new.html", context, status=422)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def system_run_estimate(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the fragment with the estimated size of the run in the form."""
     form = SystemRunForm(request.POST, study=study)
@@ -157,8 +155,7 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
     return render(request, "argsum/keypoints/system_run.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def system_run_figure(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
@@ -210,16 +207,14 @@ def system_run_state(
     return response
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def system_run_cancel(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
     return _steer(request, study, system_run_id, cancel_system)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def system_run_resume(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:

@@ -10,7 +10,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from argsum.scorers.actions import training
 from argsum.scorers.actions.encoders import EncoderUnavailable, encoder_states, request_encoder
@@ -41,8 +40,7 @@ from cqa_site.runs.jobs import is_worker_alive
 PER_PAGE = 50
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def scorers(request: StudyRequest, study: Study) -> HttpResponse:
     """List the scorers; a study without any gets the default ones."""
     first_scorers(study)
@@ -52,15 +50,13 @@ def scorers(request: StudyRequest, study: Study) -> HttpResponse:
     return _shown(request, study, "scorers", page=page, **_encoders(request))
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def encoders_state(request: StudyRequest, study: Study) -> HttpResponse:
     """Return the table of optional encoders; it polls only during a download."""
     return _shown(request, study, "_encoders", **_encoders(request))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def encoder_install(request: StudyRequest, study: Study, encoder: str) -> HttpResponse:
     """Download an encoder in the background; only administrators of the site may."""
     if encoder not in ENCODERS:
@@ -127,15 +123,13 @@ def _trained(
     return _shown(request, study, page, form=form, has_datasets=has_datasets)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def scorer(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Show one scorer: its figures, training, card, and a form to try it."""
     return _scorer_page(request, study, _scorer(study, scorer_id))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Score the entered texts in a worker; the page then shows the result."""
     row = _scorer(study, scorer_id)
@@ -153,8 +147,7 @@ def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> Htt
     return _scorer_page(request, study, row, form=form, try_job=job)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Stop a training run; its checkpoint is kept."""
     row = _scorer(study, scorer_id)
@@ -165,8 +158,7 @@ def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
     return _to(row)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     """Resume a training."""
     row = _scorer(study, scorer_id)
@@ -177,8 +169,7 @@ def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
     return _to(row)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
     row = _scorer(study, scorer_id)
     try:
@@ -190,8 +181,7 @@ def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
     return redirect("scorers", study.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def scorer_figure(
     request: StudyRequest, study: Study, scorer_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:

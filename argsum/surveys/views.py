@@ -8,7 +8,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.actions.analyses import AnalysisRefused
 from argsum.datasets.actions import DatasetInUse
@@ -22,8 +21,7 @@ from cqa_site.people.models import Study
 MOST_LINKS = 400
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def survey(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpResponse:
     """Show the questions with replies and analyses, and the groups of closed questions."""
     rows = question_rows(row := _survey(study, survey_id))
@@ -42,8 +40,7 @@ def survey(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpRes
     return render(request, "argsum/surveys/survey.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def survey_analyse(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpResponse:
     """Start an analysis of every question that has none."""
     survey = _survey(study, survey_id)
@@ -60,8 +57,7 @@ def survey_analyse(request: StudyRequest, study: Study, survey_id: uuid.UUID) ->
     return redirect("survey", study.public_id, survey.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def survey_delete(request: StudyRequest, study: Study, survey_id: uuid.UUID) -> HttpResponse:
     """Delete a survey none of whose datasets is in use."""
     survey = _survey(study, survey_id)

@@ -7,7 +7,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from argsum.keypoints.models import SystemRun
 from argsum.writing.actions.runs import system_run_of, writable
@@ -33,8 +32,7 @@ def writing_new(request: StudyRequest, study: Study, system_run_id: uuid.UUID) -
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def writing_estimate(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:

@@ -10,7 +10,6 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_safe
 
 from annotation.answers.reports import about_answer, side_by_side
 from annotation.judges.reports.results import judged_rounds
@@ -400,8 +399,7 @@ urlpatterns += [
 ]
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def score_watch(request: StudyRequest, study: Study) -> HttpResponse:
     """Tell the page to reload once its figures are outdated; otherwise send nothing."""
     if request.GET.get("condition"):

@@ -6,7 +6,6 @@ from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import path
-from django.views.decorators.http import require_safe
 
 from benchmark.distillation.forms import PairsForm
 from benchmark.distillation.reports import choose, datasheet, jsonl, records
@@ -17,8 +16,7 @@ from cqa_site.people.models import Study
 SHOWN = 3
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
     """Show the rules and the pairs they select; `part` or `datasheet` in the query downloads."""
     rubric = default_rubric(study)

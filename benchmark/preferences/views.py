@@ -14,7 +14,6 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
-from django.views.decorators.http import require_safe
 
 from benchmark.preferences import reports
 from benchmark.preferences.finding import CHARTS, finding
@@ -165,8 +164,7 @@ ROUNDS = RoundPages(
 )
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def preferences(request: StudyRequest, study: Study) -> HttpResponse:
     """Show which systems people or a judge prefer, and whether points agree."""
     choices = reports.choices_of(study)
@@ -293,8 +291,7 @@ def _count(name: str) -> Callable[[PreferenceStanding], BoardCell]:
     return lambda standing: BoardCell(str(getattr(standing, name)))
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def preferences_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:

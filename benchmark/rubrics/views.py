@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from benchmark.rubrics.forms import (
     HINT_NAMES,
@@ -33,15 +32,13 @@ from cqa_site.web.rest.queries import id_from
 PER_PAGE = 50
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def rubrics(request: StudyRequest, study: Study) -> HttpResponse:
     """List the versions with their usage."""
     return _list_page(request, study, RubricFileForm())
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def rubric_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Store a rubric from a JSON file as the next version of its name."""
     form = RubricFileForm(request.POST, request.FILES)
@@ -58,8 +55,7 @@ def _list_page(
     return render(request, "benchmark/rubrics/rubrics.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
     """Show one version as raters see it, with its usage and changes."""
     version = get_object_or_404(
@@ -82,8 +78,7 @@ def rubric(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpRes
     return render(request, "benchmark/rubrics/rubric.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def rubric_json(request: StudyRequest, study: Study, rubric_id: uuid.UUID) -> HttpResponse:
     """Send one version as a file that can be uploaded again."""
     version = get_object_or_404(study.rubric_versions, public_id=rubric_id)

@@ -14,7 +14,6 @@ from django.utils.text import slugify
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
-from django.views.decorators.http import require_safe
 
 from annotation.answers.methods.rendering import Piece, split_citations
 from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
@@ -284,8 +283,7 @@ ROUND_PAGES = RoundPages(
 urlpatterns += round_urls(ROUND_PAGES, "scores/rounds/", "round_id")
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def score_sheets_export(request: StudyRequest, study: Study) -> HttpResponseBase:
     """Show the export form, or send the file."""
     is_asked = "format" in request.GET

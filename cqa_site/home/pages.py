@@ -6,7 +6,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.cache import patch_cache_control
-from django.views.decorators.http import require_safe
 
 from cqa_site.people.access import (
     RESEARCHERS,
@@ -71,8 +70,7 @@ FRESH_SECONDS = 15
 LONGEST = 100
 
 
-@study_page(*RESEARCHERS, Role.EXPERT)
-@require_safe
+@study_page(*RESEARCHERS, Role.EXPERT, only="GET")
 def waiting(request: StudyRequest, study: Study) -> HttpResponse:
     """Count pending items for each menu entry that shows a count."""
     counts = {
@@ -85,8 +83,7 @@ def waiting(request: StudyRequest, study: Study) -> HttpResponse:
     return reply
 
 
-@study_page(*RESEARCHERS, Role.EXPERT)
-@require_safe
+@study_page(*RESEARCHERS, Role.EXPERT, only="GET")
 def search(request: StudyRequest, study: Study) -> HttpResponse:
     """Search the study for names that contain the words, a few of each kind."""
     words = request.GET.get("q", "")[:LONGEST].split()

@@ -16,6 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -111,19 +112,25 @@ def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., H
     return page
 
 
+ONLY: dict[str, Any] = {"GET": require_safe, "POST": require_POST}
+
+
 def study_page(
-    *roles: Role, in_archive: bool = False, asks_itself: bool = False
+    *roles: Role, only: str = "", in_archive: bool = False, asks_itself: bool = False
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
     """Decorate ``view(request, study, …)``: sign in, check membership, then the role.
 
-    The decorated view takes ``study_id`` from the URL. ``request.membership``
-    holds the membership for templates and querysets. ``in_archive`` lets forms through in an
-    archived study: exports, and work that waited in a browser, which a round that is not open
-    keeps aside. Such a view may be one that ``asks_itself``: it is handed the id, its first query
-    asks for ``working(…)``, and ``admit`` says who else there is.
+    The decorated view takes ``study_id`` from the URL. ``request.membership`` holds the
+    membership for templates and querysets. ``only`` "GET" or "POST" refuses other methods (405).
+    ``in_archive`` lets forms through in an archived study: exports, and work that waited in a
+    browser, which a round that is not open keeps aside. Such a view may be one that
+    ``asks_itself``: it is handed the id, its first query asks for ``working(…)``, and ``admit``
+    says who else there is.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        view = ONLY[only](view) if only else view
+
         @login_required
         @wraps(view)
         def page(request: StudyRequest, study_id: uuid.UUID, **kwargs) -> HttpResponseBase:

@@ -10,7 +10,6 @@ from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -80,8 +79,7 @@ def freezing_urls(face: SnapshotPages) -> list[URLPattern]:
 
 
 def _posted(face: SnapshotPages, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def view(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
         owner = face.owner(study, **ids)
         place = {"study_id": study.public_id, **ids}

@@ -13,7 +13,6 @@ from django.template.loader import render_to_string
 from django.urls import path
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
 
 from annotation.answers.actions import relevance_of
 from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments
@@ -226,8 +225,7 @@ desk_urls = trial_urls(FACE, ROUNDS) + work_urls(
 )
 
 
-@study_page(*EXPERTS)
-@require_safe
+@study_page(*EXPERTS, only="GET")
 def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
     """Show the changes ?from= to ?to=, by default from the machine's text to the newest."""
     sheet = readable_sheet(request, study, task_id)

@@ -13,7 +13,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.answers.forms import MIXED, PLAIN_ONLY
 from annotation.answers.models import ALL, Answer, names_of
@@ -43,8 +42,7 @@ from cqa_site.rounds.progress import TO_DO
 from .desk import opened_sheets, sees_others
 
 
-@study_page(*EXPERTS)
-@require_safe
+@study_page(*EXPERTS, only="GET")
 def editing(request: StudyRequest, study: Study) -> HttpResponse:
     """List the expert's answers by round."""
     if request.membership.is_researcher:
@@ -130,8 +128,7 @@ FACE = RoundPages(
 )
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def editing_round_answers(
     request: StudyRequest, study: Study, round_id: uuid.UUID
 ) -> HttpResponse:

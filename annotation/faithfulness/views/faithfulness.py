@@ -16,7 +16,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from annotation.answers.forms import label_choices
 from annotation.answers.models import ALL, Answer, names_of, used_conditions
@@ -170,8 +169,7 @@ def faithfulness_figure(
     return figure_file(request, figures, figure, format)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
     """Bring the figures up to date in the background."""
     form = FiguresForm(request.POST)
@@ -183,8 +181,7 @@ def faithfulness_compute(request: StudyRequest, study: Study) -> HttpResponse:
     return redirect("faithfulness", study.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def faithfulness_cancel(request: StudyRequest, study: Study) -> HttpResponse:
     """Stop the computation; stored figures remain."""
     if actions.cancel_figures(study=study, actor=request.user):

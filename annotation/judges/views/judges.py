@@ -12,7 +12,6 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from annotation.consensus.actions.consensus import active_job, keep_current
 from annotation.judges.actions import trained_judge as actions
@@ -302,8 +301,7 @@ def trained_judges(request: StudyRequest, study: Study, label_round_id: uuid.UUI
     return render(request, "annotation/judges/trained_judges.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def train_judge(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Train the next version in the background."""
     label_round = label_round_or_404(study, label_round_id)
@@ -318,8 +316,7 @@ def train_judge(request: StudyRequest, study: Study, label_round_id: uuid.UUID) 
     return redirect("trained_judges", study.public_id, label_round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def train_cancel(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Stop a pending or running training; nothing of it is stored."""
     label_round = label_round_or_404(study, label_round_id)

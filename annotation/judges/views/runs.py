@@ -7,7 +7,6 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.judges.forms import RunForm
@@ -85,8 +84,7 @@ def run_new(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def run_estimate(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the fragment with the estimated cost of the run in the form."""
     form = RunForm(

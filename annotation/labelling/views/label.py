@@ -12,7 +12,6 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.labelling.actions.answering import (
     AnsweredMeanwhile,
@@ -175,8 +174,7 @@ REFUSALS: dict[type[Exception], tuple[str, int]] = {
 }
 
 
-@study_page(*RATERS)
-@require_safe
+@study_page(*RATERS, only="GET")
 def label(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Show the next item, or with ?item= one's own earlier answer, to change it."""
     place = place_in(request, study, label_round_id)
@@ -187,8 +185,7 @@ def label(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> Htt
     return _page(request, place, shown=own_row(place, request.GET["item"]))
 
 
-@study_page(*RATERS, asks_itself=True)
-@require_POST
+@study_page(*RATERS, asks_itself=True, only="POST")
 def label_answer(
     request: StudyRequest, study_id: uuid.UUID, label_round_id: uuid.UUID
 ) -> HttpResponse:
@@ -241,8 +238,7 @@ def _store(
     return row, work, answered
 
 
-@study_page(*RATERS)
-@require_safe
+@study_page(*RATERS, only="GET")
 def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Return the items reserved for the rater, for a page that resumes."""
     place = place_in(request, study, label_round_id)
@@ -250,8 +246,7 @@ def label_next(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -
     return JsonResponse(_coming(_work(request, place, answered), answered))
 
 
-@study_page(*RATERS, in_archive=True)
-@require_POST
+@study_page(*RATERS, in_archive=True, only="POST")
 def label_alive(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """Renew the rater's leases while the page is visible.
 
@@ -261,8 +256,7 @@ def label_alive(request: StudyRequest, study: Study, label_round_id: uuid.UUID) 
     return HttpResponse(status=204)
 
 
-@study_page(*RATERS)
-@require_safe
+@study_page(*RATERS, only="GET")
 def label_answers(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
     """List the rater's own answers, newest first; editable while the round is open."""
     place = place_in(request, study, label_round_id)

@@ -9,7 +9,6 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.labelling.actions.serving import DONE
@@ -143,8 +142,7 @@ def render_label(
 PREFETCH = 5
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def label_trial(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, number: int
 ) -> HttpResponse:
@@ -153,8 +151,7 @@ def label_trial(
     return _page(request, label_round, rows, number)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def label_trial_answer(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
@@ -176,8 +173,7 @@ def label_trial_answer(
     return JsonResponse({"saved": saved} | _coming(rows, number))
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def label_trial_next(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
@@ -186,8 +182,7 @@ def label_trial_next(
     return JsonResponse(_coming(rows, 0))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def label_trial_alive(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:

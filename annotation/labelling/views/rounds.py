@@ -13,7 +13,6 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 from django_htmx.http import HttpResponseClientRefresh
 
 from annotation.corpus.models import Argument
@@ -149,8 +148,7 @@ def _matching(study: Study, wanted: dict) -> QuerySet[Argument]:
     return arguments
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def label_round_item_retire(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
@@ -174,8 +172,7 @@ def label_round_item_retire(
     return back
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def label_round_control(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:

@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_POST
 
 from annotation.labelling.models.rounds import Exclusion, LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
@@ -77,8 +76,7 @@ def _exclude(request: StudyRequest, label_round: LabelRound, data: dict[str, Any
     return redirect("quality_exclude_low", label_round.study.public_id, label_round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def exclusion_undo(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, exclusion_id: uuid.UUID
 ) -> HttpResponse:

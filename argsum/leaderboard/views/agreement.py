@@ -10,7 +10,6 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from argsum.counting.methods.released_counts import LEFT_OUT
 from argsum.datasets.views import ChosenDataset, chosen_dataset, state_of
@@ -68,8 +67,7 @@ def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
     return _page(request, study, MetricsForm(study=study))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def summary_metrics_compute(request: StudyRequest, study: Study) -> HttpResponse:
     form = MetricsForm(request.POST, study=study)
     if not form.is_valid():

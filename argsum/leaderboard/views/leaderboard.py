@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import NoReverseMatch, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from argsum.datasets.models import Cell
 from argsum.leaderboard.actions import JOB, KEY_POINTS, request_board
@@ -249,8 +248,7 @@ def key_point_boards(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "argsum/leaderboard/key_point_boards.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def key_point_boards_ask(request: StudyRequest, study: Study) -> HttpResponse:
     """Save the chosen leaderboard; it becomes the live snapshot of its split."""
     choice = board_choice(

@@ -17,7 +17,6 @@ from django.urls import path, resolve, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
-from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.files.actions.files import (
     FITS,
@@ -71,8 +70,7 @@ def imports(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 @csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Accept an uploaded file unless it is too large."""
     if is_too_large(request):
@@ -139,8 +137,7 @@ def upload_action(
     """
 
     def decorate(act: Callable[..., HttpResponse | None]) -> Callable[..., Any]:
-        @study_page(*RESEARCHERS)
-        @require_POST
+        @study_page(*RESEARCHERS, only="POST")
         @wraps(act)
         def page(request: StudyRequest, study: Study, **place: Any) -> HttpResponse:
             upload = find(study, place.pop(key))
@@ -196,8 +193,7 @@ def _page_of(study: Study, upload: ExtractedGroup) -> str:
     return reverse(page, args=[study.public_id, upload.public_id])
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def import_sample(request: StudyRequest, study: Study, name: str) -> HttpResponse:
     """Send a small invented file of the named kind."""
     sample = _sample(name)
@@ -205,8 +201,7 @@ def import_sample(request: StudyRequest, study: Study, name: str) -> HttpRespons
     return as_file(sample.make(), name=sample.name, content_type=types)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def import_sample_take(request: StudyRequest, study: Study, name: str) -> HttpResponse:
     """Import the sample file as if it had been uploaded."""
     sample = _sample(name)

@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
 
 from cqa_site.people import actions
 from cqa_site.people.access import (
@@ -80,8 +79,7 @@ def members(request: StudyRequest, study: Study) -> HttpResponse:
     return _page(request, study)
 
 
-@study_page(Role.ADMIN)
-@require_POST
+@study_page(Role.ADMIN, only="POST")
 def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
     """Create an invitation and show its link once, where requested or on this page."""
     form = InvitationForm(request.POST, instance=Invitation(study=study))
@@ -99,8 +97,7 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
     return _page(request, study, **context)
 
 
-@study_page(Role.ADMIN)
-@require_POST
+@study_page(Role.ADMIN, only="POST")
 def invitation_revoke(
     request: StudyRequest, study: Study, invitation_id: uuid.UUID
 ) -> HttpResponse:
@@ -112,8 +109,7 @@ def invitation_revoke(
     return redirect("members", study_id=study.public_id)
 
 
-@study_page(Role.ADMIN)
-@require_POST
+@study_page(Role.ADMIN, only="POST")
 def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     form = RoleForm(request.POST)
@@ -134,8 +130,7 @@ def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Http
     return _after_change(request, study, membership)
 
 
-@study_page(Role.ADMIN)
-@require_POST
+@study_page(Role.ADMIN, only="POST")
 def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
     """Remove a member's access, or restore it: ``active`` is "yes" or "no"."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)

@@ -13,7 +13,6 @@ from django.urls import path
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from cqa_site.judging.transport.addresses import missing_entry, parse_allowed
 from cqa_site.people.access import RESEARCHERS, StudyRequest, is_administrator, study_page
@@ -74,8 +73,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "runs/endpoints/endpoint_new.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
     """Add the built-in model; return to the form of a run if the person came from there."""
     endpoint = actions.embedded_endpoint(study=study, actor=request.user)
@@ -85,8 +83,7 @@ def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
     return redirect("endpoint", study.public_id, endpoint.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def endpoint_add(request: StudyRequest, study: Study) -> HttpResponse:
     """Add an endpoint that another study offers."""
     offer = id_from(request.POST.get("offer"))
@@ -122,8 +119,7 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
     return render(request, "runs/endpoints/endpoint.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def endpoint_probe(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Queue a probe of the endpoint with a few tiny requests."""
     endpoint = _endpoint(study, endpoint_id)
@@ -131,8 +127,7 @@ def endpoint_probe(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) 
     return redirect("endpoint", study.public_id, endpoint.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def endpoint_offer(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Offer an endpoint to all studies of the site, or withdraw it."""
     endpoint = _endpoint(study, endpoint_id)
@@ -141,8 +136,7 @@ def endpoint_offer(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) 
     return redirect("endpoint", study.public_id, endpoint.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Remove an endpoint from the lists."""
     endpoint = _endpoint(study, endpoint_id)
@@ -279,8 +273,7 @@ def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Ht
     return _editor(request, study, version, form, is_edit=True)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def prompt_preview(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
     """Show the messages the typed text produces for one of the study's items."""
     base = _prompt(study, prompt_id)

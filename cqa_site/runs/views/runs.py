@@ -12,7 +12,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST
 
 from cqa_site.judging import packages
 from cqa_site.people.access import (
@@ -62,8 +61,7 @@ def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> Http
     return response
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) -> HttpResponse:
     """Continue after the pre-flight, pause, resume or cancel."""
     run = run_or_404(study, run_id)
@@ -74,8 +72,7 @@ def run_move(request: StudyRequest, study: Study, run_id: uuid.UUID, move: str) 
     return redirect("run", study.public_id, run.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Change a run's spending cap and its maximum number of requests in flight."""
     run = run_or_404(study, run_id)
@@ -93,8 +90,7 @@ def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRe
     return redirect("run", study.public_id, run.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Correct the requests of a run whose endpoint refuses a parameter, and continue."""
     run = run_or_404(study, run_id)
@@ -113,8 +109,7 @@ def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpR
     return redirect("run", study.public_id, run.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Requeue unscored calls, all or those with the chosen reasons."""
     run = run_or_404(study, run_id)
@@ -130,8 +125,7 @@ def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
     return redirect("run", study.public_id, run.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
     """Start the same plan as a new run with fresh replies."""
     run = run_or_404(study, run_id)

@@ -15,7 +15,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -233,8 +232,7 @@ def run_urls(face: RunPages, base: str) -> list[URLPattern]:
         return start_page(request, study, form, "runs/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def what_it_takes(request: StudyRequest, study: Study) -> HttpResponse:
         """Return the estimate fragment for the current form."""
         form = face.form(request.POST, study=study, actor=request.user)

@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
-from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import PersonRequest, StudyRequest, is_administrator, study_page
 from cqa_site.people.models import Role, Study
@@ -45,8 +44,7 @@ class StudyNameForm(forms.Form):
         return name
 
 
-@study_page(Role.ADMIN)
-@require_POST
+@study_page(Role.ADMIN, only="POST")
 def study_archive(request: StudyRequest, study: Study) -> HttpResponse:
     """Archive the study, or list the active work."""
     try:
@@ -57,8 +55,7 @@ def study_archive(request: StudyRequest, study: Study) -> HttpResponse:
     return redirect("study_settings", study.public_id)
 
 
-@study_page(Role.ADMIN, in_archive=True)
-@require_POST
+@study_page(Role.ADMIN, in_archive=True, only="POST")
 def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
     unarchive_study(study=study, actor=request.user)
     messages.success(request, _("Restored. Its rounds stay closed until you reopen them."))
