@@ -193,10 +193,7 @@ class CountFile:
 
 
 def read_counts(path: str | os.PathLike[str], *, name: str | None = None) -> CountFile:
-    """Read the counts of one annotator, a CSV file with a header line.
-
-    Raises `UnreadableFile` if it is not such a table.
-    """
+    """Read one annotator's counts, a CSV file with a header line; raises `UnreadableFile`."""
     sets: dict[tuple[str, str, str], CountedSet] = {}
 
     def once(row: TableRow) -> CountedSet | None:
