@@ -271,6 +271,7 @@ def plan_round(
     examples = planned.items.filter(key_points__isnull=False, pair__point__analysis=held)
     planned.items.exclude(pk__in=list(examples.values_list("pk", flat=True))).delete()
     planned.pairs.filter(items=None).delete()
+    planned.items.update(is_drawn=False)
     _draw(planned, sample)
     return planned
 

@@ -21,8 +21,8 @@ from benchmark.scoring.methods import length_points, sentence_places
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User
+from cqa_site.rounds.controls import set_example
 from cqa_site.rounds.lifecycle import open_round
-from cqa_site.rounds.onboarding.examples import set_example
 from cqa_site.tabular.cells import text_key
 
 SYSTEMS = ("Invented model A", "Invented model B", "Invented model C")

@@ -284,6 +284,7 @@ def plan_round(
     planned.recipe = plan.recipe(study, len(candidates), drawn)
     planned.save()
     planned.items.filter(key_points__isnull=True).delete()
+    planned.items.update(is_drawn=False)
     PreferenceItem.objects.bulk_create(_items(planned, ordinary, controls), batch_size=CHUNK)
     return planned
 

@@ -281,6 +281,7 @@ def plan_round(
     planned.recipe = plan.recipe(len(strata), matching - len(strata), names)
     planned.save()
     planned.items.filter(ORDINARY).delete()
+    planned.items.update(is_drawn=False)
     start = planned.items.aggregate(last=Max("position"))["last"] or 0
     ScoringItem.objects.bulk_create(
         (

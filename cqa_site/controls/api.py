@@ -1,27 +1,48 @@
-"""Hidden control items of rounds in the REST interface, for every kind of sheets."""
+"""Known answers of rounds in the REST interface: hidden control items, and examples of drafts."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
-from cqa_site.api.base import CREATE, LIST, FormInput, Input, Request, S, address, require_valid
+from cqa_site.api.base import (
+    CREATE,
+    LIST,
+    AnyRequest,
+    FormInput,
+    Input,
+    Request,
+    S,
+    StudyViews,
+    address,
+    require_valid,
+)
 from cqa_site.rounds.controls import (
     CHANGEABLE,
     control_offers,
+    offer_named,
+    offered_examples,
     set_control,
+    set_example,
     set_tolerance,
+    take_example,
     take_offers,
 )
-from cqa_site.rounds.kind import RoundNotReady
-from cqa_site.rounds.onboarding.example_api import KNOWN, KnownAnswerViews
+from cqa_site.rounds.examples import WHERE, examples_of
+from cqa_site.rounds.kind import RoundNotReady, sheet_kind_of
+from cqa_site.rounds.models import Place
+from cqa_site.rounds.progress import items_of
 from cqa_site.web.rest.queries import conflict_on, invalid_on
 
-from .forms import KnownForm, ToleranceForm
+from .example_pages import draft_with_examples
+from .forms import LONGEST_NOTE, ExampleForm, KnownForm, ToleranceForm
 from .pages import controlled_round, offering_round
 from .reports import control_report
+
+KNOWN = "Named like the fields of the known answer: criteria, verdict, counts or answer."
+NOTES = "Reasons by the same names, and `where`: the place in the guideline."
 
 
 class KnownInput(Input):
@@ -29,6 +50,37 @@ class KnownInput(Input):
 
     position = serializers.IntegerField(min_value=1, max_value=10**6)
     known = serializers.DictField(allow_null=True, help_text=KNOWN)
+
+
+class ExampleInput(KnownInput):
+    """The known answer of an example; null makes it ordinary again, or removes it if not drawn."""
+
+    notes = serializers.DictField(
+        child=serializers.CharField(max_length=LONGEST_NOTE), required=False, help_text=NOTES
+    )
+
+
+class ExampleSerializer(serializers.Serializer[Any]):
+    """An example; the first ones train, the others qualify."""
+
+    position = serializers.IntegerField()
+    known = serializers.DictField(source="key_points", help_text=KNOWN)
+    notes = serializers.DictField(source="key_notes", help_text=NOTES)
+
+
+class OfferedExampleInput(Input):
+    """The known answer to take, by the ``id`` of the list."""
+
+    id = serializers.CharField(max_length=60)
+
+
+class OfferedExampleSerializer(serializers.Serializer[Any]):
+    """A known answer of another round; ``people`` agreed on it, null for its own known items."""
+
+    id = serializers.CharField()
+    known = serializers.DictField(help_text=KNOWN)
+    notes = serializers.DictField(help_text=NOTES)
+    people = serializers.IntegerField(allow_null=True)
 
 
 class ToleranceInput(FormInput):
@@ -87,6 +139,34 @@ class PersonOnControlsSerializer(serializers.Serializer[Any]):
     fall_at = serializers.IntegerField(source="fall.signal", allow_null=True, default=None)
 
 
+class KnownAnswerViews(StudyViews):
+    """Known answers of a round's items."""
+
+    queryset = Place.objects.none()
+    find_round: Any
+    round: Any
+    form: ClassVar[type[KnownForm]] = KnownForm
+
+    def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
+        """Find the round inside the study."""
+        super().initial(request, *args, **kwargs)
+        self.round = self.find_round(self.study, kwargs["any_round_id"])
+
+    def read_known(self, body: type[KnownInput]) -> tuple[Any, dict[str, Any]]:
+        """Return the item that the request names, and its answer as arguments."""
+        sent = self.read(body)
+        item = items_of(self.round).filter(position=sent["position"]).first()
+        if item is None:
+            raise ValidationError({"position": ["This round has no such item."]})
+        if sent["known"] is None:
+            return item, {"known": None}
+        notes = sent.get("notes", {})
+        fields = {name if name == WHERE else f"why-{name}": notes[name] for name in notes}
+        form = self.form(sent["known"] | fields, round_=self.round)
+        require_valid(form)
+        return item, form.values
+
+
 class HiddenControlViews(KnownAnswerViews):
     """The control items of a round."""
 
@@ -100,14 +180,9 @@ class HiddenControlViews(KnownAnswerViews):
     @extend_schema(request=KnownInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
         """Set or remove the known answer of an item; 409 if this is not possible."""
-        body = self.read(KnownInput)
-        item = self.item_at(body["position"])
-        if (known := body["known"]) is not None:
-            form = KnownForm(known, round_=self.round)
-            require_valid(form)
-            known = form.cleaned_data
+        item, values = self.read_known(KnownInput)
         with conflict_on(RoundNotReady):
-            set_control(round_=self.round, item=item, known=known, actor=request.user)
+            set_control(round_=self.round, item=item, actor=request.user, **values)
         return Response(status=204)
 
     @extend_schema(request=ToleranceInput, responses=ToleranceInput)
@@ -157,9 +232,52 @@ class PersonOnControlsViews(HiddenControlViews):
         return self.listed(control_report(self.round).people)
 
 
+class RoundExampleViews(KnownAnswerViews):
+    """The examples of a draft."""
+
+    serializer_class: Any = ExampleSerializer
+    find_round = staticmethod(draft_with_examples)
+    form = ExampleForm
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """List examples in the order in which people do them."""
+        return self.listed(list(examples_of(self.round)))
+
+    @extend_schema(request=ExampleInput, responses={204: None})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Set the known answer of an item as an example, or undo that."""
+        item, values = self.read_known(ExampleInput)
+        thing = getattr(item, sheet_kind_of(self.round).subject)
+        with conflict_on(RoundNotReady):
+            set_example(round_=self.round, thing=thing, actor=request.user, **values)
+        return Response(status=204)
+
+
+class OfferedExampleViews(RoundExampleViews):
+    """Known answers of other rounds that a draft can take as examples."""
+
+    serializer_class = OfferedExampleSerializer
+
+    def list(self, request: Request, **kwargs: Any) -> Response:
+        """List them in the order in which an opening round takes what is missing."""
+        return self.listed(offered_examples(self.round))
+
+    @extend_schema(request=OfferedExampleInput, responses={204: None})
+    def create(self, request: Request, **kwargs: Any) -> Response:
+        """Make a known answer an example."""
+        wanted = self.read(OfferedExampleInput)["id"]
+        with conflict_on(RoundNotReady), invalid_on("id", LookupError):
+            offer = offer_named(offered_examples(self.round), wanted)
+            take_example(round_=self.round, offer=offer, actor=request.user)
+        return Response(status=204)
+
+
 CONTROLS = S + "rounds/<uuid:any_round_id>/controls/"
+EXAMPLES = S + "rounds/<uuid:any_round_id>/examples/"
 urlpatterns = [
     address(CONTROLS, "round_controls", HiddenControlViews, **CREATE, patch="partial_update"),
     address(f"{CONTROLS}agreed/", "round_agreed_answers", AgreedAnswerViews, **CREATE),
     address(f"{CONTROLS}people/", "round_control_people", PersonOnControlsViews, **LIST),
+    address(EXAMPLES, "round_examples", RoundExampleViews, **CREATE),
+    address(f"{EXAMPLES}offered/", "round_offered_examples", OfferedExampleViews, **CREATE),
 ]

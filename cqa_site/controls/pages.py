@@ -2,7 +2,9 @@
 
 import uuid
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -29,10 +31,9 @@ from cqa_site.rounds.controls import (
     take_offers,
 )
 from cqa_site.rounds.examples import known_text
-from cqa_site.rounds.kind import ControlOffer, RoundNotReady, SheetKind, kind_of, round_head
+from cqa_site.rounds.kind import OfferedAnswer, RoundNotReady, SheetKind, kind_of, round_head
 from cqa_site.rounds.pages.rounds import PAGES
 from cqa_site.rounds.rules.pages import ruled_round
-from cqa_site.web.rest.queries import id_from
 
 from .drift import drift_figure, drift_power
 from .forms import KnownForm, ToleranceForm
@@ -62,7 +63,7 @@ def round_controls(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
     """Show control items, offers and everybody's record; a POST stores the tolerance."""
     round_ = offering_round(study, any_round_id)
     if not isinstance(kind_of(round_), SheetKind):
-        return render(request, "rounds/controls/controls.html", _context(round_))
+        return render(request, "rounds/controls/controls.html", page_context(round_))
     form = ToleranceForm(request.POST or None, round_=round_)
     if request.method == "POST" and form.is_valid():
         tolerance = form.cleaned_data["tolerance"]
@@ -70,7 +71,7 @@ def round_controls(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
         messages.success(request, _("Tolerance saved."))
         return _back(round_)
     report = control_report(round_)
-    context = _context(round_) | {
+    context = page_context(round_) | {
         "form": form,
         "report": report,
         "card": _figure(round_, report),
@@ -88,19 +89,28 @@ def round_control(
     kind: Any = kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
     item = get_object_or_404(items.select_related(*kind.item_needed), position=position)
-    form = KnownForm(request.POST or None, round_=round_, known=item.known)
-    is_removal = "remove" in request.POST
-    if request.method == "POST" and (is_removal or form.is_valid()):
-        known = None if is_removal else form.cleaned_data
-        try:
-            require_same(item, request.POST)
-            set_control(round_=round_, item=item, known=known, actor=request.user)
-        except RoundNotReady as reason:
-            messages.error(request, str(reason))
+    form = KnownForm(request.POST or None, round_=round_, item=item)
+    if store_known(request, round_, item, form, partial(set_control, item=item)):
         return _back(round_)
-    context = _context(round_) | trial_context(round_, item)
+    context = page_context(round_) | trial_context(round_, item)
     context |= {"form": form, "is_undrawn": is_undrawn(kind, item)}
     return render(request, "rounds/controls/control.html", context, status=_status(form))
+
+
+def store_known(
+    request: StudyRequest, round_: Any, item: Any, form: KnownForm, store: Callable[..., object]
+) -> bool:
+    """Store or take back a known answer, or say why not; False where a form is to be shown."""
+    is_removal = "remove" in request.POST
+    if request.method != "POST" or not (is_removal or form.is_valid()):
+        return False
+    values = {"known": None} if is_removal else form.values
+    try:
+        require_same(item, request.POST)
+        store(round_=round_, actor=request.user, **values)
+    except RoundNotReady as reason:
+        messages.error(request, str(reason))
+    return True
 
 
 @study_page(*RESEARCHERS)
@@ -110,11 +120,9 @@ def round_control_take(
 ) -> HttpResponse:
     """Make one known answer of another round a control item, or all of an origin."""
     round_ = offering_round(study, any_round_id)
-    named = request.POST.get("id")
-    which = {"source": id_from(named) or uuid.UUID(int=0)} if named else {}
-    is_settled = "settled" in request.POST
+    which = {"source": request.POST.get("id"), "is_settled": "settled" in request.POST}
     try:
-        n = take_offers(round_=round_, actor=request.user, is_settled=is_settled, **which)
+        n = take_offers(round_=round_, actor=request.user, **which)
     except (LookupError, RoundNotReady) as reason:
         messages.error(request, str(reason))
     else:
@@ -139,7 +147,7 @@ class OfferList:
     is_settled: bool
     n_free: int
     # The first of them, each with its answer in words.
-    rows: list[tuple[ControlOffer, str]]
+    rows: list[tuple[OfferedAnswer, str]]
     left_out: list[tuple[str, int]]
 
 
@@ -162,7 +170,8 @@ def _figure(round_: Any, report: ControlReport) -> Figure:
     return drift_figure(report.chart, report.people, round_.name, files)
 
 
-def _context(round_: Any) -> dict[str, Any]:
+def page_context(round_: Any) -> dict[str, Any]:
+    """Return the context of a page about a round's known answers."""
     return round_head(round_) | {
         "face": PAGES[kind_of(round_).name],
         "is_changeable": round_.state in CHANGEABLE,

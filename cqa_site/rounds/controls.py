@@ -1,14 +1,14 @@
-"""Hidden control items of rounds of sheets: their known answers, and where these come from.
+"""Known answers of rounds of sheets, and where they come from: control items and examples.
 
 A control item looks like any other. Everybody gets each once, among their ordinary items
-(`cqa_site.rounds.queue.controls_due`). It needs no slots, and its answers enter no figure.
+(`cqa_site.rounds.queue.controls_due`). It needs no slots, and its answers enter no figure. What
+examples are, `cqa_site.rounds.examples` says; only drafts can change theirs.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
-from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
@@ -19,8 +19,8 @@ from django.utils.translation import gettext_lazy as lazy
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 
-from .examples import add_item
-from .kind import ControlOffer, RoundNotReady, SheetKind, kind_of, sheet_kind_of
+from .examples import add_example, add_item, examples_of, known_items
+from .kind import OfferedAnswer, RoundNotReady, SheetKind, kind_of, sheet_kind_of
 from .lifecycle import locked_round
 from .models import COUNTED, ORDINARY, Place, Round, Sheet
 from .queue import CHUNK, hold_slot, unseen_items
@@ -123,15 +123,23 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
     return item
 
 
-def control_offers(round_: Any) -> list[ControlOffer]:
+def control_offers(round_: Any) -> list[OfferedAnswer]:
     """Return known answers of other rounds; for rounds of sheets, the `agreed_answers`."""
     kind = kind_of(round_)
     return agreed_answers(round_) if isinstance(kind, SheetKind) else kind.control_offers(round_)
 
 
+def offer_named(offers: list[OfferedAnswer], named: object) -> OfferedAnswer:
+    """Return the offer with this id; raises LookupError."""
+    for offer in offers:
+        if offer.id == str(named):
+            return offer
+    raise LookupError(NOT_OFFERED)
+
+
 @transaction.atomic
 def take_offers(
-    *, round_: Any, actor: User, source: UUID | None = None, is_settled: bool = False
+    *, round_: Any, actor: User, source: object = None, is_settled: bool = False
 ) -> int:
     """Take the answer of a source as known, or all that are settled or agreed; return how many.
 
@@ -141,9 +149,7 @@ def take_offers(
     stored = locked_round(round_, *CHANGEABLE)
     offers = control_offers(stored)
     if source is not None:
-        offers = [offer for offer in offers if offer.source.public_id == source]
-        if not offers:
-            raise LookupError(NOT_OFFERED)
+        offers = [offer_named(offers, source)]
         if offers[0].reason:
             raise RoundNotReady(_("Not possible: %s.") % offers[0].reason)
     else:
@@ -159,7 +165,7 @@ def take_offers(
     return len(offers)
 
 
-def agreed_answers(round_: Any) -> list[ControlOffer]:
+def agreed_answers(round_: Any) -> list[OfferedAnswer]:
     """Return answers of closed rounds on which two people or more agree, newest rounds first.
 
     Answers agree if they differ from the first one by no more than a right answer may. Items with
@@ -176,16 +182,77 @@ def agreed_answers(round_: Any) -> list[ControlOffer]:
         by_thing[sheet.round_id, getattr(sheet, f"{kind.subject}_id")].append(sheet)
     items = kind.Item._default_manager.filter(round=round_.pk).exclude(ORDINARY)
     seen = set(items.values_list(*kind.likeness))
-    agreed: list[ControlOffer] = []
+    agreed: list[OfferedAnswer] = []
     for _place, (first, *others) in sorted(by_thing.items(), key=lambda row: -row[0][0]):
         like = like_of(kind, first)
         known = kind.answer_of(first)
         are_right = [kind.is_right(round_, other, known) for other in others]
         if are_right and all(are_right) and like not in seen and len(agreed) < OFFERED:
             seen.add(like)
-            item = kind.Item(round=round_, **{kind.subject: getattr(first, kind.subject)})
-            agreed.append(ControlOffer(first, item, known, 1 + len(others)))
+            agreed.append(_offer(round_, first, known, people=1 + len(others)))
     return agreed
+
+
+def _offer(round_: Any, source: Any, known: Mapping[str, Any], **about: Any) -> OfferedAnswer:
+    kind = sheet_kind_of(round_)
+    item = kind.Item(round=round_, **{kind.subject: getattr(source, kind.subject)})
+    return OfferedAnswer(source, item, known, **about)
+
+
+def offered_examples(round_: Any) -> list[OfferedAnswer]:
+    """Return the known answers that a draft can take, each thing once, in the default's order."""
+    kind = sheet_kind_of(round_)
+    rows = known_items(round_)
+    known = [_offer(round_, row, row.known_answer, notes=row.key_notes) for row in rows]
+    seen = {like_of(kind, row) for row in rows}
+    agreed = agreed_answers(round_)
+    return known + [offer for offer in agreed if like_of(kind, offer.source) not in seen]
+
+
+@transaction.atomic
+def take_example(*, round_: Any, offer: OfferedAnswer, actor: User) -> Any:
+    """Add an offered answer to the examples of a draft, once; raises RoundNotReady."""
+    stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
+    item = item_like(stored, offer.source)
+    if item is not None and item.is_example:
+        return item
+    thing = getattr(item, kind.subject) if item else kind.copied(stored, offer.source)
+    about = {"known": offer.known, "notes": offer.notes, "actor": actor}
+    return set_example(round_=stored, thing=thing, **about)
+
+
+@transaction.atomic
+def set_example(
+    *,
+    round_: Any,
+    thing: Any,
+    known: Mapping[str, Any] | None,
+    notes: Mapping[str, str] | None = None,
+    actor: User,
+) -> Any:
+    """Make a thing an example of a draft with its known answer, or with None undo that.
+
+    An item that was drawn for the work leaves it while it is an example; any other is removed
+    afterwards. Raises RoundNotReady if the round is no draft, or was drawn again and has another
+    thing.
+    """
+    stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
+    item = examples_of(stored).filter(**{kind.subject: thing}).first()
+    if known is not None:
+        if not type(thing)._default_manager.filter(pk=thing.pk).exists():
+            raise RoundNotReady(REDRAWN)
+        item = add_example(stored, thing, known, notes)
+    elif item is not None and item.is_drawn:
+        item.key_points, item.key_notes = None, {}
+        item.save(update_fields=["key_points", "key_notes"])
+    elif item is not None:
+        # Of a sample, with its thing: what stays would count as drawn.
+        (getattr(item, kind.subject) if kind.is_sample else item).delete()
+    if item is not None:
+        verb = "example_removed" if known is None else "example_set"
+        about = f"{stored.name}: {item.position}"
+        record(study=stored.study, actor=actor, verb=verb, subject=about, after=known)
+    return item
 
 
 def _comparable(kind: SheetKind, round_: Any) -> QuerySet[Any]:

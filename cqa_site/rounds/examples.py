@@ -58,18 +58,19 @@ def add_example(
     """Make the item about a thing an example, or add it as one; the caller holds the round."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk)
-    key = {"key_points": known, "key_notes": notes or {}, "probability": None, "known": None}
+    key = {"key_points": known, "key_notes": notes or {}, "known": None}
     if items.filter(**{kind.subject: thing}).update(**key):
         return items.get(**{kind.subject: thing})
     return add_item(round_, thing, **key)
 
 
 def add_item(round_: Any, thing: Any, **fields: Any) -> Any:
-    """Add an item behind the others; the caller holds the round."""
+    """Add an item that was not drawn behind the others; the caller holds the round."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk)
     position = 1 + (items.aggregate(last=Max("position"))["last"] or 0)
-    return items.create(round=round_, position=position, **{kind.subject: thing}, **fields)
+    fields |= {"round": round_, "position": position, "is_drawn": False, kind.subject: thing}
+    return items.create(**fields)
 
 
 def draw_examples(round_: Any, wanted: int) -> None:

@@ -57,21 +57,29 @@ class Card:
 
 
 @dataclass(frozen=True)
-class ControlOffer:
-    """A known answer that a round can take as a control item; ``reason`` says why it cannot.
+class OfferedAnswer:
+    """A known answer that a round can take; ``reason`` says why it cannot.
 
-    ``source`` is the sheet or the thing that has the answer, and ``item`` shows it in tables.
-    ``people`` agreed on the answer; of a settled dispute, they decided it. ``is_present`` says
-    whether the round has the item already.
+    ``source`` is the sheet, the item or the thing that has the answer, and ``item`` shows it in
+    tables. ``people`` agreed on the answer; of a settled dispute, they decided it. The answer of
+    an item has none, but ``notes``. ``is_present`` says whether the round has the item already.
     """
 
     source: Any
     item: Any
-    known: dict[str, Any]
-    people: int
+    known: Mapping[str, Any]
+    people: int | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
     is_settled: bool = False
     is_present: bool = False
     reason: str | Promise = ""
+
+    @property
+    def id(self) -> str:
+        """The sheet or thing; of an item, the round and the position."""
+        if self.people is None:
+            return f"{self.source.round.public_id}-{self.source.position}"
+        return str(self.source.public_id)
 
 
 @dataclass(frozen=True)
@@ -257,11 +265,11 @@ class TaskKind:
         """Return form fields for a known answer; their values are what a control item holds."""
         raise NotImplementedError
 
-    def control_offers(self, round_: Any) -> list[ControlOffer]:
+    def control_offers(self, round_: Any) -> list[OfferedAnswer]:
         """Return known answers from other rounds, including those that cannot be taken."""
         return []
 
-    def take_controls(self, round_: Any, offers: list[ControlOffer], actor: User) -> None:
+    def take_controls(self, round_: Any, offers: list[OfferedAnswer], actor: User) -> None:
         """Make offered answers control items of a locked round."""
         raise NotImplementedError
 

@@ -186,6 +186,8 @@ class Item(models.Model):
     position = models.PositiveIntegerField()
     # With what probability it was drawn, where it was drawn at random.
     probability = models.FloatField(null=True)
+    # Part of what was drawn last for the work, also while it is an example.
+    is_drawn = models.BooleanField(default=True)
     # Only of examples: the known answer in the kind's own shape; why, by its parts, and the place
     # in the guideline.
     key_points = models.JSONField(null=True)

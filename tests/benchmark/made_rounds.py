@@ -5,8 +5,8 @@ from benchmark.rubrics.models import default_rubric
 from benchmark.scoring import actions as scoring_rounds
 from benchmark.scoring.models import ScoringRound
 from cqa_site.people.models import Study, User
+from cqa_site.rounds.controls import set_example
 from cqa_site.rounds.lifecycle import open_round
-from cqa_site.rounds.onboarding.examples import set_example
 
 
 def make_round(

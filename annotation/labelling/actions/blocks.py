@@ -27,8 +27,8 @@ from cqa_site.people.models import Rater, Study, User
 from cqa_site.rounds.kind import (
     Audit,
     Card,
-    ControlOffer,
     Exercise,
+    OfferedAnswer,
     RoundNotReady,
     TaskKind,
     Words,
@@ -413,11 +413,11 @@ class LabelRoundKind(Blocks):
         agreed = dict(self.agreed(study, values)) if self.agreed else {}
         return agreed | known_controls(study, values)
 
-    def control_offers(self, round_: LabelRound) -> list[ControlOffer]:
+    def control_offers(self, round_: LabelRound) -> list[OfferedAnswer]:
         """Return labels of settled disputes, then labels that people agreed on."""
         return offers_of(round_, self.known(round_)) if self.known else []
 
-    def take_controls(self, round_: LabelRound, offers: list[ControlOffer], actor: User) -> None:
+    def take_controls(self, round_: LabelRound, offers: list[OfferedAnswer], actor: User) -> None:
         """Add the arguments, or mark those of a draft."""
         take_labels(round_, offers, actor)
 

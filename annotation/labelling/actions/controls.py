@@ -11,7 +11,7 @@ from annotation.labelling.models.rounds import Item, LabelRound
 from annotation.labelling.reports import KnownLabel
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from cqa_site.rounds.kind import ControlOffer
+from cqa_site.rounds.kind import OfferedAnswer
 
 from .rounds import add_items
 
@@ -22,7 +22,7 @@ TRAINED_ON = lazy("used for the training before a round")
 RUNNING = lazy("an ordinary item of this round, which is running")
 
 
-def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[ControlOffer]:
+def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[OfferedAnswer]:
     """Return the labels as offers for a draft or a running round, with reasons for refusal."""
     known = {row.argument: row for row in labels}
     columns = ("argument", "control_label")
@@ -47,7 +47,7 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Con
 
     arguments = Argument.objects.select_related("comparison").in_bulk(list(known))
     return [
-        ControlOffer(
+        OfferedAnswer(
             source=argument,
             item=Item(argument=argument),
             known={"label": row.label},
@@ -61,7 +61,7 @@ def offers_of(label_round: LabelRound, labels: Iterable[KnownLabel]) -> list[Con
     ]
 
 
-def take_labels(label_round: LabelRound, offers: list[ControlOffer], actor: User) -> None:
+def take_labels(label_round: LabelRound, offers: list[OfferedAnswer], actor: User) -> None:
     """Make arguments control items of a locked round, ordinary items of a draft included."""
     labels = {offer.source.pk: offer.known["label"] for offer in offers}
     for label in set(labels.values()):

@@ -350,6 +350,7 @@ def plan_round(
     planned.recipe = plan.recipe(n_sets)
     planned.save()
     planned.items.filter(ORDINARY).delete()
+    planned.items.update(is_drawn=False)
     start = planned.items.aggregate(last=Max("position"))["last"] or 0
     CountingItem.objects.bulk_create(
         (

@@ -12,10 +12,9 @@ from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds import lifecycle
 from cqa_site.rounds.access import decide_rater
-from cqa_site.rounds.controls import set_control
+from cqa_site.rounds.controls import set_control, set_example
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.models import Place
-from cqa_site.rounds.onboarding.examples import set_example
 from cqa_site.rounds.progress import progress_of
 from tests.benchmark.made_scores import make_rater, make_scored_answers
 from tests.benchmark.preferences.made_judges import make_preferring_run, says_later

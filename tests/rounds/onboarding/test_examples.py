@@ -5,13 +5,19 @@ from django.urls import reverse
 from django.utils.html import strip_tags
 
 from benchmark.scoring.actions import ScoreContent
-from cqa_site.rounds.controls import set_control, set_tolerance, take_answer
+from cqa_site.rounds.controls import (
+    offered_examples,
+    set_control,
+    set_example,
+    set_tolerance,
+    take_answer,
+    take_example,
+)
 from cqa_site.rounds.examples import known_items
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import close_round, find_violations, open_round
 from cqa_site.rounds.models import COUNTED, Qualification
 from cqa_site.rounds.onboarding.actions import withdraw_qualification
-from cqa_site.rounds.onboarding.examples import offered_examples, set_example, take_offer
 from cqa_site.rounds.onboarding.reports import step_counts
 from tests.cast import sign_in
 from tests.rounds.made_work import POINTS, SERVED, World
@@ -148,7 +154,7 @@ def test_practice_is_numbered_in_rounds_that_hide_earlier_sheets(draft):
     attach(draft.round, None)
     draft.kind.Round.objects.filter(pk=draft.round.pk).update(repeat_share=0.5)
     for offer in offered_examples(draft.round)[:6]:
-        take_offer(round_=draft.round, offer=offer, actor=draft.researcher)
+        take_example(round_=draft.round, offer=offer, actor=draft.researcher)
     items = draft.kind.Item.objects.filter(round=draft.round)
     for item in items.filter(key_points__isnull=True)[:2]:
         thing = getattr(item, draft.kind.subject)
@@ -204,12 +210,26 @@ def test_researchers_choose_examples_on_pages(draft, django_assert_max_num_queri
     assert client.get(page).status_code == 404
 
 
-def test_a_new_draw_keeps_examples_out_of_the_work(draft):
-    take_offer(round_=draft.round, offer=offered_examples(draft.round)[0], actor=draft.researcher)
+def test_what_was_drawn_is_ordinary_again_after_it_was_an_example(draft):
+    items = draft.kind.Item.objects.filter(round=draft.round)
+    before = list(items.values_list("position", "probability", draft.kind.subject))
+    thing = getattr(items.earliest("position"), draft.kind.subject)
+    page = reverse("round_example", args=ids(draft, before[0][0]))
     client = sign_in(draft.researcher)
-    example = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
-    like = likes(draft, type(example).objects.filter(pk=example.pk))
-    edit = draft.office("_edit")
+    for known in (draft.work.met, draft.work.missed, None):
+        set_example(round_=draft.round, thing=thing, known=known, actor=draft.researcher)
+        assert ("Make it an ordinary item" in client.get(page).text) == (known is not None)
+    assert list(items.values_list("position", "probability", draft.kind.subject)) == before
+    assert not items.exclude(key_points=None, key_notes={}).exists()
+    # One that the draft does not have when it is drawn again is removed.
+    set_example(round_=draft.round, thing=thing, known=draft.work.met, actor=draft.researcher)
+    draw_again(draft)
+    set_example(round_=draft.round, thing=thing, known=None, actor=draft.researcher)
+    assert not items.filter(**{draft.kind.subject: thing.pk}).exists()
+
+
+def draw_again(draft):
+    client, edit = sign_in(draft.researcher), draft.office("_edit")
     values = client.get(edit).context["form"]
     sent = {name: values[name].value() for name in values.fields}
     sent = {
@@ -217,6 +237,15 @@ def test_a_new_draw_keeps_examples_out_of_the_work(draft):
     }
     reply = client.post(edit, sent | {"size": 10, "then": "draft"})
     assert reply.status_code == 302, reply.context["form"].errors
+
+
+def test_a_new_draw_keeps_examples_out_of_the_work(draft):
+    take_example(
+        round_=draft.round, offer=offered_examples(draft.round)[0], actor=draft.researcher
+    )
+    example = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
+    like = likes(draft, type(example).objects.filter(pk=example.pk))
+    draw_again(draft)
     items = draft.kind.Item.objects.filter(round=draft.round)
     assert items.get(key_points__isnull=False).pk == example.pk
     assert not like & likes(draft, items.filter(key_points__isnull=True))
@@ -231,9 +260,9 @@ def test_an_example_is_never_a_control_item(world):
     close_round(round_=closed, actor=world.researcher)
     world.round = world.make_round(opens=False, name="Next")
     offer = next(row for row in offered_examples(world.round) if row.people == 2)
-    take_offer(round_=world.round, offer=offer, actor=world.researcher)
+    take_example(round_=world.round, offer=offer, actor=world.researcher)
     with pytest.raises(RoundNotReady, match="example"):
-        take_answer(round_=world.round, sheet=offer.row, actor=world.researcher)
+        take_answer(round_=world.round, sheet=offer.source, actor=world.researcher)
     assert known_items(world.round) == []
 
 
@@ -248,19 +277,21 @@ def test_running_rounds_keep_their_examples(draft):
 def test_an_offer_taken_by_two_or_about_an_item_of_the_draft_is_one_example(draft):
     items = draft.kind.Item.objects.filter(round=draft.round)
     offer, other = offered_examples(draft.round)[:2]
-    take_offer(round_=draft.round, offer=offer, actor=draft.researcher)
+    take_example(round_=draft.round, offer=offer, actor=draft.researcher)
     (drawn,) = (row for row in offered_examples(draft.round) if row.id == other.id)
-    thing = {draft.kind.subject: draft.kind.copied(draft.round, drawn.row)}
+    thing = {draft.kind.subject: draft.kind.copied(draft.round, drawn.source)}
     items.create(round=draft.round, position=99, **thing)
     size = items.count()
     for row in (offer, other):
-        take_offer(round_=draft.round, offer=row, actor=draft.researcher)
+        take_example(round_=draft.round, offer=row, actor=draft.researcher)
     assert items.count() == size
     assert items.filter(key_points__isnull=False, known__isnull=True).count() == 2
 
 
 def test_nothing_is_left_of_a_removed_example_or_of_one_drawn_again(draft):
-    take_offer(round_=draft.round, offer=offered_examples(draft.round)[0], actor=draft.researcher)
+    take_example(
+        round_=draft.round, offer=offered_examples(draft.round)[0], actor=draft.researcher
+    )
     item = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
     thing = getattr(item, draft.kind.subject)
     for _again in (1, 2):

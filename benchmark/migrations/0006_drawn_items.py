@@ -1,0 +1,20 @@
+"""Items say whether they are part of what was drawn, also while they are examples."""
+
+from django.db import migrations, models
+
+
+def mark_examples(apps, schema_editor):
+    """Nobody knows which of them were drawn, so that none becomes part of the work."""
+    for name in ("preferenceitem", "scoringitem"):
+        items = apps.get_model("benchmark", name).objects.filter(key_points__isnull=False)
+        items.update(is_drawn=False)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("benchmark", "0005_without_known_verdicts")]
+
+    operations = [
+        migrations.AddField("preferenceitem", "is_drawn", models.BooleanField(default=True)),
+        migrations.AddField("scoringitem", "is_drawn", models.BooleanField(default=True)),
+        migrations.RunPython(mark_examples, migrations.RunPython.noop),
+    ]

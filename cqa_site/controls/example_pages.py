@@ -1,0 +1,85 @@
+"""Pages of a draft's examples: which known answers train and qualify people, and why."""
+
+import uuid
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+
+from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
+from cqa_site.people.models import Study
+from cqa_site.rounds.access import trial_context
+from cqa_site.rounds.controls import offer_named, offered_examples, set_example, take_example
+from cqa_site.rounds.examples import known_text
+from cqa_site.rounds.kind import RoundNotReady, SheetKind, kind_of
+from cqa_site.rounds.models import Round
+from cqa_site.rounds.onboarding.steps import exercises_wanted
+from cqa_site.rounds.progress import items_of
+from cqa_site.rounds.rules.pages import ruled_round
+
+from .forms import ExampleForm
+from .pages import page_context, store_known
+
+PER_PAGE = 25
+
+
+def draft_with_examples(study: Study, any_round_id: uuid.UUID) -> Any:
+    """Return a draft of the study whose kind has examples; raises Http404."""
+    round_ = ruled_round(study, any_round_id)
+    kind = kind_of(round_)
+    is_draft = round_.state == Round.State.DRAFT
+    if not (is_draft and isinstance(kind, SheetKind) and kind.can_train):
+        raise Http404
+    return round_
+
+
+@study_page(*RESEARCHERS)
+def round_examples(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
+    """Show examples, known answers of other rounds, and items; a POST takes a known answer."""
+    round_ = draft_with_examples(study, any_round_id)
+    kind: Any = kind_of(round_)
+    offers = offered_examples(round_)
+    if request.method == "POST":
+        try:
+            offer = offer_named(offers, request.POST.get("offer"))
+            take_example(round_=round_, offer=offer, actor=request.user)
+        except (LookupError, RoundNotReady) as reason:
+            messages.error(request, str(reason))
+        return redirect("round_examples", study.public_id, any_round_id)
+    examples = items_of(round_).filter(key_points__isnull=False)
+    others = items_of(round_).filter(key_points__isnull=True).order_by("position")
+    context = page_context(round_) | {
+        "examples": examples.order_by("position"),
+        "wanted": exercises_wanted(round_.onboarding),
+        "offers": [(offer, known_text(kind, round_, offer.known)) for offer in offers],
+        "page": Paginator(others, PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "rounds/examples/examples.html", context)
+
+
+@study_page(*RESEARCHERS)
+def round_example(
+    request: StudyRequest, study: Study, any_round_id: uuid.UUID, position: int
+) -> HttpResponse:
+    """Set the known answer of an item as an example, with its reasons, or delete the example."""
+    round_ = draft_with_examples(study, any_round_id)
+    kind: Any = kind_of(round_)
+    item = get_object_or_404(items_of(round_), position=position)
+    form = ExampleForm(request.POST or None, round_=round_, item=item)
+    store = partial(set_example, thing=getattr(item, kind.subject))
+    if store_known(request, round_, item, form, store):
+        return redirect("round_examples", study.public_id, any_round_id)
+    context = page_context(round_) | trial_context(round_, item) | {"form": form}
+    status = 422 if form.errors else 200
+    return render(request, "rounds/examples/example.html", context, status=status)
+
+
+BASE = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/examples/"
+urlpatterns = [
+    path(BASE, round_examples, name="round_examples"),
+    path(f"{BASE}<int:position>/", round_example, name="round_example"),
+]
