@@ -10,6 +10,7 @@ import numpy as np
 from benchmarks.verdicts.simulating import Counted, Simulation
 from cqa_site.stats.agreement import fleiss_kappa, gwet_ac, krippendorff_alpha, percent_agreement
 from cqa_site.stats.arrays import FloatArray
+from cqa_site.stats.drift import is_below
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate
 from cqa_site.stats.intervals import (
     LEAST_CLUSTERS,
@@ -20,7 +21,7 @@ from cqa_site.stats.intervals import (
 )
 from cqa_site.stats.means import clustered_mean
 from cqa_site.stats.ratings import Ratings
-from cqa_site.stats.verdicts import RULES, direction_of, reliability_of
+from cqa_site.stats.verdicts import RULES, reliability_of
 
 Statistic = Callable[[Ratings], Estimate]
 RATERS = 3
@@ -200,18 +201,23 @@ def _of_medians(name: str) -> tuple[Simulation, Simulation]:
     def covers(n: int, generator: np.random.Generator) -> bool | None:
         return _covers(estimate(n, generator), _median_rate(name))
 
-    def says_below(n: int, generator: np.random.Generator) -> bool:
-        return direction_of(estimate(n, generator), _median_rate(name)) == "below"
-
     rule = "median below a floor"
+    least = RULES[rule].least
+
+    def says_below(n: int, generator: np.random.Generator) -> bool:
+        """After any of the submissions, from the first warning on."""
+        reached = np.cumsum(REWARD / HOURS[name](n, generator) >= _median_rate(name))
+        looks = range(least, n + 1)
+        return any(is_below(int(reached[look - 1]), look, 0.5) for look in looks)
+
     about = {"unit": "submissions", "quick": 400, "full": 4000, "truth": name}
     interval = Simulation(
         says="interval of a median", rule="interval", counts="covered", sizes=(6, 10, 30),
         study=covers, **about,
     )  # fmt: skip
     sentence = Simulation(
-        says="The whole 95 % interval is below the floor", rule=rule, counts="false",
-        sizes=(RULES[rule].least, 30, 100), study=says_below, **about,
+        says="This shows a median below it, however often you look", rule=rule, counts="false",
+        sizes=(least, 30, 100), study=says_below, **about,
     )  # fmt: skip
     return interval, sentence
 

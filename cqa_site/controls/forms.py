@@ -40,7 +40,7 @@ class ExampleForm(KnownForm):
         super().__init__(data, round_=round_, item=item)
         notes: Any = item.key_notes if item else {}
         reasons = {f"why-{name}": text for name, text in notes.items()}
-        self.initial |= {**reasons, WHERE: notes.get(WHERE, "")}
+        self.initial = {**self.initial, **reasons, WHERE: notes.get(WHERE, "")}
         for name in self.parts:
             label = _("Reason for %s") % name if len(self.parts) > 1 else _("Reason")
             box = forms.Textarea({"rows": 2})

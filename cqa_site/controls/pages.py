@@ -120,7 +120,7 @@ def round_control_take(
 ) -> HttpResponse:
     """Make one known answer of another round a control item, or all of an origin."""
     round_ = offering_round(study, any_round_id)
-    which = {"source": request.POST.get("id"), "is_settled": "settled" in request.POST}
+    which: Any = {"source": request.POST.get("id"), "is_settled": "settled" in request.POST}
     try:
         n = take_offers(round_=round_, actor=request.user, **which)
     except (LookupError, RoundNotReady) as reason:

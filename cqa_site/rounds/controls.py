@@ -217,8 +217,8 @@ def take_example(*, round_: Any, offer: OfferedAnswer, actor: User) -> Any:
     if item is not None and item.is_example:
         return item
     thing = getattr(item, kind.subject) if item else kind.copied(stored, offer.source)
-    about = {"known": offer.known, "notes": offer.notes, "actor": actor}
-    return set_example(round_=stored, thing=thing, **about)
+    about: Any = {"known": offer.known, "notes": offer.notes}
+    return set_example(round_=stored, thing=thing, actor=actor, **about)
 
 
 @transaction.atomic

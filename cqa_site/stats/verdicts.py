@@ -187,8 +187,8 @@ RULES = {
         unit="control answers",
     ),
     "median below a floor": VerdictRule(
-        test="exact 95 % interval of a median (order statistics) below the floor, at one look",
-        family="each crowd link alone",
+        test="rule “below a mark at any look” for the share that reaches the floor, against half",
+        family="each crowd link alone, all looks together",
         margin="the hourly floor that the link sets",
         least=10,
         unit="completed participations",

@@ -13,9 +13,10 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import User
+from cqa_site.stats.drift import is_below
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import median_estimate
-from cqa_site.stats.verdicts import RULES, direction_of
+from cqa_site.stats.verdicts import RULES
 
 from ..drafts import LONGEST_STRETCH
 from ..kind import kind_of
@@ -133,10 +134,15 @@ class PaySummary:
         return median < float(floor)
 
     @property
-    def is_shown_below(self) -> bool:
-        """Whether the whole interval is below the floor as well."""
+    def n_reached(self) -> int:
+        """Number of completed participations whose rate reaches the floor."""
         floor = float(self.link.hourly_floor or 0)
-        return self.is_below and direction_of(self.median, floor) == "below"
+        return sum((earning.hourly or 0) >= floor for earning in self.rated)
+
+    @property
+    def is_shown_below(self) -> bool:
+        """Whether too few reach the floor for a median there, at any number of looks."""
+        return self.is_below and is_below(self.n_reached, len(self.rated), 0.5)
 
     @cached_property
     def mending(self) -> tuple[Decimal, float]:
