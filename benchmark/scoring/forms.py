@@ -171,7 +171,10 @@ class ScoringRoundForm(RoundPlanForm):
         return ScoringPlan(**data)
 
     def measure(self) -> Extent:
-        """Return the extent: matching answers up to the sample size, some for several people."""
+        """Return the round's extent: matching answers up to the sample size.
+
+        Several people score a share of them.
+        """
         plan = self.plan()
         total = matching_answers(study=self.study, plan=plan, round_=self.round).count()
         items = total if plan.size is None else min(total, plan.size)

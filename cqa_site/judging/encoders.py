@@ -119,7 +119,10 @@ class MultilingualEmbedder:
     name = MULTILINGUAL
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> FloatArray:
-        """Return unit vectors, shape (n, 512); calls ``progress(done, total)`` per batch."""
+        """Return vectors of length 1, shape (n, 512).
+
+        Calls ``progress(done, total)`` after each batch.
+        """
         import numpy as np
 
         model = _multilingual_model(ENCODERS[MULTILINGUAL].folder)

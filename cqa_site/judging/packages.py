@@ -120,7 +120,10 @@ def build() -> str:
 
 
 def _variables() -> dict[str, str]:
-    """Return the environment with pip's sources for uv; arguments would show their passwords."""
+    """Return the environment with pip's sources set for uv.
+
+    They are not arguments because addresses may hold passwords.
+    """
     places = {
         "UV_FIND_LINKS": ",".join(os.environ.get("PIP_FIND_LINKS", "").split()),
         "UV_DEFAULT_INDEX": os.environ.get("PIP_INDEX_URL", ""),

@@ -202,7 +202,10 @@ def places_of(
 
 
 def separable_table(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.ndarray:
-    """Tabulate which systems can be told apart; `pairs` are all pairs, in board order."""
+    """Tabulate which systems can be told apart.
+
+    `pairs` are all pairs, in the order of the board.
+    """
     table = np.zeros((n_systems, n_systems), dtype=bool)
     table[np.triu_indices(n_systems, k=1)] = [pair.is_separable for pair in pairs]
     return table | table.T

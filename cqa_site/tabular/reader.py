@@ -302,7 +302,10 @@ def open_table_or_lines(
     header_row: int | None = None,
     **how: Any,
 ) -> Table:
-    """Open a table as `open_table` does (always with a header row), or else a text's lines."""
+    """Open a table as `open_table` does, or else the lines of a text.
+
+    If a header row is given, the file is a table.
+    """
     if header_row is None and is_lines(path, name=name, encoding=encoding):
         return open_lines(path, name=name, encoding=encoding)
     return open_table(path, name=name, encoding=encoding, header_row=header_row, **how)

@@ -26,7 +26,10 @@ def text_of(row: TableRow, column: str) -> str:
 
 
 def optional_text_of(row: TableRow, column: str) -> str | None:
-    """Return a trimmed text, None if it is empty, null or absent; raises BadCell for others."""
+    """Return a text without outer white space, or None if it is empty, null or absent.
+
+    Raises BadCell for anything else.
+    """
     value = row.values.get(column)
     if value is not None and not isinstance(value, str):
         raise BadCell(column, "is not text or null")

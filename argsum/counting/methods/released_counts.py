@@ -193,7 +193,10 @@ class CountFile:
 
 
 def read_counts(path: str | os.PathLike[str], *, name: str | None = None) -> CountFile:
-    """Read one annotator's counts, a CSV file with a header line; raises `UnreadableFile`."""
+    """Read the counts of one annotator, a CSV file with a header line.
+
+    Raises `UnreadableFile` if it is not such a table.
+    """
     sets: dict[tuple[str, str, str], CountedSet] = {}
 
     def once(row: TableRow) -> CountedSet | None:

@@ -138,7 +138,10 @@ class AnswerFinder:
             self._texts |= dict(rows.values_list("pk", "text"))
 
     def find(self, record: ScoreRow) -> AnswerMatch:
-        """Return the row's answer, texts compared only after `look_ahead`; raises NoAnswer."""
+        """Return the answer of the row; raises NoAnswer with the reason.
+
+        Its text is compared only after `look_ahead`.
+        """
         about = record.about
         if key := self._told(about):
             return AnswerMatch(key, TOLD)

@@ -22,7 +22,10 @@ from cqa_site.judging.reply_parsing import (
 
 
 def criteria_text(rubric: Rubric, group: str | None = None) -> str:
-    """Return the criteria of a rubric, or of a group (KeyError), with each level's points."""
+    """Return the criteria of a rubric or of one group, with the points for each level.
+
+    Raises KeyError for an unknown group.
+    """
     names = {section.key: section.name for section in rubric.groups}
     lines: list[str] = []
     heading = ""

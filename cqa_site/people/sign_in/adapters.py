@@ -115,7 +115,10 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return subject
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
-        """Return the page after sign-out; for the crowd, one that explains how to return."""
+        """Return the page after sign-out.
+
+        Crowd participants cannot sign in by form, so theirs explains how to return.
+        """
         if not (isinstance(request.user, User) and request.user.is_participant):
             return str(super().get_logout_redirect_url(request))
         membership = memberships_of(request.user).first()
