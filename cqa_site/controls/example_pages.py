@@ -12,7 +12,6 @@ from django.urls import path
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.rounds.access import trial_context
 from cqa_site.rounds.controls import offer_named, offered_examples, set_example, take_example
 from cqa_site.rounds.examples import known_text
 from cqa_site.rounds.kind import RoundNotReady, SheetKind, kind_of
@@ -22,7 +21,7 @@ from cqa_site.rounds.progress import items_of
 from cqa_site.rounds.rules.pages import ruled_round
 
 from .forms import ExampleForm
-from .pages import page_context, store_known
+from .pages import known_page, page_context
 
 PER_PAGE = 25
 
@@ -45,7 +44,7 @@ def round_examples(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
     offers = offered_examples(round_)
     if request.method == "POST":
         try:
-            offer = offer_named(offers, request.POST.get("offer"))
+            offer = offer_named(offers, request.POST.get("id"))
             take_example(round_=round_, offer=offer, actor=request.user)
         except (LookupError, RoundNotReady) as reason:
             messages.error(request, str(reason))
@@ -71,11 +70,8 @@ def round_example(
     item = get_object_or_404(items_of(round_), position=position)
     form = ExampleForm(request.POST or None, round_=round_, item=item)
     store = partial(set_example, thing=getattr(item, kind.subject))
-    if store_known(request, round_, item, form, store):
-        return redirect("round_examples", study.public_id, any_round_id)
-    context = page_context(round_) | trial_context(round_, item) | {"form": form}
-    status = 422 if form.errors else 200
-    return render(request, "rounds/examples/example.html", context, status=status)
+    about: Any = {"is_set": item.is_example, "is_undrawn": not item.is_drawn}
+    return known_page(request, round_, form, store, item=item, back="round_examples", **about)
 
 
 BASE = "s/<uuid:study_id>/rounds/<uuid:any_round_id>/examples/"

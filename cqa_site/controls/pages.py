@@ -90,27 +90,33 @@ def round_control(
     items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
     item = get_object_or_404(items.select_related(*kind.item_needed), position=position)
     form = KnownForm(request.POST or None, round_=round_, item=item)
-    if store_known(request, round_, item, form, partial(set_control, item=item)):
-        return _back(round_)
-    context = page_context(round_) | trial_context(round_, item)
-    context |= {"form": form, "is_undrawn": is_undrawn(kind, item)}
-    return render(request, "rounds/controls/control.html", context, status=_status(form))
+    about: Any = {"is_set": item.known is not None, "is_undrawn": is_undrawn(kind, item)}
+    return known_page(request, round_, form, partial(set_control, item=item), **about, item=item)
 
 
-def store_known(
-    request: StudyRequest, round_: Any, item: Any, form: KnownForm, store: Callable[..., object]
-) -> bool:
-    """Store or take back a known answer, or say why not; False where a form is to be shown."""
+def known_page(
+    request: StudyRequest,
+    round_: Any,
+    form: KnownForm,
+    store: Callable[..., object],
+    *,
+    item: Any,
+    back: str = "round_controls",
+    **about: bool,
+) -> HttpResponse:
+    """Show the form of an item's known answer; a POST stores it or takes it back."""
     is_removal = "remove" in request.POST
-    if request.method != "POST" or not (is_removal or form.is_valid()):
-        return False
-    values = {"known": None} if is_removal else form.values
-    try:
-        require_same(item, request.POST)
-        store(round_=round_, actor=request.user, **values)
-    except RoundNotReady as reason:
-        messages.error(request, str(reason))
-    return True
+    if request.method == "POST" and (is_removal or form.is_valid()):
+        values = {"known": None} if is_removal else form.values
+        try:
+            require_same(item, request.POST)
+            store(round_=round_, actor=request.user, **values)
+        except RoundNotReady as reason:
+            messages.error(request, str(reason))
+        return redirect(back, round_.study.public_id, round_.public_id)
+    context = page_context(round_) | trial_context(round_, item) | about
+    context |= {"form": form, "back": back}
+    return render(request, "rounds/controls/known.html", context, status=_status(form))
 
 
 @study_page(*RESEARCHERS)

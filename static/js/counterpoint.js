@@ -34,9 +34,11 @@ document.addEventListener("submit", (event) => {
 
 // Leaving a page asks first if a form marked data-unsaved was changed or refused; its Cancel does not.
 let isUnsaved = Boolean(document.querySelector("form[data-unsaved] [aria-invalid=true]"));
-document.addEventListener("input", (event) => { isUnsaved ||= Boolean(event.target.closest("form[data-unsaved]")); });
-document.addEventListener("click", (event) => { isUnsaved &&= !event.target.closest("form[data-unsaved] a.quiet"); });
-window.addEventListener("beforeunload", (event) => { if (isUnsaved) event.preventDefault(); });
+document.querySelectorAll("form[data-unsaved]").forEach((form) => {
+  form.addEventListener("input", () => { isUnsaved = true; });
+  form.querySelector("a.quiet")?.addEventListener("click", () => { isUnsaved = false; });
+  window.addEventListener("beforeunload", (event) => { if (isUnsaved) event.preventDefault(); });
+});
 
 // A finished background job tells pages that show its result to load it.
 document.addEventListener("job-ended", () => {

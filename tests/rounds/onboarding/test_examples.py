@@ -173,9 +173,9 @@ def test_researchers_choose_examples_on_pages(draft, django_assert_max_num_queri
     with django_assert_max_num_queries(30):
         text = client.get(page).text
     offers = offered_examples(draft.round)
-    assert text.count('name="offer"') == len(offers) > 2
-    assert "not offered any more" in client.post(page, {"offer": "other"}, follow=True).text
-    assert client.post(page, {"offer": offers[0].id}).status_code == 302
+    assert text.count('name="id"') == len(offers) > 2
+    assert "not offered any more" in client.post(page, {"id": "other"}, follow=True).text
+    assert client.post(page, {"id": offers[0].id}).status_code == 302
     example = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
     assert example.key_points == draft.work.met
     form = reverse("round_example", args=ids(draft, example.position))
