@@ -106,11 +106,12 @@ async def serve(stub: Stub, port: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=9600)
-    parser.add_argument("--style", choices=ANSWERS, default="relevance")
+    parser.add_argument("--style", choices=(*ANSWERS, "varied"), default="relevance")
     parser.add_argument("--conduct", type=json.loads, default={})
     options = parser.parse_args()
+    said = ANSWERS.get(options.style)
     stub = CountingStub(
-        Conduct(**options.conduct), answer=lambda _document: ANSWERS[options.style]
+        Conduct(**options.conduct), answer=(lambda _document: said) if said else None
     )
     asyncio.run(serve(stub, options.port))
 

@@ -93,7 +93,7 @@ class ServiceForm(forms.Form):
         except ValueError:
             raise ValidationError(_("This is not an address.")) from None
         if parts.scheme not in ("https", "http") or not host or len(address.split()) != 1:
-            raise ValidationError(_("An address begins with https:// and names a host."))
+            raise ValidationError(_("Enter an address with https:// or http:// and a host name."))
         if parts.username is not None or parts.password is not None or "{" in parts.netloc:
             raise ValidationError(_("Only a host can precede the path."))
         if parts.query or parts.fragment:

@@ -179,7 +179,7 @@ class ColumnsForm(forms.Form):
                 label=label,
                 choices=choices,
                 required=field in required,
-                help_text=_("needed") if field in required else "",
+                help_text=_("required") if field in required else "",
             )
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:

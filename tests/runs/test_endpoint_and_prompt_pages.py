@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from annotation.corpus.models import Argument
 from annotation.judges.actions.relevance_judge import PROMPTS
+from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.prompts import prompt_hash
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
@@ -165,6 +166,20 @@ def test_a_probe_is_a_job_and_its_findings_are_shown(client, study, endpoint, mo
     assert "accepts a seed" in shown
     assert "equal" in shown
     assert "data-reload-on-job" not in shown
+
+
+def test_a_refused_probe_says_what_to_check_and_each_list_of_runs_is_named_once(
+    client, study, endpoint, monkeypatch
+):
+    refusal = CallFailed(Failure.REQUEST, "The endpoint answered 404: not here")
+    prober = mock.AsyncMock(**{"probe.side_effect": refusal})
+    monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, lambda endpoint: prober)
+    client.post(reverse("endpoint_probe", args=[study.public_id, endpoint.public_id]))
+    jobs.drain()
+    page = client.get(reverse("endpoint", args=[study.public_id, endpoint.public_id]))
+    assert "answered 404: not here. Check the base address" in flat(page.text)
+    titles = [home.title for home in page.context["homes"]]
+    assert len(titles) == len(set(titles))
 
 
 def test_the_model_in_the_box_comes_with_one_press_and_says_what_it_is(client, study):

@@ -13,6 +13,7 @@ from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import ChatReply, Failure
 from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.runs import progress
+from cqa_site.runs.actions.endpoints import embedded_endpoint
 from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import Call, Endpoint, Job, ProviderBatch, Reply, Run
 from cqa_site.runs.templatetags.ledger import money
@@ -143,6 +144,13 @@ def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered
     labels = [label for _value, label in response.context["form"].fields["endpoint"].choices]
     assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe answered yet)"]
     assert not lab.study.runs.exists()
+
+
+def test_a_server_is_proposed_before_the_built_in_model(lab):
+    embedded_endpoint(study=lab.study)
+    choices = lab.estimate(choice="all").context["form"].fields["endpoint"].choices
+    first, second = (label for _value, label in choices)
+    assert (first, second.partition(" · ")[0]) == ("Stub · stub-1", "Built-in model")
 
 
 WRONG = [

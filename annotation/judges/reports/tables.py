@@ -124,7 +124,7 @@ TABLES: dict[str, FigureTable] = {
         _judges,
     ),
     "confusion": FigureTable(
-        lazy("Final label against the judge's"),
+        lazy("Final label against the judge's label"),
         lazy("Arguments with both labels. Rows: final label; columns: the judge's."),
         lambda figures: confusion_columns(
             _("Final label"), _("judge %d"), figures.confusion.values if figures.confusion else ()

@@ -293,10 +293,10 @@ def _says(first: ReportedPoint | None, number: int, covered: Share) -> str:
     if first is None:
         return _("No key points to show.")
     says = ngettext(
-        "%(n)s key point represents %(covered)s of %(total)s statements. The program finds "
-        "the most frequent one in %(share)s of the %(unit)s: %(text)s",
-        "%(n)s key points represent %(covered)s of %(total)s statements. The program finds "
-        "the most frequent one in %(share)s of the %(unit)s: %(text)s",
+        "%(n)s key point represents %(covered)s of %(total)s different statements. The program "
+        "finds the most frequent one in %(share)s of the %(unit)s: %(text)s",
+        "%(n)s key points represent %(covered)s of %(total)s different statements. The program "
+        "finds the most frequent one in %(share)s of the %(unit)s: %(text)s",
         number,
     )
     return says % {
@@ -326,7 +326,7 @@ def _facts(
         (_("Distinct voices"), _voices(analysis)),
         (_("Source files"), ", ".join(files) + (" …" if len(sources) > MOST_SOURCES else "")),
         (_("Comment dates"), f"{first} – {last}" if first and last else ""),
-        (_("Statements"), f"{analysis.statements:,}"),
+        (_("Different statements"), f"{analysis.statements:,}"),
         (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
         (_("Placed at a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),

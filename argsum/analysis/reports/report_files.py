@@ -185,7 +185,7 @@ def _rest(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Unmatched statements"))]
     rest = report.rest
     values = {"k": f"{rest.k:,}", "n": f"{rest.n:,}", "share": percents(rest)}
-    text = _("%(k)s of %(n)s statements (%(share)s).") % values
+    text = _("%(k)s of %(n)s different statements (%(share)s).") % values
     parts.append(ReportPart("text", text))
     if report.of_the_rest:
         parts.append(ReportPart("quotations", quotations=report.of_the_rest))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -37,8 +38,9 @@ Columns = list[Column]
 Recipe = dict[str, Any]
 
 
-def with_scenario(system: Value, scenario: str = "scenario") -> tuple[Column, Column]:
-    return Column(lazy("System"), system), TextColumn(lazy("Scenario"), scenario)
+def with_scenario(system: Value, cell: Callable[[Any], Any] = lambda row: row) -> list[Column]:
+    scenario = TextColumn(lazy("Scenario"), lambda row: cell(row).scenario or _("No scenario"))
+    return [Column(lazy("System"), system), scenario]
 
 
 def cell_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, ScoreCell, str]]:
@@ -53,7 +55,7 @@ def cell_rows(board: ScoreBoard, judge: str, recipe: Recipe) -> list[tuple[str, 
 
 
 CELL_COLUMNS = (
-    *with_scenario("0", "1.scenario"),
+    *with_scenario("0", itemgetter(1)),
     Column(lazy("Condition"), "2"),
     EstimateColumn(lazy("Mean"), "1"),
     Column(lazy("sd"), "1.sd"),

@@ -159,7 +159,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         except ValueError:
             raise ValidationError(_("This is not an address.")) from None
         if parts.scheme not in ("https", "http") or not host or len(url.split()) != 1:
-            raise ValidationError(_("An address begins with https:// and has a host name."))
+            raise ValidationError(_("Enter an address with https:// or http:// and a host name."))
         if parts.username is not None or parts.password is not None:
             raise ValidationError(_("Enter the key in its own field, not in the address."))
         if parts.query or parts.fragment:

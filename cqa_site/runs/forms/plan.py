@@ -163,8 +163,8 @@ class RunPlanForm(forms.Form):
         first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
         prompts = study.prompt_versions.filter(kind__in=self.prompt_kinds)
         endpoints = study.endpoints.filter(is_archived=False).select_related("original")
-        # The first one is chosen: one that is known to answer.
-        offer(self, endpoint=endpoints.order_by(LAST_UNKNOWN, "name", "pk"))
+        # The first one is chosen: one known to answer, servers before the built-in model.
+        offer(self, endpoint=endpoints.order_by(LAST_UNKNOWN, "-kind", "name", "pk"))
         offer(self, prompt=prompts.order_by("-kind", "-number"))
         for name, label in (("endpoint", endpoint_label), ("prompt", prompt_label)):
             vars(self.fields[name]).update(label_from_instance=label)
@@ -182,7 +182,7 @@ class RunPlanForm(forms.Form):
         url: str = self.cleaned_data["webhook_url"]
         parts = urlsplit(url) if url else None
         if parts and (parts.scheme not in ("https", "http") or not parts.hostname):
-            raise ValidationError(_("An address begins with https:// and has a host name."))
+            raise ValidationError(_("Enter an address with https:// or http:// and a host name."))
         return url
 
     def clean(self) -> dict[str, Any]:

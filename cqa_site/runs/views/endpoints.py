@@ -111,7 +111,7 @@ def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> Htt
         "found": found_by_probe(stored),
         "missing_entry": missing_entry(stored.base_url, parse_allowed(settings.EGRESS_ALLOW)),
         "job": job,
-        "homes": [kind.home for kind in KINDS.values()],
+        "homes": dict.fromkeys(kind.home for kind in KINDS.values()),
         "runs": with_planning(stored.runs.select_related("prompt")[:10]),
         "worker_alive": jobs.is_worker_alive() if job and job.is_active else None,
     }

@@ -48,6 +48,12 @@ def test_from_nothing_to_an_open_label_round(study, client):
     assert label_round.guideline.frozen_at
 
 
+def test_an_imported_round_is_listed_without_a_number_of_votes_to_collect(study, client):
+    make_label_round(study, name="Files", ordinary=2, votes_per_item=0, origin="imported")
+    row = client.get(url("label_rounds", study)).text.partition("Files")[2]
+    assert "0 / 0" not in row
+
+
 def test_a_round_without_control_items_offers_and_stores_none(study, client):
     make_arguments(study, 3)
     client.post(url("label_round_new", study), SETTINGS | {"controls_per_block": 0})

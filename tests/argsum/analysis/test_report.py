@@ -126,6 +126,7 @@ def test_the_document_says_what_the_page_says(lab):
     assert "1. The canteen is too loud" in texts
     assert f"“{NASTY} one”".replace("\x07", "") in texts
     assert any(text.startswith("Automatic analysis") for text in texts)
+    assert any(" different statements" in text for text in texts)
     # Three key points by two groups, and by time.
     assert "65 % [48, 79]" in texts
     pictures = document.inline_shapes

@@ -5,6 +5,7 @@ import json
 import re
 import uuid
 from functools import partial
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
@@ -14,6 +15,7 @@ from annotation.answers.models import Answer
 from annotation.generation.actions.answer_runs import condition
 from benchmark.leaderboard.actions import BOARDS
 from benchmark.leaderboard.models import BoardSnapshot
+from benchmark.leaderboard.reports.part_tables import with_scenario
 from benchmark.rubrics.models import default_rubric
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater
@@ -271,6 +273,12 @@ def test_the_papers_recipe_is_a_switch_on_board_and_pair(study, live, client, re
     assert len(table.content.splitlines()) == 1 + sum(
         each["judge"] == paper[-1]["judge"] for each in paper
     )
+
+
+def test_a_cell_without_a_scenario_is_named_as_on_every_page():
+    column = with_scenario("name")[1]
+    rows = [Mock(scenario=scenario) for scenario in (0, 4)]
+    assert [column.cells(row) for row in rows] == [["No scenario"], ["4"]]
 
 
 @pytest.mark.long
