@@ -20,3 +20,5 @@ urlpatterns: list = [
     *scorers.urlpatterns, *leaderboard_agreement.urlpatterns, *keypoints.urlpatterns,
     *surveys.urlpatterns, *writing.urlpatterns,
 ]  # fmt: skip
+# Outside of any study.
+public_urlpatterns = leaderboard.public_urlpatterns

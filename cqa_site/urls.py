@@ -3,6 +3,7 @@
 from django.apps import apps
 from django.conf import settings
 from django.urls import include, path, re_path
+from django.utils.module_loading import import_string
 
 from cqa_site.api.studies import UnknownAddress
 from cqa_site.home import pages
@@ -13,7 +14,7 @@ from cqa_site.web.outages import health
 PAPERS = [app for app in ("benchmark", "argsum") if apps.is_installed(app)]
 # Lists of addresses of the REST interface; what none of them knows is a 404 of its own.
 API = [
-    "cqa_site.api.urls",
+    "cqa_site.api.studies",
     "cqa_site.rounds.crowd.api_urls",
     "cqa_site.rounds.onboarding.api_urls",
     "cqa_site.rounds.rules.api",
@@ -21,7 +22,7 @@ API = [
     "cqa_site.pay.api_urls",
     "cqa_site.runs.api_urls",
     "cqa_site.files.api_urls",
-    "cqa_site.upkeep.studies.api_urls",
+    "cqa_site.upkeep.studies.api",
     *(f"{paper}.api_urls" for paper in ("annotation", *PAPERS)),
 ]
 
@@ -34,10 +35,11 @@ urlpatterns = [
     path("", include("cqa_site.rounds.rules.pages")),
     path("", include("cqa_site.rounds.typing_signals")),
     path("", include("cqa_site.rounds.pages.replies")),
-    *(path("", include(f"{paper}.public_urls")) for paper in PAPERS),
+    *(path("", include(import_string(f"{paper}.urls.public_urlpatterns"))) for paper in PAPERS),
     path("", include("cqa_site.people.urls")),
     path("", include("cqa_site.runs.urls")),
-    path("", include("cqa_site.files.urls")),
+    path("s/<uuid:study_id>/", include("cqa_site.files.views.imports")),
+    path("s/<uuid:study_id>/", include("cqa_site.files.views.batches")),
     path("", include("cqa_site.controls.pages")),
     path("", include("cqa_site.controls.example_pages")),
     path("", include("cqa_site.pay.urls")),

@@ -23,8 +23,14 @@ from annotation.labelling.actions.rounds import (
     arguments_of,
     plan_round,
 )
-from annotation.labelling.models.rounds import Assignment, Guideline, Item, LabelRound
-from annotation.labelling.models.scales import ScaleNotValid, check_levels
+from annotation.labelling.models.rounds import (
+    Assignment,
+    Guideline,
+    Item,
+    LabelRound,
+    ScaleNotValid,
+    check_levels,
+)
 from cqa_site.people.models import Study
 from cqa_site.rounds.forms import Extent, Groups, RoundPlanForm, skip_share_field
 from cqa_site.rounds.onboarding.steps import can_repeat, exercises_wanted

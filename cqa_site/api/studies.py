@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
+from django.urls import path, reverse
 from django_filters import rest_framework as filters
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -16,6 +16,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from cqa_site.api.base import (
+    CREATE,
+    LIST,
     AdminViews,
     AnyRequest,
     Input,
@@ -23,9 +25,12 @@ from cqa_site.api.base import (
     PersonViews,
     ReadSerializer,
     Request,
+    S,
     StudyViews,
+    address,
     public_id,
     require_valid,
+    resource,
 )
 from cqa_site.people import actions
 from cqa_site.people.access import may_open_studies, memberships_of
@@ -319,3 +324,14 @@ class LogViews(StudyViews):
     def rows(self) -> QuerySet:
         """Return the rows, newest first."""
         return self.study.audit_events.select_related("actor")
+
+
+urlpatterns = [
+    path("me/", MeView.as_view(), name="api_me"),
+    address("studies/", "studies", StudyNameViews, **CREATE),
+    address(S + "log/", "log", LogViews, **LIST),
+    *resource(S + "members/", "members", "member", MemberViews, row={"patch": "partial_update"}),
+    *resource(
+        S + "invitations/", "invitations", "invitation", InvitationViews, "revoke", listed=CREATE
+    ),
+]

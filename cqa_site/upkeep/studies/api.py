@@ -7,7 +7,7 @@ from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
-from cqa_site.api.base import AdminViews, NothingInput, Request, require_valid
+from cqa_site.api.base import CHANGE, AdminViews, NothingInput, Request, S, address, require_valid
 from cqa_site.api.studies import DeletionInput, DeletionSerializer, StudyInput, StudySerializer
 from cqa_site.people.actions import change_study
 from cqa_site.people.forms import StudyForm
@@ -61,3 +61,10 @@ class StudyDetailViews(AdminViews):
         with conflict_on(NotArchived, StudyBusy):
             job = delete_study(study=self.study, actor=request.user)
         return Response({"page": reverse("study_deletion", args=[job.public_id])}, status=202)
+
+
+urlpatterns = [
+    address(S, "study", StudyDetailViews, **CHANGE, delete="destroy"),
+    address(S + "archive/", "study_archive", StudyDetailViews, post="archive"),
+    address(S + "unarchive/", "study_unarchive", StudyDetailViews, post="unarchive"),
+]
