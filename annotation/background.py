@@ -9,16 +9,16 @@ from annotation.faithfulness.actions.coherence import COHERENCE as COHERENCE_PRE
 from annotation.faithfulness.reports.tables import COHERENCE_CALLS
 from annotation.figures import actions as figure_actions
 from annotation.generation.actions import prompts as answer_prompts
-from annotation.generation.actions.answer_runs import ANSWERS as ANSWERS_PREVIEW
-from annotation.generation.actions.answer_runs import AnswersKind
+from annotation.generation.actions.answer_runs import ANSWERS as ANSWERS_PREVIEW, AnswersKind
 from annotation.generation.reports import ANSWERS_CALLS
 from annotation.judges.actions import relevance_judge, trained_judge
 from annotation.judges.actions.relevance_judge import RELEVANCE as RELEVANCE_PREVIEW
 from annotation.judges.reports.results import RELEVANCE_CALLS
-from annotation.retrieval.actions import arguments as retrieval_arguments
-from annotation.retrieval.actions import corpora as retrieval_corpora
-from cqa_site.files.actions.exports import FOLDERS
-from cqa_site.files.actions.exports import register as register_exports
+from annotation.retrieval.actions import (
+    arguments as retrieval_arguments,
+    corpora as retrieval_corpora,
+)
+from cqa_site.files.actions.exports import FOLDERS, register as register_exports
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register

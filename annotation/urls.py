@@ -2,21 +2,19 @@
 
 from annotation.answers import views as answers
 from annotation.consensus import views as consensus
-from annotation.editing.views import desk as editing_desk
-from annotation.editing.views import rounds
+from annotation.editing.views import desk as editing_desk, rounds
 from annotation.exports import views as exports
-from annotation.faithfulness.views import editing as faithfulness_editing
-from annotation.faithfulness.views import faithfulness
-from annotation.faithfulness.views import rows as faithfulness_rows
+from annotation.faithfulness.views import (
+    editing as faithfulness_editing,
+    faithfulness,
+    rows as faithfulness_rows,
+)
 from annotation.figures import views as figures
 from annotation.generation import views as generation
 from annotation.imports import views as imports
-from annotation.judges.views import judges
-from annotation.judges.views import runs as judge_runs
-from annotation.labelling.views import label, label_page
-from annotation.labelling.views import rounds as labelling_rounds
-from annotation.quality.views import quality
-from annotation.quality.views import rules as quality_rules
+from annotation.judges.views import judges, runs as judge_runs
+from annotation.labelling.views import label, label_page, rounds as labelling_rounds
+from annotation.quality.views import quality, rules as quality_rules
 from annotation.retrieval import views as retrieval
 from annotation.study.views import overview, questions
 

@@ -2,27 +2,29 @@
 
 from django.utils.translation import gettext_lazy as lazy
 
-from argsum.analysis.actions import analyses, point_writing, voices
-from argsum.analysis.actions import jobs as analysis_jobs
+from argsum.analysis.actions import analyses, jobs as analysis_jobs, point_writing, voices
 from argsum.analysis.reports import analyses as analysis_reports
 from argsum.coding import reports as coding_reports
-from argsum.coding.actions import assignment, proposal
-from argsum.coding.actions import prompts as coding_prompts
+from argsum.coding.actions import assignment, prompts as coding_prompts, proposal
 from argsum.counting import reports as counting_reports
 from argsum.counting.actions import judge as counting_judge
 from argsum.keypoints.actions import sets, system_jobs, system_runs
 from argsum.leaderboard import actions as leaderboard_actions
 from argsum.metrics.actions import metrics
 from argsum.prose import reports as prose_reports
-from argsum.prose.actions import checking as prose_checking
-from argsum.prose.actions import prompts as prose_prompts
-from argsum.prose.actions import runs as prose_runs
-from argsum.scorers.actions import encoders, scorers
-from argsum.scorers.actions import models as scorer_models
-from argsum.scorers.actions import training as scorer_training
+from argsum.prose.actions import (
+    checking as prose_checking,
+    prompts as prose_prompts,
+    runs as prose_runs,
+)
+from argsum.scorers.actions import (
+    encoders,
+    models as scorer_models,
+    scorers,
+    training as scorer_training,
+)
 from argsum.writing import reports as writing_reports
-from argsum.writing.actions import prompts as writing_prompts
-from argsum.writing.actions import runs as writing_runs
+from argsum.writing.actions import prompts as writing_prompts, runs as writing_runs
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register

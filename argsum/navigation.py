@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.models import Analysis
 from argsum.datasets.models import Dataset

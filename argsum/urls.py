@@ -6,8 +6,7 @@ from argsum.coding import views as coding
 from argsum.counting import views as counting
 from argsum.datasets import views as datasets
 from argsum.keypoints import views as keypoints
-from argsum.leaderboard.views import agreement as leaderboard_agreement
-from argsum.leaderboard.views import leaderboard
+from argsum.leaderboard.views import agreement as leaderboard_agreement, leaderboard
 from argsum.prose import views as prose
 from argsum.scorers import views as scorers
 from argsum.surveys import views as surveys

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 
 from django.db.models import Count
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.answers.models import Answer
 from benchmark.judges.actions import kind
@@ -18,7 +16,6 @@ from cqa_site.rounds.models import Round
 from cqa_site.runs.models import Run
 from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.navigation import Finder, MenuEntry, Path, StudyStep, step
-
 from .rubrics.models import RubricVersion
 
 RUBRICS = Finder(

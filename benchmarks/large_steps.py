@@ -188,8 +188,7 @@ def read(number: int, themes: str) -> dict[str, Any]:
 
 def group(most: int) -> dict[str, Any]:
     """Group them; ``most`` is how many are compared with each other, 0 for as many as usual."""
-    from argsum.analysis.methods import key_points
-    from argsum.analysis.methods import statements as grouping
+    from argsum.analysis.methods import key_points, statements as grouping
     from argsum.scorers.methods.figures import adjusted_rand
 
     pairs = json.loads((_folder() / "texts.json").read_text())

@@ -107,8 +107,7 @@ def measure_site(points: pd.DataFrame) -> None:
     rubric, boss = fill(points)
     from benchmark.agreement.reports.agreement import compute
     from benchmark.leaderboard.actions import BOARDS
-    from benchmark.leaderboard.reports import snapshot
-    from benchmark.leaderboard.reports import snapshot as board_rows
+    from benchmark.leaderboard.reports import snapshot, snapshot as board_rows
     from benchmark.leaderboard.reports.snapshot import board_marker
     from cqa_site.results.snapshots import store_live
 

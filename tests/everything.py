@@ -43,8 +43,7 @@ from cqa_site.rounds.onboarding.actions import grant_qualification
 from cqa_site.rounds.queue import hold_slot, next_sheet, place_for
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
-from tests.annotation.editing_cast import hand_in as hand_in_edit
-from tests.annotation.editing_cast import make_round, sheets_of
+from tests.annotation.editing_cast import hand_in as hand_in_edit, make_round, sheets_of
 from tests.annotation.faithfulness.made_faithfulness import (
     compute,
     hand_in,
@@ -74,8 +73,7 @@ from tests.argsum.made_cells import (
     make_scorer,
     make_system_run,
 )
-from tests.argsum.prose.made_prose import plan_for as prose_plan
-from tests.argsum.prose.made_prose import writes
+from tests.argsum.prose.made_prose import plan_for as prose_plan, writes
 from tests.argsum.surveys.made_surveys import make_survey
 from tests.benchmark.made_judges import make_scoring_run
 from tests.benchmark.made_rounds import make_round as make_scoring_round

@@ -5,8 +5,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.answers.models import ALL, NEWEST, Answer, Condition, System, used_conditions
 from annotation.answers.reports import labelled_rounds, labels_name

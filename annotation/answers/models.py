@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from django.db import models
 from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from annotation.corpus.models import ArgumentList, Question
 from cqa_site.judging.chat import digest

@@ -3,8 +3,7 @@
 import uuid
 
 from django.db import models
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from cqa_site.tabular.cells import text_key
 

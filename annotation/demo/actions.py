@@ -23,8 +23,7 @@ from annotation.editing.actions.rounds import EditingPlan, plan_round
 from annotation.editing.models import EditingRound
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.generation.actions.answer_runs import condition
-from annotation.labelling.actions import answering, serving
-from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.actions import answering, rounds as label_rounds, serving
 from annotation.labelling.actions.blocks import free_slots
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import default_guideline

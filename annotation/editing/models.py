@@ -7,7 +7,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
-
 from ..answers.models import Answer
 
 

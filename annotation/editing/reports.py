@@ -9,8 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.answers.methods.answer_text import count_words
 from annotation.answers.models import Answer

@@ -5,8 +5,7 @@ from itertools import product
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.answers.forms import LabelsField, label_choices
 from annotation.answers.reports import whose_labels

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as lazy, ngettext
 
 from annotation.answers.methods.answer_text import count_words
 from annotation.answers.methods.checklist import find_choice

@@ -11,9 +11,7 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import floatformat
 from django.urls import path
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 from django.views.decorators.debug import sensitive_post_parameters
 
 from annotation.generation.actions.answer_runs import KIND

@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext_lazy
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _, ngettext_lazy
 
 from annotation.answers.models import Answer
 from annotation.consensus.actions.consensus import request_everywhere
@@ -21,7 +20,6 @@ from cqa_site.files.formats import JUDGED, WRITTEN, Format, PageLink, Text, regi
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.models import Study, User
 from cqa_site.tabular import FilePreview
-
 from . import samples
 from .actions import entries, vote_sources
 from .actions.entries import SystemOrigin, gold_origin, origin_of, read_questions, silver_origin

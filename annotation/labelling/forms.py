@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.corpus.models import Comparison
 from annotation.labelling.actions.answering import SubmittedLabel

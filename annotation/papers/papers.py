@@ -37,7 +37,6 @@ from cqa_site.reproduction.figures import (
 from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.reproduction.tables import TableLayout
 from cqa_site.runs.jobs import JobRefused
-
 from ..management.environment import find_study, throwaway_database
 from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_judge, reproduce_relevance
 

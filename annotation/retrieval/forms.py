@@ -7,8 +7,7 @@ from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.corpus.models import Comparison
 from annotation.retrieval.actions import arguments

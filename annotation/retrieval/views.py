@@ -10,14 +10,12 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument, Comparison
-from annotation.retrieval.actions import arguments as retrieval_actions
-from annotation.retrieval.actions import corpora as actions
+from annotation.retrieval.actions import arguments as retrieval_actions, corpora as actions
 from annotation.retrieval.actions.arguments import MOST_HITS, AddedArguments, search, sentences_of
 from annotation.retrieval.forms import (
     CamForm,

@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.labelling.actions.blocks import LABELS

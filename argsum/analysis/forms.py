@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from argsum.analysis.actions.edits import LONGEST_TEXT
 from argsum.analysis.actions.point_writing import KIND, PROMPTS, STATEMENTS, WORDS, target_of

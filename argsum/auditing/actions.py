@@ -11,9 +11,7 @@ import numpy as np
 from django.db import transaction
 from django.db.models import Count, F, Max, Q
 from django.forms import ChoiceField, Field
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.actions.jobs import new_comments
 from argsum.analysis.methods.audit import (

@@ -6,7 +6,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
-
 from ..analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from ..analysis.models import Analysis, FoundPoint
 from ..datasets.models import CellArgument, Comment

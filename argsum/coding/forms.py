@@ -3,8 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from argsum.analysis.forms import AnalysisRunForm
 from argsum.analysis.reports.history import sign_off_of

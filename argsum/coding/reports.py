@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.models import FoundPoint
 from argsum.coding.methods import NONE_FITS

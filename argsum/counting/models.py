@@ -6,7 +6,6 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
-
 from ..keypoints.models import SummarySet
 
 

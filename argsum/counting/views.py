@@ -10,8 +10,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import path, reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.counting.actions.judge import KIND, clipped_and_unparsable, dimension_of
 from argsum.counting.actions.rounds import ALL, COUNTING, CountContent, counts_of

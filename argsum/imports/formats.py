@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.datasets.forms import ExistingDatasetForm
 from argsum.datasets.imports.argument_files import DATASET, STANCE, TOPIC
@@ -23,7 +22,6 @@ from cqa_site.files.format_parts import (
     register_options,
 )
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
-
 from .actions.key_points import POINTS, SystemReconciliation, read_system_points
 from .actions.placement import BOOK
 from .actions.scores import StoredScoreReconciliation, read_stored

@@ -7,7 +7,6 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from argsum.systems.registry import title_of
-
 from ..datasets.models import Cell, Dataset
 from ..scorers.models import Scorer
 

@@ -3,7 +3,6 @@
 from django.db import models
 
 from cqa_site.results.models import Snapshot, once
-
 from ..datasets.models import Cell, Dataset
 
 

@@ -4,7 +4,6 @@ from rest_framework import serializers
 
 from argsum.analysis.api.analyses import start_of
 from cqa_site.runs.api.bodies import PlanInput
-
 from .forms import ProseForm
 
 

@@ -5,7 +5,6 @@ from django.utils.translation import gettext_lazy as _
 
 from argsum.analysis.forms import AnalysisRunForm
 from cqa_site.runs.forms.plan import differing
-
 from .actions.prompts import PARAGRAPHS, PROMPTS, SENTENCES, STATEMENTS, WORDS, target_of
 from .actions.runs import KIND
 

@@ -4,7 +4,6 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from argsum.prose import methods
-
 from ..analysis.models import Analysis
 
 

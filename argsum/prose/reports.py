@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.analysis.reports.analyses import StatementSearch, edits_since
@@ -23,7 +21,6 @@ from argsum.datasets.models import CellArgument
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Subject, Titles
 from cqa_site.runs.models import Call, Run
-
 from .models import ProseParagraph, ProseSummary
 
 Verdict = ProseParagraph.Verdict

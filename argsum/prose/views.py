@@ -12,7 +12,6 @@ from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
-
 from .actions.checking import ATTEMPTS
 from .actions.runs import check_job
 from .forms import ProseForm

@@ -19,7 +19,6 @@ from argsum.systems.methods.clusters import (
 )
 from argsum.systems.methods.inputs import Grid, Parameter, Scores
 from cqa_site.stats.arrays import FloatArray, Floats
-
 from .contract import (
     CLUSTERING,
     MATCH,

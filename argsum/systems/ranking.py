@@ -7,7 +7,6 @@ import numpy as np
 
 from argsum.systems.methods.inputs import Parameter
 from cqa_site.stats.arrays import FloatArray, Floats, IntArray
-
 from .contract import (
     FILL_UP,
     MATCH,

@@ -4,9 +4,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import Count
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.keypoints.actions.system_runs import WRITES_CLUSTERS
 from argsum.keypoints.models import SummarySet, SystemRun

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.datasets.models import Cell
 from argsum.keypoints.models import SummarySet, WrittenPart

@@ -17,7 +17,6 @@ from benchmark.leaderboard.reports.snapshot import (
 from cqa_site.people.models import Study, User
 from cqa_site.runs.models import Job
 from cqa_site.stats.estimate import from_json
-
 from ..leaderboard.actions import find_slice
 
 

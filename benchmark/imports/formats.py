@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext_lazy
 
 from annotation.imports.formats import AnswersFormat
 from annotation.imports.samples import ANSWER_FILE, ANSWERS, PAIR
@@ -27,7 +25,6 @@ from cqa_site.files.formats import JUDGED, Format, Text, register_format
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.tabular import FilePreview
-
 from .actions.entries import (
     BOOK,
     UNSCORED_BOOK,

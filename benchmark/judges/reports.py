@@ -10,8 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count, QuerySet
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.answers.models import Answer
 from benchmark.judges.methods.canaries import (

@@ -8,8 +8,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy as lazy, ngettext
 
 from annotation.answers.models import Answer, names_of, used_conditions
 from benchmark.judges.actions.kind import KIND, ScoringKind

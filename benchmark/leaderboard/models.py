@@ -6,7 +6,6 @@ from django.db import models
 
 from benchmark.leaderboard.methods.figures import ScoreBoard
 from cqa_site.results.models import Snapshot, once
-
 from ..rubrics.models import RubricVersion
 
 

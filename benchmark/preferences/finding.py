@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from cqa_site.results.boards import MOST_NAMES, Conclusion, after_holm, listed, short
 from cqa_site.web.charts.dot_rows import ranked_dots

@@ -6,8 +6,7 @@ from uuid import UUID
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.answers.forms import (
     ConditionsField,

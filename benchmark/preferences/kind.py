@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, When
-from django.db.models import Value as V
+from django.db.models import Case, Count, Exists, F, Model, OuterRef, Q, QuerySet, Value as V, When
 from django.forms import ChoiceField, Field
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from benchmark.judges.actions.kind import NO_ASPECT, question_text
 from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, LEFT, RIGHT, SECOND, TIE

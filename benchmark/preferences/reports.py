@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.db.models import Avg, Count, Exists, OuterRef, Q, QuerySet, Subquery
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from benchmark.preferences.models import PreferenceItem, PreferenceSheet
 from benchmark.rubrics.models import RubricVersion

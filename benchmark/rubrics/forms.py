@@ -7,8 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.template.defaultfilters import filesizeformat
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from benchmark.rubrics.methods.rubric import (
     HINTS,

@@ -8,9 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
 from django.forms import Field, FloatField, IntegerField
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.answers.models import ALL, Answer, System, names_of, under, without_superseded
 from benchmark.rubrics.models import RubricVersion

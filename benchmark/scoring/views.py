@@ -11,9 +11,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.utils.text import slugify
-from django.utils.translation import get_language, ngettext
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import get_language, gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.answers.methods.rendering import Piece, split_citations
 from annotation.answers.reports import ArgumentBeside, arguments_beside, listed_arguments

@@ -35,7 +35,6 @@ from cqa_site.rounds.kind import RoundNotReady, sheet_kind_of
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.progress import items_of
 from cqa_site.web.rest.queries import conflict_on, invalid_on
-
 from .example_pages import draft_with_examples
 from .forms import LONGEST_NOTE, ExampleForm, KnownForm, ToleranceForm
 from .pages import controlled_round, offering_round

@@ -19,7 +19,6 @@ from cqa_site.rounds.models import Round
 from cqa_site.rounds.onboarding.steps import exercises_wanted
 from cqa_site.rounds.progress import items_of
 from cqa_site.rounds.rules.pages import ruled_round
-
 from .forms import ExampleForm
 from .pages import known_page, page_context
 

@@ -3,8 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.rounds.examples import WHERE
 from cqa_site.rounds.kind import sheet_kind_of

@@ -12,8 +12,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.functional import SimpleLazyObject
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
@@ -34,7 +33,6 @@ from cqa_site.rounds.examples import known_text
 from cqa_site.rounds.kind import OfferedAnswer, RoundNotReady, SheetKind, kind_of, round_head
 from cqa_site.rounds.pages.rounds import PAGES
 from cqa_site.rounds.rules.pages import ruled_round
-
 from .drift import drift_figure, drift_power
 from .forms import KnownForm, ToleranceForm
 from .reports import ControlReport, control_report

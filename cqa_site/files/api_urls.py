@@ -1,7 +1,6 @@
 """Addresses of imports in the REST interface."""
 
 from cqa_site.api.base import CREATE, LIST, REMOVE, S, address, resource
-
 from .api import imports
 
 urlpatterns = [

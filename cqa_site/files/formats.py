@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from .format_parts import REGISTERED, Fits, Sample, Text, nothing_fits
-
 # A released migration names this function here.
-from .format_parts import known_kinds as known_kinds
+from .format_parts import REGISTERED, Fits, Sample, Text, known_kinds as known_kinds, nothing_fits
 
 if TYPE_CHECKING:
     from cqa_site.people.models import Study, User
     from cqa_site.tabular import FilePreview
-
     from .actions.imports import ImportOutcome, ImportSource, Line, Reconciliation
     from .models import ImportBatch, ImportFile
 

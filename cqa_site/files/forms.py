@@ -15,7 +15,6 @@ from django.utils.translation import gettext_lazy as _
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular.detection import ACCEPTED
 from cqa_site.web.pages import offer
-
 from .actions.import_jobs import same_names
 from .actions.imports import READING
 from .actions.recognition import guess, of_one_kind, preview_of

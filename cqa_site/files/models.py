@@ -13,11 +13,9 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 from cqa_site.web.pages import NotThere
-
 from .format_parts import REGISTERED, known_kinds
 
 

@@ -11,7 +11,6 @@ from cqa_site.files.actions.import_jobs import BATCH_JOB, run_apply, run_batch, 
 from cqa_site.runs.jobs import handles
 from cqa_site.web.navigation import MenuEntry
 from cqa_site.web.storage import chore
-
 from .actions import exports
 from .models import ImportFile
 

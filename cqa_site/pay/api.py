@@ -14,7 +14,6 @@ from cqa_site.rounds.crowd.api import CrowdRoundViews
 from cqa_site.rounds.crowd.participants import links_of
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of
 from cqa_site.rounds.models import ParticipantLink
-
 from .forms import PayTermsForm, terms_of
 
 

@@ -2,7 +2,6 @@
 
 from cqa_site.api.base import CHANGE, address
 from cqa_site.rounds.crowd.api_urls import ANY
-
 from .api import LinkPayViews
 
 urlpatterns = [

@@ -18,7 +18,6 @@ from cqa_site.rounds.crowd.submissions import store_submissions
 from cqa_site.rounds.models import ParticipantLink
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
 from cqa_site.runs.models import Job
-
 from .platform_api import (
     PlatformRefused,
     PlatformUnclear,

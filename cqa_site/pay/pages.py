@@ -12,8 +12,7 @@ from django.db.models import Count, Max
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_POST
 
 from cqa_site.files.actions.recognition import copied
@@ -36,7 +35,6 @@ from cqa_site.rounds.kind import round_head
 from cqa_site.rounds.models import ParticipantLink
 from cqa_site.tabular import UnreadableFile
 from cqa_site.web.pages import as_file
-
 from .forms import PayTermsForm, SubmissionsForm
 from .jobs import FETCH_JOB, SEND_JOB, last_fetch, last_job, start_job
 from .reading import read_export

@@ -13,7 +13,6 @@ from cqa_site.rounds.crowd.submissions import SubmissionRow
 from cqa_site.rounds.crowd.tokens import PLATFORM_ID
 from cqa_site.rounds.models import CrowdPayment, ParticipantLink
 from cqa_site.sealing import KeyUnreadable, unseal
-
 from .reading import read_listed
 
 DEADLINE_SECONDS, MAX_BYTES = 60.0, 16 * 1024 * 1024

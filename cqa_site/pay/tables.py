@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.results.boards import PageTable, joined
 from cqa_site.results.figures import Column, EstimateColumn, Figure, FigureTable, Files, TextColumn

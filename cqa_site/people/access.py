@@ -24,7 +24,6 @@ from rest_framework.request import Request
 
 from cqa_site.web.logging import security
 from cqa_site.web.pages import wants_json
-
 from .models import ApiToken, AuditEvent, Membership, Role, Study, User, hash_secret, new_secret
 
 # The one place that decides who may open a page of a study.

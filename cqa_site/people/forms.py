@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.web.navigation import paths
-
 from .models import INVITATION_LIFETIME, ApiToken, Invitation, Membership, Role, Study, User
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.web.navigation import ADMINS, Finder, MenuEntry
-
 from .models import Membership
 
 PEOPLE = Finder(

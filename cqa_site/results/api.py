@@ -21,7 +21,6 @@ from cqa_site.api.base import (
 )
 from cqa_site.stats.estimate import Bounded, Estimate, RankPosition
 from cqa_site.web.rest.queries import conflict_on
-
 from . import snapshots
 from .figures import snapshot_file
 from .snapshots import ROWS, ResultKind, manifest_of

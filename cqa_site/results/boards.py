@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Bounded, RankPosition
 from cqa_site.stats.means import MOST_UNITS

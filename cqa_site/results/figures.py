@@ -14,7 +14,6 @@ from cqa_site.web.charts import vega
 from cqa_site.web.charts.vega import WIDTHS, Spec
 from cqa_site.web.pages import as_file
 from cqa_site.web.tables import Cell, TableData, one_line
-
 from .boards import PageTable, joined
 from .models import Snapshot, plain
 from .snapshots import MANIFEST, ROWS, ResultKind, archive_of, as_json, manifest_of

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
 from . import snapshots
 from .snapshots import ResultKind
 

@@ -16,12 +16,10 @@ from django.db.models import Max
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
-
 from .models import Snapshot, json_sha256, plain
 
 # What a kind of figures says about itself; how it is kept is the same for all.

@@ -28,7 +28,6 @@ from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Role, Study, User
 from cqa_site.rounds.queue import LEAST_GAP
 from cqa_site.web.storage import PreparedQuery
-
 from .examples import examples_of
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Participant, Place, Round, Sheet, StepResult

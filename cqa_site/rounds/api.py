@@ -32,7 +32,6 @@ from cqa_site.api.base import (
     require_valid,
 )
 from cqa_site.web.rest.queries import conflict_on
-
 from .access import DECISIONS, LONGEST_REASON, decide_rater
 from .forms import RoundPlanForm
 from .kind import RoundNotReady, TaskKind, kind_of

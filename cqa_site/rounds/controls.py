@@ -13,12 +13,10 @@ from typing import Any
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-
 from .examples import add_example, add_item, examples_of, known_items
 from .kind import OfferedAnswer, RoundNotReady, SheetKind, kind_of, sheet_kind_of
 from .lifecycle import locked_round

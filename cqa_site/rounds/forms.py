@@ -14,13 +14,10 @@ from django.db import transaction
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from cqa_site.people.models import Study, User
 from cqa_site.web.pages import offer
-
 from .drafts import DraftSubmission
 from .kind import TaskKind, kind_of
 from .models import OnboardingVersion, ParticipantLink, Place, Round

@@ -11,7 +11,6 @@ from django.utils.translation import gettext_lazy as _
 
 from cqa_site.people.models import Rater, User
 from cqa_site.web.navigation import Finder, MenuEntry
-
 from . import models
 from .models import Round
 from .rules.measures import ControlAnswer, RecentAnswer

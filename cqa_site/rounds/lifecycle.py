@@ -8,12 +8,10 @@ from typing import Any, ClassVar
 from django.db import transaction
 from django.db.models import Avg, Count, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
-
 from .crowd.payments import misdirected
 from .examples import draw_examples
 from .kind import RoundNotReady, SheetKind, kind_of, kinds

@@ -20,7 +20,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
-
 from .access import WORKERS, opened_round, own_rater, participant_of
 from .kind import kind_of, round_head
 from .models import Participant, Place, Round, TypedText

@@ -1,7 +1,6 @@
 """Addresses of endpoints, prompts, runs and background work in the REST interface."""
 
 from cqa_site.api.base import CHANGE, CREATE, LIST, R, S, address, resource
-
 from .api.endpoints import EndpointViews, JobViews, OfferedViews, PromptListViews, PromptViews
 from .api.runs import CallViews, ReplyViews, RunViews
 

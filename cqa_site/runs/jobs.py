@@ -24,7 +24,6 @@ from cqa_site.people.models import Study, User
 from cqa_site.web.logging import around
 from cqa_site.web.outages import WorkerWatch, is_away
 from cqa_site.web.storage import chore
-
 from .models import Job, WorkerBeat
 from .processes import code_at_start, gone, this_worker
 

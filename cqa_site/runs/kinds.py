@@ -20,7 +20,6 @@ from cqa_site.judging.prompts import PromptLayout
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.models import Call, PromptVersion, Run
 from cqa_site.web.navigation import Finder, MenuEntry
-
 from .models import Reply
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
 from cqa_site.runs.models import PromptVersion
 from cqa_site.web.storage import insert_like
-
 from . import jobs
 from .kinds import CallRequest
 from .ledger.gates import prices_of

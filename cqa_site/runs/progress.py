@@ -9,13 +9,11 @@ from django.db.models import Count, Min
 from django.db.models.functions import Now
 from django.utils.functional import Promise
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.judging.rate_limits import GateState
-
 from .models import Attempt, Call, Gate, Job, Run
 
 # What is known about a run right now, in a handful of indexed queries.

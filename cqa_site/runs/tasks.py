@@ -3,7 +3,6 @@
 from celery import shared_task
 
 from cqa_site.web.storage import keep_house
-
 from . import jobs
 from .carrying import clients, worker
 

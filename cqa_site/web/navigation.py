@@ -9,8 +9,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext, gettext_lazy as _
 
 # The menu of a study: groups that follow the work, and what stands in them.
 #

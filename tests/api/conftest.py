@@ -20,7 +20,6 @@ from cqa_site.web.limits import CourtesyThrottle
 from tests.cast import make_member, make_study
 from tests.everything import UNDER_WAY
 from tests.runs.made_runs import make_endpoint
-
 from .routes import EVERY
 
 

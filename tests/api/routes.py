@@ -11,7 +11,6 @@ from django.urls import reverse
 from cqa_site.runs.models import Endpoint
 from tests.annotation.made_generations import scenario
 from tests.everything import COMPARED
-
 from .addresses import ADDRESSES
 
 # Names of ids that are neither `public_id` nor of a row of the world that is called so.

@@ -6,7 +6,6 @@ import pytest
 
 from cqa_site.api.base import StudyViews
 from cqa_site.people.access import TokenAuthentication
-
 from .addresses import ADDRESSES
 from .described import assert_as_described
 from .routes import EVERY, NOWHERE, OUTSIDE, ROUTES, WRITES, declared

@@ -4,7 +4,6 @@ import pytest
 
 from cqa_site.runs.ledger import gates
 from tests.runs.made_runs import SENTINEL
-
 from .described import assert_as_described
 from .routes import EVERY, LISTS, NAMED, ROUTES
 

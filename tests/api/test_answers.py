@@ -7,7 +7,6 @@ from annotation.consensus.models import FinalLabel
 from tests.annotation.made_answers import make_answer, make_list, make_question, make_system
 from tests.cast import make_label_round, make_member, make_study
 from tests.worlds import built_once
-
 from .conftest import client_of
 from .test_behaviour import patch
 

@@ -10,7 +10,6 @@ from annotation.labelling.models.rounds import Assignment, Item
 from cqa_site.people.models import ApiToken, AuditEvent
 from cqa_site.web.limits import CourtesyThrottle
 from tests.cast import make_arguments
-
 from .conftest import client_of
 from .routes import LISTS
 

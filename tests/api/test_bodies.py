@@ -18,7 +18,6 @@ from cqa_site.people.forms import InvitationForm, StudyForm
 from cqa_site.runs.api.bodies import EndpointInput, LimitsInput, PromptTextInput
 from cqa_site.runs.forms.endpoints import EndpointForm, LimitsForm, PromptForm
 from cqa_site.web.limits import StrictJSONParser
-
 from .addresses import ADDRESSES
 from .described import fields_of
 from .routes import LISTS, NOWHERE, WRITES

@@ -7,7 +7,6 @@ from annotation.editing.models import Revision
 from annotation.faithfulness.models import FaithfulnessFigures
 from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
-
 from .test_behaviour import base, post
 
 pytestmark = pytest.mark.django_db

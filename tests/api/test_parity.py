@@ -9,7 +9,6 @@ import re
 
 from tests.security.matrix import STUDY_ROUTES
 from tests.security.world import entries
-
 from .routes import declared
 
 # Ends of names of pages of which a program has no need: estimates while a form is filled in, and

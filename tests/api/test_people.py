@@ -7,7 +7,6 @@ from django.urls import reverse
 from cqa_site.people.access import record
 from cqa_site.people.models import Invitation, Membership, Study
 from cqa_site.rounds.models import ParticipantLink
-
 from .conftest import client_of
 from .routes import CODES
 from .test_behaviour import base, patch, post

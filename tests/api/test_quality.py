@@ -5,7 +5,6 @@ import pytest
 from annotation.consensus.models import FinalLabel
 from cqa_site.runs import jobs
 from tests.annotation.voting import imported, make_raters
-
 from .routes import ADOPTION, NOWHERE
 from .test_behaviour import of_label_round, patch, post
 

@@ -15,7 +15,6 @@ from cqa_site.files.models import ImportFile
 from cqa_site.home import interface
 from cqa_site.rounds.models import Round
 from cqa_site.runs.models import Job, Run
-
 from .addresses import ADDRESSES
 from .described import document
 from .routes import EVERY

@@ -9,7 +9,6 @@ from tests.benchmark.made_judges import obedient
 from tests.benchmark.made_scores import make_rater, make_sheets
 from tests.runs.judging import script
 from tests.worlds import built_once
-
 from .conftest import client_of
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,6 @@ from cqa_site.people.actions import rater_for
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, make_raters
 from tests.cast import make_member, make_study
-
 from .conftest import LOOKS, lose_first
 from .desk import open_kept, quiet, with_guideline
 

@@ -9,7 +9,6 @@ from argsum.counting.models import CountSheet, KeptCount
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.cast import make_member, make_study
-
 from .conftest import LOOKS
 from .desk import expect_saved, press, press_and_leave
 

@@ -12,7 +12,6 @@ from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, ParticipantLink
 from tests.cast import make_label_round, make_member, make_study
 from tests.people.crowd import IDS, create_link
-
 from .conftest import LOOKS
 
 pytestmark = pytest.mark.browser

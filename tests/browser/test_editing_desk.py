@@ -16,7 +16,6 @@ from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 from cqa_site.rounds.lifecycle import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
 from tests.cast import make_member, make_study
-
 from .conftest import LOOKS, Visitor
 from .desk import expect_saved
 

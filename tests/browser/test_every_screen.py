@@ -15,7 +15,6 @@ from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
 from tests.lengths import mostly
-
 from .desk import press, press_and_leave
 from .test_five_kinds import PAGES, WALKS
 

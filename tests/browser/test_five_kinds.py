@@ -21,7 +21,6 @@ from cqa_site.rounds.lifecycle import close_round
 from tests.benchmark.preferences.made_preferences import make_pairs
 from tests.cast import make_member, make_study, sign_in
 from tests.lengths import mostly
-
 from .desk import auditing, counting, editing, labelling, press, press_and_leave, scoring, sentence
 
 pytestmark = pytest.mark.browser

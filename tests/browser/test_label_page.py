@@ -10,7 +10,6 @@ from annotation.labelling.models.rounds import Assignment, Slot, VoteEvent
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly
-
 from .conftest import LOOKS, lose_first
 from .desk import expect_labels_saved, sentence, with_guideline
 

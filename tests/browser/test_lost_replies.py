@@ -11,7 +11,6 @@ from benchmark.preferences.kind import turned
 from benchmark.preferences.models import KeptPreference, PreferenceSheet
 from benchmark.scoring.models import KeptScore, ScoreSheet
 from tests.lengths import mostly
-
 from .conftest import lose_first
 from .desk import Desk, press
 

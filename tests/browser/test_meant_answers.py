@@ -11,7 +11,6 @@ from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly
-
 from .desk import MAKE, Desk, expect_labels_saved, press, quiet, sentence, until
 
 pytestmark = pytest.mark.browser

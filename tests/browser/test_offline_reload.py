@@ -6,13 +6,11 @@ from datetime import timedelta
 import pytest
 from django.core.signals import request_started
 from django.utils import timezone
-from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import expect
+from playwright.sync_api import Error as PlaywrightError, expect
 
 from benchmark.scoring.models import KeptScore, ScoreSheet
 from cqa_site.rounds.crowd.participants import create_link
 from tests.cast import make_member, make_study
-
 from .desk import MAKE, editing, labelling, open_kept, press, quiet, until
 
 pytestmark = pytest.mark.browser

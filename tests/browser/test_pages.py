@@ -35,7 +35,6 @@ from tests.runs.judging import good
 from tests.runs.made_runs import make_run
 from tests.security.matrix import STUDY_ROUTES
 from tests.security.test_matrix import OF_THE_ANNOTATOR, ROLES, World
-
 from .conftest import COLOURS, EVERY_RULE, NAMES, PLACES, OwnFile, Visitor
 
 # One process makes the site.

@@ -9,7 +9,6 @@ from benchmark.scoring.models import ScoreSheet
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study
-
 from .conftest import WIDTHS
 from .desk import expect_saved, press
 

@@ -17,7 +17,6 @@ from cqa_site.people.models import User
 from cqa_site.people.sign_in.providers import OpenIDProvider
 from tests.people.sign_in.flows import PASSWORD
 from tests.people.sign_in.provider import SECRET, FakeProvider
-
 from .conftest import COLOURS
 
 pytestmark = pytest.mark.browser

@@ -20,7 +20,6 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs_round
 from tests.cast import make_member, make_study
 from tests.lengths import mostly
-
 from .desk import Desk, counting, labelling, press, quiet, scoring, with_guideline
 
 pytestmark = pytest.mark.browser

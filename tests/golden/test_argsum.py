@@ -14,8 +14,7 @@ from argsum.papers.reports.reproduction import clusters, minilm
 from argsum.papers.reports.tables import printed as printed_figures
 from cqa_site.reproduction.figures import compare
 from tests.annotation.faithfulness.made_faithfulness import WordVectors
-from tests.golden.places import ARGSUM as FOLDER
-from tests.golden.places import DATA, reads
+from tests.golden.places import ARGSUM as FOLDER, DATA, reads
 
 on_release = reads(FOLDER)
 

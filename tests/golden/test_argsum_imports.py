@@ -9,8 +9,7 @@ from django.core.management import CommandError, call_command
 from argsum.datasets.models import CellArgument, Dataset
 from argsum.keypoints.models import SummarySet
 from tests.cast import make_study
-from tests.golden.places import ARGSUM as FOLDER
-from tests.golden.places import needs
+from tests.golden.places import ARGSUM as FOLDER, needs
 
 PAIRS = FOLDER / "debate" / "dataset_scores.csv"
 pytestmark = [*needs(PAIRS), pytest.mark.django_db]

@@ -20,8 +20,7 @@ from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.scoring.reports.sheets import counted_sheets, sheet_table
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import Rater, Study
-from tests.golden.places import COMPQA as FOLDER
-from tests.golden.places import needs
+from tests.golden.places import COMPQA as FOLDER, needs
 
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 pytestmark = needs(HUMAN)

@@ -17,8 +17,7 @@ from django.core.management import CommandError, call_command
 
 from benchmark.papers.reports.layouts import NAMES
 from benchmark.papers.reports.paper import compqa_reproduction
-from tests.golden.places import COMPQA as FOLDER
-from tests.golden.places import DATA, reads
+from tests.golden.places import COMPQA as FOLDER, DATA, reads
 
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"
 JUDGED = {judge: FOLDER / f"judged_{judge}" for judge in ("gpt4", "gpt3-5")}

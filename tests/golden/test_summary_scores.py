@@ -10,8 +10,7 @@ from django.db import transaction
 from argsum.leaderboard.reports.people_agreement import people_agreement
 from argsum.leaderboard.reports.scores import metric_rows
 from tests.cast import make_study
-from tests.golden.places import ARGSUM as FOLDER
-from tests.golden.places import needs
+from tests.golden.places import ARGSUM as FOLDER, needs
 
 PEOPLE = [FOLDER / "human" / f"A{number}.csv" for number in range(1, 5)]
 SOFT = FOLDER / "evaluation" / "soft_score.json"

@@ -14,7 +14,6 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from cqa_site.judging.transport.egress import AllowedNetwork
-
 from .llmstub import StubServer
 from .made_environment import MadeEnvironment
 

@@ -5,8 +5,7 @@ import time
 from ipaddress import ip_address
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cqa_site.judging.chat import Failure
 from cqa_site.judging.transport.addresses import (
@@ -20,7 +19,6 @@ from cqa_site.judging.transport.addresses import (
 )
 from cqa_site.judging.transport.egress import ServiceFailed, get_json
 from cqa_site.judging.transport.openai_client import PIECE, Scrubber
-
 from .json_stub import JsonStub
 
 INSIDE = """

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cqa_site.judging import rate_limits
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure, reply_of, storable
@@ -24,7 +23,6 @@ from cqa_site.judging.reply_parsing import (
     parse_prose,
     parse_single,
 )
-
 from .bad_replies import SHAPES, sent, told
 
 

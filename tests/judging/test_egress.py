@@ -12,7 +12,6 @@ from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.judging.transport import connections, egress
 from cqa_site.judging.transport.egress import AllowedNetwork, EgressFailed, fetch, guarded_client
 from cqa_site.judging.transport.openai_client import OpenAIClient
-
 from .llmstub import StubServer
 
 # {port} is where the canary listens; whatever form leads to this machine would reach it.

@@ -6,8 +6,7 @@ from contextlib import suppress
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from cqa_site.judging import extraction

@@ -10,8 +10,7 @@ import httpx2
 import pytest
 
 from cqa_site.judging.chat import Failure
-from cqa_site.judging.transport import connections as wire
-from cqa_site.judging.transport import egress
+from cqa_site.judging.transport import connections as wire, egress
 
 OK = b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n%d"
 LAST = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 1\r\n\r\n%d"

@@ -20,7 +20,6 @@ from cqa_site.rounds.models import ParticipantLink, StepResult
 from cqa_site.stats.intervals import UndefinedIntervalError, median_interval
 from tests.api.conftest import client_of
 from tests.worlds import built_once
-
 from .crowd import Crowd
 
 PAID_SECONDS = {"work": 480, "consent": 120, "reading": 600}

@@ -26,7 +26,6 @@ from cqa_site.rounds.crowd.submissions import SubmissionRow, store_submissions
 from cqa_site.rounds.lifecycle import find_violations
 from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink, Round
 from tests.worlds import built_once
-
 from .crowd import Crowd
 
 PAY = {"item_bonus": Decimal("0.10"), "outcome_pay": {"screened_out": "0.40", "stopped": "0"}}

@@ -17,7 +17,6 @@ from cqa_site.rounds.crowd.submissions import differences
 from cqa_site.rounds.models import CrowdPayment, Participant, ParticipantLink
 from cqa_site.runs import jobs
 from tests.worlds import built_once
-
 from .crowd import Crowd
 
 

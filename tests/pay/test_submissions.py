@@ -18,7 +18,6 @@ from cqa_site.rounds.crowd.submissions import (
 from cqa_site.rounds.models import Participant, PlatformSubmission
 from tests.people.crowd import CODES, create_link, label_items
 from tests.worlds import built_once
-
 from .crowd import Crowd
 
 HEAD = "Submission id,Participant id,Status,Completion code,Age\n"

@@ -17,7 +17,6 @@ from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Participant, ParticipantLink, Place
 from tests import cast
 from tests.worlds import built_once, parts_of
-
 from .crowd import (
     CODES,
     DONE,

@@ -22,7 +22,6 @@ from tests.flat import flat
 from tests.lengths import first, mostly, of_kinds
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.worlds import built_of, built_once
-
 from .crowd import DONE, IDS, codes_in, come_in, create_link, finish, open_link
 from .works import sheet_at, work_page
 

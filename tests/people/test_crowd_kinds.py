@@ -17,7 +17,6 @@ from tests.cast import make_member, make_study, sign_in
 from tests.rounds.made_work import JSON, SERVED, World
 from tests.rounds.onboarding.made_steps import NONE, attach, make_version
 from tests.worlds import built_of, parts_of
-
 from .crowd import CODES, DONE, IDS, codes_in, come_in, create_link, finish
 from .works import address, sheet_at, work_page
 

@@ -18,7 +18,6 @@ from cqa_site.people.actions import (
 )
 from cqa_site.people.models import AuditEvent, Invitation, Membership, Role, User, hash_secret
 from tests import cast
-
 from .at_once import at_once
 
 WORDS = "four unrelated dull words"

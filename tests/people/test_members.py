@@ -9,7 +9,6 @@ from django.urls import reverse
 from cqa_site.people.actions import LastAdmin, change_role, deactivate_member
 from cqa_site.people.models import AuditEvent, Membership, Role, User
 from tests import cast
-
 from .at_once import at_once
 
 

@@ -22,7 +22,6 @@ from cqa_site.web.navigation import paths
 from tests import cast
 from tests.annotation.voting import label_by_machine
 from tests.flat import flat
-
 from .crowd import create_link
 
 

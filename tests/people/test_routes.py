@@ -16,7 +16,6 @@ from cqa_site.people.models import Role
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round
 from tests import cast
-
 from .crowd import create_link
 
 UNSAFE = {

@@ -24,7 +24,6 @@ from cqa_site.rounds.crowd.participation import completion_code
 from cqa_site.rounds.crowd.platform import connect_link, signature_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from tests.worlds import built_once, parts_of
-
 from .crowd import IDS, Lab, come_in, label_items, make_link, open_link
 
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)

@@ -5,8 +5,7 @@ from functools import partial
 import pytest
 from django.apps import apps
 
-from benchmark.preferences.actions import PreferencePlan as PairPlan
-from benchmark.preferences.actions import plan_round as plan_pairs
+from benchmark.preferences.actions import PreferencePlan as PairPlan, plan_round as plan_pairs
 from cqa_site.rounds.kind import kind_of, kinds
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests import cast

@@ -11,7 +11,6 @@ from cqa_site.results import snapshots
 from tests.benchmark.leaderboard.conftest import none_computed
 from tests.cast import make_member, make_study
 from tests.worlds import built_of, parts_of
-
 from .made_kinds import MADE
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,6 @@ from django.db import connection
 from cqa_site.results import snapshots
 from tests.cast import make_member, make_study
 from tests.people.at_once import at_once
-
 from .made_kinds import MADE
 
 pytestmark = [

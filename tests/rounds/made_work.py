@@ -24,8 +24,7 @@ from tests.annotation import editing_cast
 from tests.argsum.auditing.made_auditing import make_analysis, open_audit
 from tests.argsum.counting.made_counting import marked_form, open_counting
 from tests.argsum.made_cells import make_dataset, make_set
-from tests.benchmark.made_rounds import full_form
-from tests.benchmark.made_rounds import make_round as make_scoring
+from tests.benchmark.made_rounds import full_form, make_round as make_scoring
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_preferences import make_pairs_round
 from tests.cast import make_label_round, make_member, make_study

@@ -26,7 +26,6 @@ from cqa_site.rounds.rules.measures import ControlAnswer
 from tests.cast import sign_in
 from tests.people.crowd import answer_item
 from tests.worlds import built_of
-
 from .made_work import ITEMS, JSON, SERVED, World
 
 built, world = built_of(World, SERVED, "score")

@@ -7,7 +7,6 @@ from cqa_site.rounds.drafts import RoundNotOpen
 from cqa_site.rounds.lifecycle import find_violations, open_round
 from cqa_site.rounds.models import COUNTED, Place
 from tests.worlds import built_of
-
 from .made_work import SERVED, World
 
 built, world = built_of(World, SERVED, "score")

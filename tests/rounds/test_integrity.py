@@ -5,7 +5,6 @@ from django.utils import timezone
 
 from cqa_site.rounds.lifecycle import find_violations
 from tests.worlds import built_of
-
 from .made_work import SHEETS, Sitting
 
 

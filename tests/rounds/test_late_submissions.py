@@ -8,7 +8,6 @@ from cqa_site.rounds.drafts import content_of
 from cqa_site.rounds.lifecycle import open_round
 from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.worlds import built_of
-
 from .made_work import SHEETS, Sitting
 
 HTML = {"headers": {"Accept": "text/html"}}

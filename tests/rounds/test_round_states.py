@@ -17,7 +17,6 @@ from cqa_site.rounds.models import Round
 from tests.cast import sign_in
 from tests.people.test_plans import address, begun
 from tests.worlds import built_of
-
 from .made_work import KINDS, World
 
 built, world = built_of(World, KINDS, "label", "score")

@@ -27,7 +27,6 @@ from cqa_site.rounds.rules.measures import (
 )
 from tests.cast import sign_in
 from tests.worlds import built_of
-
 from .made_work import KINDS, SERVED, World
 from .onboarding.made_steps import RIGHT, attach, make_version
 

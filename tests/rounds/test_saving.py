@@ -6,7 +6,6 @@ from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft, content_of, take_ke
 from cqa_site.rounds.kind import SheetNotValid
 from cqa_site.rounds.lifecycle import close_round, find_violations, reopen_round
 from tests.worlds import built_of
-
 from .made_work import SERVED, SHEETS, Sitting
 
 built, world = built_of(Sitting, SHEETS, "score")

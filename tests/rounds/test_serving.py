@@ -12,7 +12,6 @@ from cqa_site.rounds.models import COUNTED
 from cqa_site.rounds.progress import how_far
 from cqa_site.rounds.queue import own_sheets
 from tests.worlds import built_of
-
 from .made_work import ITEMS, SERVED, World
 
 built, world = built_of(World, SERVED, "score")

@@ -14,7 +14,6 @@ from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_of
-
 from .made_work import JSON, SHEETS, Sitting
 
 built, world = built_of(Sitting, SHEETS, "score")

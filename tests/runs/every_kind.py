@@ -8,20 +8,22 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.faithfulness.actions.coherence import PROMPTS as COHERENCE_PROMPTS
-from annotation.faithfulness.actions.coherence import target_of as cited_in
+from annotation.faithfulness.actions.coherence import (
+    PROMPTS as COHERENCE_PROMPTS,
+    target_of as cited_in,
+)
 from annotation.judges.actions.relevance_judge import target_of as sentences_of
 from argsum.analysis.actions import analyses
 from argsum.analysis.models import Analysis
-from argsum.counting.actions.judge import COVERAGE
-from argsum.counting.actions.judge import PROMPTS as COUNTING_PROMPTS
-from argsum.counting.actions.judge import target_of as sets_of
+from argsum.counting.actions.judge import (
+    COVERAGE,
+    PROMPTS as COUNTING_PROMPTS,
+    target_of as sets_of,
+)
 from argsum.keypoints.actions import solver
-from argsum.writing.actions.prompts import OF_VARIANT
-from argsum.writing.actions.prompts import PROMPTS as WRITING_PROMPTS
+from argsum.writing.actions.prompts import OF_VARIANT, PROMPTS as WRITING_PROMPTS
 from argsum.writing.actions.runs import target_of as clusters_of
-from benchmark.preferences.kind import PROMPTS as PREFERENCE_PROMPTS
-from benchmark.preferences.kind import target_of as pairs_of
+from benchmark.preferences.kind import PROMPTS as PREFERENCE_PROMPTS, target_of as pairs_of
 from benchmark.rubrics.models import default_rubric
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.people.models import Role, Study, User
@@ -30,16 +32,14 @@ from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, PromptVersion, Run
 from tests.annotation.faithfulness.made_faithfulness import compute, make_faithful, say
 from tests.annotation.generation_lab import GenerationLab
-from tests.annotation.made_generations import plan_of as plan_of_answers
-from tests.annotation.made_generations import write_by_text
+from tests.annotation.made_generations import plan_of as plan_of_answers, write_by_text
 from tests.argsum import made_runs
 from tests.argsum.analysis.made_comments import analyse, fill, found_by_word, make_cell
 from tests.argsum.analysis.made_writing import on_theme, plan_for, word_vectors
 from tests.argsum.coding.made_coding import assignment_plan, assigns, list_of, proposal_plan, sign
 from tests.argsum.made_cells import make_dataset, make_system_run
 from tests.argsum.prose import made_prose
-from tests.benchmark.made_judges import fair
-from tests.benchmark.made_judges import plan_of as plan_of_scoring
+from tests.benchmark.made_judges import fair, plan_of as plan_of_scoring
 from tests.benchmark.made_scores import make_scored_answers
 from tests.benchmark.preferences.made_judges import says_later
 from tests.benchmark.preferences.made_preferences import make_pairs_round

@@ -20,8 +20,7 @@ from django.core.management import CommandError, call_command
 from annotation.judges.models import JudgeLabel
 from cqa_site.judging.chat import CallFailed, ChatRequest, Failure
 from cqa_site.runs.actions.endpoints import embedded_endpoint
-from cqa_site.runs.model_box import embedded
-from cqa_site.runs.model_box import server as server_program
+from cqa_site.runs.model_box import embedded, server as server_program
 from cqa_site.runs.model_box.embedded import (
     DEMO_MODEL,
     EmbeddedClient,

@@ -6,7 +6,6 @@ from django.test import override_settings
 from django.urls import reverse
 
 from tests.cast import sign_in
-
 from .matrix import STUDY_ROUTES
 from .world import World
 

@@ -18,7 +18,6 @@ from django.urls import NoReverseMatch, reverse
 from benchmark.leaderboard.actions import BOARDS
 from cqa_site.results import snapshots
 from cqa_site.web.rest.queries import LONGEST_VALUE, MOST_VALUES
-
 from .matrix import STUDY_ROUTES
 from .world import PARAMETERS
 

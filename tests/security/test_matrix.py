@@ -14,7 +14,6 @@ from django.urls import reverse
 
 from tests.cast import make_member, make_study
 from tests.web.markup import faults_of
-
 from .matrix import SITE_ROUTES, STUDY_ROUTES
 from .world import PARAMETERS, ROLES, World, entries, parameters
 

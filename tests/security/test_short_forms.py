@@ -8,7 +8,6 @@ from annotation.labelling.forms import LabelRoundForm
 from cqa_site.web.templatetags.pages import advanced
 from tests.cast import sign_in
 from tests.flat import flat
-
 from .matrix import STUDY_ROUTES
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,6 @@ from django.urls import reverse
 from cqa_site.web.charts.vega import WIDTHS
 from tests.cast import sign_in
 from tests.people.test_menu import ELSEWHERE, WORK
-
 from .matrix import STUDY_ROUTES
 
 pytestmark = pytest.mark.django_db

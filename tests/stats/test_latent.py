@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from crowdkit.aggregation import MACE as CrowdKitMace
-from crowdkit.aggregation import DawidSkene as CrowdKitDawidSkene
+from crowdkit.aggregation import MACE as CrowdKitMace, DawidSkene as CrowdKitDawidSkene
 
 from cqa_site.stats.disagreement import majority, split_pattern
 from cqa_site.stats.drift import RUN_LENGTH, AccuracyChart, AccuracyFall, accuracy_chart, find_fall

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from cqa_site.tabular import Limits, UnreadableFile, open_table, preview
-
 from .files import (
     HEADER,
     LAUGHS,

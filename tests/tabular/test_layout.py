@@ -16,7 +16,6 @@ from cqa_site.tabular import (
     open_table_or_lines,
     xlsx_child,
 )
-
 from .files import (
     HEADER,
     MAIN,

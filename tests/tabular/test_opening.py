@@ -8,7 +8,6 @@ import openpyxl
 import pytest
 
 from cqa_site.tabular import Limits, UnreadableFile, open_table, preview
-
 from .files import HEADER, SECOND, FinishedChild, cell, saved, workbook
 
 

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import openpyxl
 import pyarrow.parquet
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cqa_site.tabular import (
     open_table,
@@ -22,7 +21,6 @@ from cqa_site.tabular import (
     write_xlsx,
 )
 from cqa_site.tabular.export import from_sheet_text, to_sheet_text
-
 from .test_hostile import MEGABYTE, reset_peak, resident_peak
 
 RISKY = st.sampled_from(

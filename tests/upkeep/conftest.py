@@ -8,14 +8,12 @@ import pytest
 from django.core.management import call_command
 from django.test import override_settings
 
-from cqa_site.upkeep.backups import backup as making
-from cqa_site.upkeep.backups import files
+from cqa_site.upkeep.backups import backup as making, files
 from cqa_site.upkeep.doctor import examinations
 from cqa_site.upkeep.doctor.examination import EXAMINATIONS, look_at
 from cqa_site.upkeep.doctor.findings import CheckState, Finding
 from cqa_site.upkeep.watching import figures, views
 from cqa_site.web.logging import SECURITY, JsonLines
-
 from .backup_sites import PASSPHRASE, UPLOAD, make_empty, make_lab
 
 assert examinations  # they register themselves

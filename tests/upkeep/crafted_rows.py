@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from cqa_site.upkeep.backups import files
-
 from .backup_drafts import KEYS, NESTED, STUDIES, Case, Change, Draft
 from .backup_sites import PASSPHRASE
 

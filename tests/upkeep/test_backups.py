@@ -27,10 +27,13 @@ from cqa_site.runs.jobs import beat
 from cqa_site.runs.ledger import gates
 from cqa_site.runs.models import Endpoint, Job, Run, WorkerBeat
 from cqa_site.sealing import resealed
-from cqa_site.upkeep.backups import archive as archives
-from cqa_site.upkeep.backups import backup as making
-from cqa_site.upkeep.backups import backup as restoring
-from cqa_site.upkeep.backups import files, transfer
+from cqa_site.upkeep.backups import (
+    archive as archives,
+    backup as making,
+    backup as restoring,
+    files,
+    transfer,
+)
 from cqa_site.upkeep.backups.archive import Archive
 from cqa_site.upkeep.backups.backup import move_database
 from cqa_site.upkeep.backups.tables import (
@@ -44,7 +47,6 @@ from cqa_site.upkeep.backups.tables import (
     why,
 )
 from cqa_site.upkeep.management.commands.restore import Command as RestoreCommand
-
 from .backup_sites import (
     NUMBERS,
     PASSPHRASE,

@@ -8,7 +8,6 @@ from django.core.management import CommandError, call_command
 from django.test import override_settings
 
 from cqa_site.upkeep.management.commands import restore
-
 from .backup_drafts import Draft, crafted
 from .backup_sites import PASSPHRASE, copy_of
 from .crafted_backups import all_cases

@@ -18,8 +18,7 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from cqa_site.people.models import Role, User
-from cqa_site.upkeep.doctor import examination
-from cqa_site.upkeep.doctor import findings as starting
+from cqa_site.upkeep.doctor import examination, findings as starting
 from cqa_site.upkeep.doctor.examination import EXAMINATIONS, Examination, Family, examine
 from cqa_site.upkeep.doctor.findings import CheckState, look, well, wrong
 from tests.cast import make_member, make_study, sign_in

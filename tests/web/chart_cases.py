@@ -3,8 +3,7 @@
 from datetime import date
 from types import SimpleNamespace as Made
 
-from annotation.faithfulness.reports import expert_agreement as experts
-from annotation.faithfulness.reports import tables as faithfulness
+from annotation.faithfulness.reports import expert_agreement as experts, tables as faithfulness
 from annotation.figures.reports import charts as figures
 from annotation.judges.reports import charts as judges
 from annotation.quality.reports import controls
@@ -14,8 +13,7 @@ from argsum.leaderboard.reports import charts as summaries
 from argsum.scorers import reports as scorers
 from benchmark.agreement.methods.figures import JudgeAlphas
 from benchmark.agreement.reports import summary as agreement
-from benchmark.leaderboard.reports import part_tables
-from benchmark.leaderboard.reports import summary as boards
+from benchmark.leaderboard.reports import part_tables, summary as boards
 from benchmark.preferences import finding as preferences
 from cqa_site.web.charts.bars import heatmap
 from cqa_site.web.charts.dot_rows import intervals, parts, ranked_dots

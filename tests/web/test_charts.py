@@ -8,8 +8,7 @@ import re
 import pytest
 from django.core.cache import cache
 from django.template.defaultfilters import floatformat
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from cqa_site.web.charts import vega as charts
 from cqa_site.web.charts.bars import heatmap, histogram

@@ -6,7 +6,6 @@ import re
 import pytest
 
 from tests.api.described import document
-
 from .texts import of_documents, of_python, of_templates, text_of
 
 # The word in use, and what it must not be called. Names in %(…)s and in code marks are no words.

@@ -17,7 +17,6 @@ from annotation.corpus.models import Argument
 from annotation.labelling.models.rounds import Item, LabelRound, Slot, label_rounds_of
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study, User
-
 from .consensus import derive_labels, request_final_labels
 
 # Experts' decisions on single arguments; earlier ones are superseded, never overwritten.

@@ -7,7 +7,6 @@ from contextlib import suppress
 from cqa_site.tabular import TableRow, Value
 from cqa_site.tabular.cells import as_number, is_missing
 from cqa_site.tabular.layout import bare
-
 from .generic_table import (
     CELL_READERS,
     FIELDS,

@@ -3,8 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from dataclasses import dataclass, field as dataclass_field
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +19,8 @@ from cqa_site.tabular.cells import (
     as_words,
     is_missing,
     single,
+    trimmed as trimmed_text,
 )
-from cqa_site.tabular.cells import trimmed as trimmed_text
 from cqa_site.tabular.layout import mapping_errors
 from cqa_site.tabular.shapes import counted
 

@@ -6,9 +6,7 @@ from typing import Any
 
 from django.db import models, transaction
 from django.db.models import Count, Max, OuterRef, Q, Subquery, Sum
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.answers.actions import numbered_texts
 from annotation.editing.actions.rounds import make_expert_answers

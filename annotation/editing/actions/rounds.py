@@ -6,8 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from annotation.answers.models import (
     ALL,

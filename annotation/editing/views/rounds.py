@@ -10,9 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.answers.forms import MIXED, PLAIN_ONLY
 from annotation.answers.models import ALL, Answer, names_of
@@ -38,7 +36,6 @@ from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_pag
 from cqa_site.people.models import Study
 from cqa_site.rounds.pages.rounds import RoundPages, round_in, round_urls, to_round
 from cqa_site.rounds.progress import TO_DO
-
 from .desk import opened_sheets, sees_others
 
 

@@ -19,7 +19,6 @@ from annotation.corpus.models import ListedArgument
 from annotation.editing.models import Revision
 from cqa_site.files.actions.exports import FileTable, Row
 from cqa_site.people.models import Study
-
 from .tables import in_pieces
 
 CONTENTS = [

@@ -32,7 +32,6 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, cancel, enqueue, wait_for
 from cqa_site.runs.models import Job
-
 from .texts import (
     Text,
     compare,

@@ -16,7 +16,6 @@ from annotation.answers.methods.answer_text import (
     find_sections,
 )
 from annotation.answers.methods.segments import paper_pairs
-
 from .segments import (
     MODES,
     PAPER,

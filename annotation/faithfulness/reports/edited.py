@@ -11,12 +11,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
-from annotation.editing.reports import TITLES as CHECK_TITLES
-from annotation.editing.reports import newest_revisions, passed
+from annotation.editing.reports import TITLES as CHECK_TITLES, newest_revisions, passed
 from annotation.faithfulness.models import EditedText, FaithfulnessFigures
 from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
 from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
@@ -27,7 +24,6 @@ from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_o
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
 from cqa_site.web.tables import TableData, estimate_text, text_of
-
 from .faithfulness import COHERENCE
 
 # Each text that people made beside the machine answer it came from, with the figures of both.

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from django.db.models import QuerySet
 from django.db.models.fields.json import KT
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 from numpy.typing import NDArray
 
 from annotation.answers.methods.segments import sound_segments

@@ -24,7 +24,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import clustered_mean
-
 from .texts import Relabel, known_labels, mark_of_labels
 
 Part = tuple[float, int]

@@ -9,8 +9,7 @@ from django.db.models import Avg, F, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Cast
 from django.http import QueryDict
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.answers.models import Answer
 from annotation.answers.reports import labels_name
@@ -25,7 +24,6 @@ from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
-
 from .faithfulness import COHERENCE, FaithfulnessSelection, GroupFigures
 from .texts import SCORES, CitationSubject, Relabel, RelabelledRows, answer_of
 

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.consensus.reports import by_label
 from annotation.figures.reports.snapshots import MedianOfPairs
@@ -19,7 +18,6 @@ from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import Chart
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import estimate_text, interval_text, text_of
-
 from .snapshots import RoundFigures
 
 # Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.

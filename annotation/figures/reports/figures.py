@@ -22,7 +22,6 @@ from cqa_site.stats.agreement import (
 from cqa_site.stats.disagreement import majority
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
-
 from .snapshots import (
     AgreementOverTime,
     AnnotatorAgreement,

@@ -270,8 +270,7 @@ def read_votes(packed: bytes) -> pd.DataFrame:
     ``answered_at`` is a UTC time or missing; everything else is text exactly as stored.
     """
     import pandas as pd
-    from pyarrow import csv as arrow
-    from pyarrow import int64, string
+    from pyarrow import csv as arrow, int64, string
 
     whole = dict.fromkeys(("control_label", "label", "active_ms", "block", "position"), int64())
     table = arrow.read_csv(

@@ -5,15 +5,13 @@ from itertools import combinations
 from typing import Any
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.figures.models import Snapshot
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.stats.estimate import Estimate, from_json
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.pages import pseudonym
-
 from .snapshots import MedianOfPairs, RoundFigures
 
 Columns = tuple[Column, ...]

@@ -14,7 +14,6 @@ from cqa_site.stats.agreement import krippendorff_alpha
 from cqa_site.stats.disagreement import majority
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
-
 from .figures import in_scope, ratings_of
 from .snapshots import counted
 

@@ -28,7 +28,6 @@ from cqa_site.runs import kinds
 from cqa_site.runs.kinds import EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.tabular.cells import text_key
-
 from .prompts import (
     SCENARIOS,
     WITH_ARGUMENTS,

@@ -17,7 +17,6 @@ from cqa_site.runs.actions import runs
 from cqa_site.runs.actions.runs import RunPlan, RunRefused
 from cqa_site.runs.models import Budget, Run
 from cqa_site.runs.planning import estimate_run, seeded_places
-
 from .prompts import NAMED, WITH_ARGUMENTS, chosen_questions, draw
 
 # Six models under four scenarios are 24; more than this nobody looks at one by one.

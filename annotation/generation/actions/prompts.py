@@ -11,8 +11,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.answers.actions import argument_list, relevance_of, whose_labels
-from annotation.answers.models import MOST_ARGUMENTS as ARGUMENTS
-from annotation.answers.models import Answer, learned_questions
+from annotation.answers.models import MOST_ARGUMENTS as ARGUMENTS, Answer, learned_questions
 from annotation.corpus.models import Argument, ArgumentList, Question
 from annotation.generation.methods import favoured_object
 from cqa_site.judging.prompts import (

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.corpus.methods.column_guess import unread_labels
 from annotation.corpus.methods.generic_table import (
@@ -28,7 +27,6 @@ from cqa_site.files.actions.imports import Flag, ImportSource, Line, Note, rejec
 from cqa_site.people.models import Rater
 from cqa_site.tabular import Problem, printable_name
 from cqa_site.tabular.cells import MOST_ATTRIBUTES
-
 from ..books.arguments import match_to_study
 from .entries import ArgumentEntry, Vote, label_round_of, scale_of
 

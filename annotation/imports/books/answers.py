@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.answers.actions import list_key
 from annotation.answers.models import Answer, LearnedComparison, System
@@ -14,7 +13,6 @@ from annotation.corpus.models import ArgumentList, ListedArgument, Question
 from annotation.generation.actions.answer_runs import condition
 from cqa_site.people.models import Study
 from cqa_site.tabular.cells import text_key
-
 from ..actions.entries import AnswerEntry, QuestionEntry
 from .arguments import ArgumentBook, ComparisonBook, EntryReconciliation, Pair
 

@@ -12,7 +12,6 @@ from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
 from cqa_site.files.actions.imports import Reconciliation
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
-
 from ..actions.entries import (
     ArgumentEntry,
     ItemKey,

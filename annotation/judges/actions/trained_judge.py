@@ -18,7 +18,6 @@ from cqa_site.stats.estimate import to_json
 
 if TYPE_CHECKING:
     from cqa_site.judging.training import Say
-
     from .judge_training import TrainingResult
 
 JOB = "train_judge"

@@ -20,7 +20,6 @@ from cqa_site.stats.disagreement import Replacement, majority, replace_one_vote
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.ratings import Ratings
 from cqa_site.stats.verdicts import RULES
-
 from .results import JudgeConfusion, LabelFigures
 
 # The machines that labelled arguments of a round, each with one label an argument.

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.cache import cache
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.figures.reports.charts import MARKS
 from annotation.judges.reports.results import BestJudge, JudgeFigures, TrainedFigures
@@ -21,7 +20,6 @@ from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import estimate_text, text_of
-
 from .results import JudgeConfusion, JudgeResults, JudgeSelection
 from .tables import KINDS
 

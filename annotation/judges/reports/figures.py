@@ -11,7 +11,6 @@ from cqa_site.results.figures import Column, table_of
 from cqa_site.runs.models import Endpoint
 from cqa_site.stats.verdicts import LEVEL
 from cqa_site.web.tables import TableData
-
 from .agreement import (
     JudgeComparison,
     JudgeLabels,

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import RelevanceRun, TrainedJudge
@@ -20,7 +19,6 @@ from cqa_site.results.figures import Column, EstimateColumn, table_of
 from cqa_site.stats.agreement import confusion, krippendorff_alpha
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
-
 from .agreement import confusion_of, judges_of, paired
 from .results import JudgeConfusion
 

@@ -21,8 +21,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.consensus.reports import MACHINES
 from annotation.corpus.models import Argument

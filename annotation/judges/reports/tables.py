@@ -4,8 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from annotation.corpus.models import Argument
 from annotation.figures.reports.tables import confusion_columns
@@ -15,7 +14,6 @@ from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextCo
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate
 from cqa_site.web.tables import TableData
-
 from .results import JudgeFigures, JudgeResults
 
 KINDS = {

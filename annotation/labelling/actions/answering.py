@@ -9,7 +9,6 @@ from django.utils.translation import gettext as _
 
 from annotation.labelling.models.rounds import Assignment, LabelRound, Slot, VoteEvent
 from cqa_site.people.models import Rater
-
 from .serving import DONE, FREE, take_slots
 
 MAX_ACTIVE_MS = 30 * 60 * 1000

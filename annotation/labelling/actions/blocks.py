@@ -9,9 +9,7 @@ from django.db import transaction
 from django.db.models import Avg, Count, OuterRef, Q, QuerySet, Sum
 from django.forms import ChoiceField, Field
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from annotation.labelling.models.rounds import (
     Assignment,
@@ -39,7 +37,6 @@ from cqa_site.rounds.progress import count_of, newest_of_each
 from cqa_site.rounds.queue import place_for
 from cqa_site.rounds.rules.actions import check_rules
 from cqa_site.rounds.rules.measures import MEASURES, OF_CONTROLS, RecentAnswer
-
 from .controls import offers_of, take_labels
 from .exercises import draw_training, exercises_of, known_controls
 from .rounds import RUNNING, add_slots, freeze, prepare_round, require_live

@@ -12,7 +12,6 @@ from annotation.labelling.reports import KnownLabel
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.rounds.kind import OfferedAnswer
-
 from .rounds import add_items
 
 NO_CONTROLS = lazy("the blocks of this round have no control items")

@@ -49,7 +49,6 @@ from cqa_site.rounds.pages.replies import is_unread, kept_offline, to_steps, unr
 from cqa_site.web.pages import wants_json
 from cqa_site.web.rest.queries import id_from
 from cqa_site.web.storage import PreparedQuery
-
 from .label_page import (
     LabelPageState,
     earlier_payload,

@@ -1,5 +1,4 @@
 from annotation.corpus.methods.generic_table import FIELDS
-
 from ._importing import TableCommand
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
 from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
@@ -14,7 +13,6 @@ from cqa_site.results.figures import Column, table_of
 from cqa_site.web.charts import vega
 from cqa_site.web.charts.points import lines
 from cqa_site.web.tables import TableData, one_line
-
 from .quality import (
     AnnotatorQuality,
     Facts,

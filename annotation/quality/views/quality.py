@@ -11,8 +11,7 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.methods.sentences import split_sentence

@@ -12,8 +12,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 
 from annotation.corpus.models import Comparison
-from annotation.retrieval.actions import arguments as actions
-from annotation.retrieval.actions import corpora
+from annotation.retrieval.actions import arguments as actions, corpora
 from annotation.retrieval.actions.arguments import MOST_HITS, search, sentences_of
 from annotation.retrieval.api.serializers import (
     ArgumentSerializer,

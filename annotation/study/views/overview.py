@@ -10,8 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.consensus.actions.decisions import disputed_rounds
 from annotation.judges.reports.results import judged_rounds

@@ -7,14 +7,11 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import F, Max, Q, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from cqa_site.people.models import User
 from cqa_site.runs.models import Run
-
 from .analyses import count_points, record_work
 from .placing import (
     Move,

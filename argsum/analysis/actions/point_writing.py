@@ -7,8 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
 from argsum.analysis.reports.analyses import AnalysisCallKey
@@ -43,7 +42,6 @@ from cqa_site.runs.kinds import (
 )
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-
 from .analyses import (
     CHECK,
     ScorerTools,

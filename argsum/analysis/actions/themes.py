@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint, PointChange, SignOff
 from argsum.analysis.reports.analyses import theme_names
 from argsum.analysis.reports.history import digest_of, shown_points, sign_off_of
 from argsum.analysis.reports.mentions import theme_counts
 from cqa_site.people.models import User
-
 from .analyses import record_work
 from .edits import MOST_POINTS, Edit, EditConflict, EditRefused, alive, editing, store
 

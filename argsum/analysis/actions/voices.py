@@ -14,7 +14,6 @@ from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import JobContext, enqueue
 from cqa_site.runs.models import Job
-
 from .analyses import count_points, count_voices
 
 JOB = "near_duplicates"

@@ -34,7 +34,6 @@ from argsum.datasets.models import CellArgument
 from cqa_site.api.base import Input, ReadSerializer, Request, public_id
 from cqa_site.runs.api.bodies import JobSerializer
 from cqa_site.web.rest.queries import conflict_on, refuse_undeclared
-
 from .analyses import AnalysisViewsBelow, PointChangeSerializer, UndoInput
 
 MOST_STATEMENTS = 5_000

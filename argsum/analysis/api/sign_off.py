@@ -12,7 +12,6 @@ from argsum.analysis.models import SignOff
 from argsum.analysis.reports.history import sign_off_of
 from cqa_site.api.base import Request, public_id
 from cqa_site.web.rest.queries import conflict_on
-
 from .analyses import AnalysisViewsBelow
 from .points import SeenInput
 

@@ -14,7 +14,6 @@ from argsum.scorers.methods.encoders import CUTOFFS, GroupingCutoffs
 from argsum.systems.methods.clusters import MIN_SIZE, merge_clusters
 from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import FloatArray, IntArray
-
 from .statements import (
     MOST_COMPARED,
     WORD,

@@ -13,7 +13,6 @@ from argsum.datasets.methods.statements import WORDS
 from argsum.systems.methods.clusters import numbered
 from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import IntArray
-
 from .statements import WORD, group_means
 
 # The vectors do not tell the side that statements take, because a theme holds praise and

@@ -11,7 +11,6 @@ from scipy import special
 
 from cqa_site.stats.intervals import mean_bounds
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
-
 from .prevalence import PERMUTATION, HypothesisTest, Share, ShareDifference, draw_tables
 
 DAY, WEEK, MONTH, QUARTER, YEAR = PERIODS = ("day", "week", "month", "quarter", "year")

@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange, WrittenPoint
 from argsum.analysis.reports.voices import COMMENTS

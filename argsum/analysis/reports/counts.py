@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.core.cache import cache
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.analysis.reports.voices import COMMENTS, VOICES, voices_by_comment

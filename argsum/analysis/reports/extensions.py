@@ -7,15 +7,13 @@ from typing import Any, Protocol
 
 from django.db.models import QuerySet
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.analysis.models import Analysis
 from argsum.datasets.models import CellArgument, Comment
 from cqa_site.people.models import User
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Bounded
-
 from .analyses import in_words
 
 # Comments → their group or period, by primary key; read only where somebody audited.

@@ -8,9 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint
@@ -20,7 +18,6 @@ from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, tabl
 from cqa_site.stats.estimate import Bounded
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, interval_text, one_line, text_of
-
 from . import counts as counting
 from .counts import (
     POINTS,

@@ -7,8 +7,7 @@ from typing import Any
 from django.db.models import Count
 from django.db.models.fields.json import KeyTransform
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint, PointChange, SignOff

@@ -17,7 +17,6 @@ from django.db.models.functions import Coalesce
 
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.datasets.models import CellArgument, CommentStatement
-
 from .analyses import StatementSearch, has_comments
 from .counts import KEPT_SECONDS, PIECE, kept, state_of
 from .voices import VOICES, voices_by_comment

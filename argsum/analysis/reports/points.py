@@ -13,7 +13,6 @@ from django.utils.translation import ngettext
 from argsum.analysis.methods.statements import different
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument, Comment, CommentStatement
-
 from .analyses import StatementSearch, writer_in_words
 from .counts import kept
 from .mentions import BEST_FIRST, NarrowedCounts

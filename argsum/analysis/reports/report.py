@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, QuerySet
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.methods.statements import different
 from argsum.analysis.methods.themes import cut
 from argsum.analysis.models import Analysis, FoundPoint, Placement, PointChange
 from argsum.datasets.models import CellArgument, Comment
-
 from .analyses import coder_in_words, encoder_of, foreign_language, writer_in_words, writers_of
 from .counts import POINTS, CommentCounts, kept
 from .extensions import CorrectedShare, PrintedSummary, corrections_of, summary_of

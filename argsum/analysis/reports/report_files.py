@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Case, F, Q, QuerySet, When
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import CellArgument
@@ -21,7 +20,6 @@ from cqa_site.results.figures import Column, Figure, Files, TextColumn, table_of
 from cqa_site.web.charts import vega
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, text_of
-
 from .analyses import writer_in_words
 from .counts import CommentCounts
 from .extensions import CitedStatement, PrintedParagraph, notes_of

@@ -6,8 +6,14 @@ from itertools import groupby
 from typing import Any
 
 from cqa_site.results.figures import bounds_of
-from cqa_site.web.charts.dot_rows import TICKS, below, dots, place_rows, spans
-from cqa_site.web.charts.dot_rows import frame as frame_of_rows
+from cqa_site.web.charts.dot_rows import (
+    TICKS,
+    below,
+    dots,
+    frame as frame_of_rows,
+    place_rows,
+    spans,
+)
 from cqa_site.web.charts.plane import Plane, frame, plane_of
 from cqa_site.web.charts.vega import (
     EDGE,

@@ -7,7 +7,6 @@ from typing import Any
 from django.db.models import Count
 
 from argsum.analysis.models import Analysis, FoundPoint
-
 from .analyses import StatementSearch
 from .mentions import NarrowedCounts, PointCounts, theme_counts
 from .points import PointRow, counted_figures, narrowed_points, point_rows, points_of

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import QuerySet
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.analysis.models import Analysis, FoundPoint
 from argsum.datasets.models import Comment
@@ -20,7 +18,6 @@ from cqa_site.results.boards import Conclusion, PageTable, WithInterval
 from cqa_site.results.figures import Column, EstimateColumn, Figure, Files, table_of
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, one_line
-
 from .counts import LEAST, POINTS, CommentCounts, CountedTheme, NamedView, kept
 from .extensions import CorrectedShare, corrections_by_part
 from .groups import (

@@ -8,8 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from django.db.models import BigIntegerField, Case, Count, F, Q, QuerySet, When
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from argsum.analysis.models import Analysis
 from argsum.datasets.models import Cell, NearDuplicate, NearDuplicateGroup

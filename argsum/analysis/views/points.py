@@ -8,8 +8,7 @@ from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path, reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.actions.edits import (
@@ -53,7 +52,6 @@ from argsum.analysis.reports.voices import both_in_words
 from argsum.datasets.models import CellArgument
 from cqa_site.people.access import StudyRequest
 from cqa_site.web.rest.queries import id_from
-
 from .analyses import (
     ONE,
     analysis_or_404,

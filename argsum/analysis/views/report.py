@@ -46,7 +46,6 @@ from cqa_site.results.boards import Conclusion
 from cqa_site.results.figures import Figure, Files, figure_file, table_file
 from cqa_site.web.charts import vega
 from cqa_site.web.pages import as_file
-
 from .analyses import ONE, analysis_or_404
 
 # Key points of a page; all of them with twenty groups stay below 200 kB.

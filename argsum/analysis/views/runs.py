@@ -20,7 +20,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.runs.views.runs import run_context
 from cqa_site.runs.views.start import estimate, start_page
-
 from .analyses import ONE
 from .report import finished_or_404
 

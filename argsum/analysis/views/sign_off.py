@@ -11,7 +11,6 @@ from argsum.analysis.actions.edits import EditRefused
 from argsum.analysis.actions.themes import sign_off
 from argsum.analysis.models import Analysis
 from cqa_site.people.access import StudyRequest
-
 from .analyses import ONE, analysis_page
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.analysis.methods.audit import (
     BANDS,
@@ -29,7 +28,6 @@ from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_o
 from cqa_site.rounds.models import COUNTED
 from cqa_site.stats.estimate import Bounded, Estimate
 from cqa_site.web.tables import TableData, one_line
-
 from .frame import PairKey, bands_of, state_of
 
 Answer = AuditSheet.Answer

@@ -11,7 +11,6 @@ from argsum.analysis.reports.extensions import CorrectedShare, Parts
 from argsum.auditing.models import AuditRound
 from argsum.datasets.models import Comment
 from cqa_site.stats.estimate import Bounded
-
 from .figures import AuditReading, corrections
 from .frame import frame_of, state_of
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Sum
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import ScorerTools, analysis_of, statements_of
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, store
@@ -42,7 +41,6 @@ from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyRea
 from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.models import Call, Reply, Run
 from cqa_site.runs.planning import MOST
-
 from . import proposal
 from .prompts import assign_request
 from .proposal import analyses_done, queue_what_follows

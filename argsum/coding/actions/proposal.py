@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.analysis.actions.analyses import FOLLOW, ScorerTools, enqueue_for
 from argsum.analysis.actions.edits import Edit, EditRefused, editing, new_points, store
@@ -27,7 +26,6 @@ from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, Reply, Run
-
 from .prompts import merge_request, read_request
 
 KIND = "point_proposal"

@@ -9,9 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Avg, Count, Exists, Max, OuterRef, Q, QuerySet
 from django.forms import Field, FloatField
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.counting.methods.counts import (
     CoverageCounts,

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.counting.forms import CountImportForm
 from argsum.counting.methods.released_counts import LEFT_OUT, CountedSet, CountFile, read_counts
@@ -23,7 +21,6 @@ from cqa_site.files.format_parts import (
     register_options,
 )
 from cqa_site.files.formats import JUDGED, register_format
-
 from .sheets import (
     BOOK,
     BY_ORDER,

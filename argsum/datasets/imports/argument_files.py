@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django.db.models import Max
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.datasets.actions import is_frozen
 from argsum.datasets.methods.argument_cells import RawCell, named_columns
@@ -16,10 +15,10 @@ from argsum.datasets.methods.argument_files import (
     ARGKP_PARTS,
     ArgumentFile,
     is_wanted,
+    read_argkp as read_archive,
     read_argument_list,
     read_argument_pairs,
 )
-from argsum.datasets.methods.argument_files import read_argkp as read_archive
 from argsum.datasets.methods.preprocessing import (
     HALF,
     LARGEST_SEED,

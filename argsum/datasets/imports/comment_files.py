@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.datasets.actions import RawComment
 from argsum.datasets.methods.argument_cells import LONGEST_NAME, LONGEST_TOPIC, named_columns
@@ -42,7 +41,6 @@ from cqa_site.files.format_parts import Look, Sample, csv_of
 from cqa_site.tabular import Table, TableRow, beginning
 from cqa_site.tabular.cells import LONGEST_VALUE, MOST_ATTRIBUTES, as_words, is_missing, trimmed
 from cqa_site.tabular.layout import unique_headers
-
 from .argument_files import GOALS, dataset_name
 
 COMMENTS = "comments"

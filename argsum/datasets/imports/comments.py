@@ -6,8 +6,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from django import forms
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from argsum.datasets.actions import CellBook, count_comments, drop_unsaid, in_use, replace_comment
 from argsum.datasets.forms import DatasetNameForm
@@ -19,7 +18,6 @@ from argsum.datasets.models import Cell, Comment, Dataset
 from argsum.datasets.reports.comments import not_english
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ColumnsForm, ImportColumnsForm
-
 from .argument_files import CellReconciliation, dataset_name
 from .comment_files import (
     ARE_NEW,

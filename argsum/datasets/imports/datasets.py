@@ -8,9 +8,7 @@ from typing import Any
 
 from django import forms
 from django.db.models import F, Max, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.datasets.actions import in_use, prepare_dataset, stored_half, usual_steps
 from argsum.datasets.forms import DatasetForm
@@ -20,7 +18,6 @@ from argsum.datasets.models import Cell, CellArgument, Dataset, KeyPointMatch, R
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ImportForm
 from cqa_site.tabular.cells import text_key
-
 from .argument_files import (
     BOOK,
     PUBLISHED_RECIPE,

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext, ngettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext, ngettext_lazy
 
 from argsum.datasets.actions import in_use, is_frozen
 from argsum.datasets.forms import QualitiesForm
@@ -37,7 +35,6 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, Format, PageLink, Text, register_format
 from cqa_site.files.forms import ImportForm
-
 from . import argument_files, comment_files
 from .argument_files import (
     ARGUMENTS,

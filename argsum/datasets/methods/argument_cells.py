@@ -15,8 +15,7 @@ from cqa_site.tabular import (
     Value,
     open_table,
 )
-from cqa_site.tabular.cells import as_flag, as_number, is_missing, trimmed
-from cqa_site.tabular.cells import as_text as cell_text
+from cqa_site.tabular.cells import as_flag, as_number, as_text as cell_text, is_missing, trimmed
 from cqa_site.tabular.layout import bare
 
 # Every reader of argument files builds the same shape with `CellBuilder`, which joins rows that

@@ -18,8 +18,7 @@ from django.db.models import (
     Value,
 )
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from argsum.datasets.methods.statements import SAMPLE, language_of
 from argsum.datasets.models import Cell, CellArgument, Comment, CommentStatement, Dataset

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Max
 from django.db.models.functions import Now
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.datasets.imports.argument_files import existing_dataset
 from argsum.datasets.methods.argument_cells import LONGEST_TOPIC, as_stance
@@ -31,7 +30,6 @@ from cqa_site.files.actions.imports import (
     rejected,
 )
 from cqa_site.tabular import BadCell
-
 from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
 BOOK = "sets"

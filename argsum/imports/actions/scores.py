@@ -26,7 +26,6 @@ from argsum.metrics.methods import LLM, LONGEST, RELEASED_PARTS, soft_name
 from argsum.metrics.models import MetricScore
 from cqa_site.files.actions.imports import ImportRefused, ImportSource, Line, Note, Reconciliation
 from cqa_site.tabular import UnreadableFile
-
 from .placement import BOOK, SETTING, ArgumentOrder, MisplacedIdsError, StoredEntry, system_of
 
 

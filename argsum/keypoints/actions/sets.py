@@ -28,7 +28,6 @@ from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.runs.models import Job
-
 from .solver import NOTHING_WRITTEN
 from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, cells_of
 

@@ -16,7 +16,6 @@ from argsum.systems.methods.clusters import by_quality, members
 from argsum.systems.methods.inputs import combinations, setting_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable, require_packages
 from cqa_site.runs.jobs import JobContext, refusing
-
 from .sets import (
     RunStopped,
     SetParts,

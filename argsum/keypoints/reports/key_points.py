@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.datasets.models import Cell, CellArgument, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet

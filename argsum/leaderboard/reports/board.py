@@ -28,7 +28,6 @@ from argsum.scorers.methods.figures import LEAST_SHARE
 from cqa_site.people.models import Study
 from cqa_site.runs.models import Run
 from cqa_site.web.pages import NotThere
-
 from .scores import (
     PEOPLE,
     ScoreSource,

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from argsum.leaderboard.methods import (
     LOWER_IS_BETTER,
@@ -31,7 +29,6 @@ from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, estimate_text, text_of
-
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement
 from .scores import MetricRow, ScoreSource, SetPoint

@@ -24,7 +24,6 @@ from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import Estimate, from_json, to_json
 from cqa_site.web.tables import TableData, interval_text
 from cqa_site.web.templatetags.pages import pseudonym
-
 from .board import RECIPE_VERSION, BoardChoice, dev_sets, scored_sets, unfinished_runs
 from .people_agreement import (
     DIMENSIONS,

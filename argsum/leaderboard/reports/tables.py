@@ -5,8 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.leaderboard.methods import FIGURES, INDICES, SystemRow
 from cqa_site.reproduction.tables import CellText, PaperTable, TableLayout, TableLine
@@ -15,7 +14,6 @@ from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import LEAST_CLUSTERS
 from cqa_site.stats.verdicts import RULES
 from cqa_site.web.tables import TableData, interval_text, one_line, text_of
-
 from .board import SummaryBoard
 from .people_agreement import DimensionAgreement, PeopleAgreement
 from .scores import MetricRow, ScoreSource, SetPoint

@@ -8,8 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.counting.methods.released_counts import LEFT_OUT
 from argsum.datasets.views import ChosenDataset, chosen_dataset, state_of

@@ -33,7 +33,6 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.runs.models import Job
 from cqa_site.stats.arrays import FloatArray
-
 from .bert_scores import BertScores
 
 # Which metrics were asked for, and the similarities that they are made of.

@@ -36,7 +36,6 @@ from cqa_site.judging.embedding import SentenceEmbedder
 from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.tabular import UnreadableFile
-
 from . import release as names
 from .release import (
     CLUSTERINGS,

@@ -16,7 +16,6 @@ from cqa_site.people.models import Study
 from cqa_site.reproduction.figures import Key, MeasuredFigure, ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
-
 from . import release
 from .reproduction import correlations
 from .tables import (

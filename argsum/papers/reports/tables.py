@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cqa_site.reproduction.figures import PrintedFigure
 from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
-
 from . import release
 
 # The argument summarization paper's tables as it lays them out.

@@ -7,8 +7,7 @@ and the statements. Once all requests are over, a job checks every sentence; see
 from collections.abc import Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.analysis.actions.point_writing import by_size, draft_of, refuse_unfit, shown_points
 from argsum.analysis.models import Analysis, FoundPoint
@@ -22,7 +21,6 @@ from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.jobs import enqueue
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, Job, Reply, Run
-
 from .prompts import STATEMENTS, WRONG, Refused, material_of, target_of, write_request
 
 KIND = "analysis_prose"

@@ -19,7 +19,6 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, enqueue, refusing
 from cqa_site.runs.models import Job
-
 from .models import (
     BiEncoder,
     CrossEncoder,

@@ -30,7 +30,6 @@ from cqa_site.judging.embedding import (
     require_packages,
 )
 from cqa_site.judging.training import Say, Training, TrainingProgress, alone, load
-
 from .training_data import DEV, TRAIN, Splits, dev_figures, scored_cells
 
 # Stands for "not compared" among logits.

@@ -17,7 +17,6 @@ from argsum.scorers.methods.card import match_card, quality_card, writer_card
 from argsum.scorers.methods.training import ScorerRecipe, WritingRecipe, best_penalty, fit_ridge
 from argsum.scorers.models import Scorer
 from cqa_site.judging.training import Say, TrainingProgress, alone
-
 from .models import BiEncoder, checkpoint_of, resolve, trained_folder, weights_hash
 from .torch_training import WriterTraining, train_members
 from .training_data import (

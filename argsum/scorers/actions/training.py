@@ -33,9 +33,15 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, cancel, enqueue, refusing
 from cqa_site.runs.models import Job
-
-from .models import SHIPPED, SUMS, ScorerRefused, checkpoint_of, resolve, trained_folder
-from .models import WEIGHTS as WEIGHT_FILES
+from .models import (
+    SHIPPED,
+    SUMS,
+    WEIGHTS as WEIGHT_FILES,
+    ScorerRefused,
+    checkpoint_of,
+    resolve,
+    trained_folder,
+)
 from .scorers import keep_new
 from .torch_training import train_members
 from .trainers import CARD, train

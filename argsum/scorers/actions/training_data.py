@@ -36,7 +36,6 @@ from argsum.scorers.methods.training import (
 from argsum.scorers.models import Scorer
 from argsum.systems.methods.inputs import Scores, with_topic
 from cqa_site.tabular import UnreadableFile, preview
-
 from .models import ScorerRefused
 
 TRAIN, DEV, TEST = "train", "dev", "test"

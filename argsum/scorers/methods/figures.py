@@ -16,7 +16,6 @@ from argsum.systems.methods.clusters import (
     refine_clusters,
 )
 from cqa_site.stats.arrays import FloatArray
-
 from .training import MATCH, NO_MATCH, Labels
 
 # How well clusters of arguments separate what people put under different key points.

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from argsum.datasets.actions import RawComment
 from argsum.datasets.imports.comment_files import key_of_id

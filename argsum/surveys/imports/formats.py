@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext, ngettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext, ngettext_lazy
 
 from argsum.datasets.imports.argument_files import GOALS
 from argsum.datasets.imports.comment_files import OFFICE, SAID, SHOPS
@@ -29,7 +27,6 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import Format, PageLink, register_format
 from cqa_site.files.forms import ImportColumnsForm, ImportForm
-
 from .files import (
     KEEP,
     LEAVE_OUT,

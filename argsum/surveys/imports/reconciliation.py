@@ -12,7 +12,6 @@ from argsum.datasets.methods.argument_cells import LONGEST_NAME, LONGEST_TOPIC
 from argsum.surveys.methods.headings import SurveyColumn
 from argsum.surveys.models import Respondent, Survey, SurveyQuestion
 from cqa_site.files.actions.imports import ImportEntry, Reconciliation
-
 from .files import RESPONDENTS, SurveyEntry, SurveyPlan
 
 

@@ -11,7 +11,6 @@ from argsum.datasets.methods.comment_columns import as_date, texts_of
 from cqa_site.tabular import TableRow
 from cqa_site.tabular.cells import as_words, is_missing
 from cqa_site.tabular.layout import bare
-
 from .headings import SurveyColumn, SurveyTool
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from cqa_site.stats.arrays import FloatArray, Floats, IntArray
-
 from .inputs import ROWS_AT_ONCE, Scores
 
 # MCArgSum: arguments merged while their match scores are high enough.

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Model, QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from argsum.datasets.models import Cell
 from argsum.keypoints.actions.sets import cells_to_ask, parts_of_sets, reopen_better, written_cells
@@ -32,7 +31,6 @@ from cqa_site.runs.actions.runs import RunRefused
 from cqa_site.runs.integrity import check_rows
 from cqa_site.runs.kinds import CallRequest, EndedCall, PreviewTargets, ReplyReading, Subject
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
-
 from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT, questions_of
 
 # Key points written by a language model: for a cell, for all clusters of a set, or for one.

@@ -11,7 +11,6 @@ import pandas as pd
 
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
-
 from .figures import (
     Agreement,
     AgreementFigure,

@@ -19,7 +19,6 @@ from cqa_site.stats.intervals import (
     too_few,
 )
 from cqa_site.stats.verdicts import p_above, p_below, pseudo_values
-
 from .figures import AgreementFigure
 
 # Intervals of an agreement report: every statistic without each question in turn.

@@ -21,7 +21,6 @@ from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.intervals import LEAST_RATED, too_few
 from cqa_site.stats.ranking import within_and_across
 from cqa_site.stats.ratings import Ratings, alpha_from_counts, distances
-
 from .figures import (
     AgreementFigure,
     BlandAltmanPlot,

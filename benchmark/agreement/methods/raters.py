@@ -11,7 +11,6 @@ from benchmark.scoring.methods import SIZES
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import FIRM, TENTATIVE
 from cqa_site.stats.verdicts import LEVEL, RULES
-
 from .figures import (
     AgreementFigure,
     Consistency,

@@ -19,7 +19,6 @@ from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import NO_OVERLAP
 from cqa_site.stats.intervals import clopper_pearson_interval
 from cqa_site.stats.verdicts import LEVEL, MOST_NEEDED, RULES, corrected_level, more_needed
-
 from .figures import (
     AGREEMENT_MARGIN,
     BIAS_MARGIN,

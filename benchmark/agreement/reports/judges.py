@@ -7,9 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from benchmark.agreement.methods.figures import (
     Agreement,
@@ -22,7 +20,6 @@ from benchmark.agreement.methods.figures import (
 from benchmark.scoring.methods import SIZES
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.web.tables import interval_text, text_of
-
 from .snapshot import TOTAL, AgreementSelection
 from .tables import column_names, rater_names
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from benchmark.agreement.methods.figures import (
     Agreement,
@@ -41,7 +40,6 @@ from cqa_site.web.charts.vega import (
     wrap,
 )
 from cqa_site.web.tables import estimate_text, text_of
-
 from .snapshot import TOTAL, AgreementSelection, pair_of
 from .tables import column_names, rater_names
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from benchmark.agreement.methods.figures import (
     Agreement,
@@ -20,7 +19,6 @@ from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.leaderboard.reports.snapshot import conditions_of_rows
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, value_of
 from cqa_site.web.tables import TableData
-
 from .snapshot import PEOPLE, TOTAL, AgreementSelection, pair_of
 
 # Agreement of scores as small tables: what pages show and files hold.

@@ -10,8 +10,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.imports.actions.entries import RaterKey
 from annotation.imports.actions.reconciliation import StudyReconciliation
@@ -20,7 +19,6 @@ from benchmark.rubrics.models import RubricVersion, default_rubric
 from benchmark.scoring.actions import SCORING
 from benchmark.scoring.models import ScoreEvent, ScoreSheet
 from cqa_site.people.models import Rater, Study
-
 from .entries import SheetEntry
 
 State = ScoreSheet.State

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.answers.models import Answer
 from annotation.imports.actions.entries import AnswerEntry, kind_of
@@ -22,7 +21,6 @@ from cqa_site.files.actions.imports import Flag, ImportSource, Line, Near, Note,
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 from cqa_site.tabular.cells import text_key
-
 from .entries import BOOK, SheetEntry, chosen_rubric
 
 # Which answer of the study a row of any table is about; described ones are made if need be.

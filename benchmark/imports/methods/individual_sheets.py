@@ -15,7 +15,6 @@ import pandas as pd
 
 from benchmark.rubrics.methods.rubric import Rubric
 from cqa_site.tabular import UnreadableFile, open_table
-
 from .human_scores import letters_of
 
 COLUMN = "score_dict.{}"

@@ -16,7 +16,6 @@ from benchmark.judges.methods.judgements import (
 )
 from benchmark.rubrics.methods.rubric import Rubric, RubricError
 from cqa_site.tabular import Problem, Table, TableRow, UnreadableFile, open_table
-
 from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_field, read_points
 
 # Score sheets from any table, once a person has said which column is what.

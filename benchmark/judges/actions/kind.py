@@ -47,7 +47,6 @@ from cqa_site.runs.kinds import (
 )
 from cqa_site.runs.models import Call, PromptVersion, Reply, Run
 from cqa_site.runs.planning import MOST
-
 from .storage import find_problems, store_ended
 from .targets import (
     example_answers,

@@ -21,7 +21,6 @@ from benchmark.scoring.models import JudgementPart, ProbeResult, ScoreSheet, Sco
 from cqa_site.runs.integrity import check_places
 from cqa_site.runs.kinds import EndedCall, ReplyReading
 from cqa_site.runs.models import Call, Reply, Run
-
 from .targets import rubric_of
 
 # Whether the scores of a run may be used: its canaries against its own plain scores.

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
 from benchmark.leaderboard.methods.figures import (
     BoardQuestion,
@@ -23,7 +21,6 @@ from cqa_site.stats.verdicts import least_to_differ
 from cqa_site.web.charts.bars import sorted_bars
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
-
 from .standings import (
     board_rows,
     column_name,

@@ -281,8 +281,7 @@ def board_table(rubric: RubricVersion) -> tuple[pd.DataFrame, dict[int, dict[str
 
 def pack_rows(table: pd.DataFrame) -> tuple[bytes, str]:
     """Compress the table; return it with the sha256 of the uncompressed bytes."""
-    from pyarrow import Table
-    from pyarrow import csv as arrow
+    from pyarrow import Table, csv as arrow
 
     # Arrow writes a hundred thousand rows in a tenth of the time that pandas takes.
     file = io.BytesIO()
@@ -306,8 +305,7 @@ def read_csv(content: bytes) -> pd.DataFrame:
     """Read the CSV: keys and counts as integers, texts exactly as stored, all else as float."""
     import csv
 
-    from pyarrow import csv as arrow
-    from pyarrow import float64, int64, string
+    from pyarrow import csv as arrow, float64, int64, string
 
     first = content.split(b"\n", 1)[0].decode()
     names = next(csv.reader([first]))

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db.models import Exists, OuterRef
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from annotation.answers.models import Answer
 from benchmark.leaderboard.methods.changes import board_changes
@@ -27,7 +26,6 @@ from benchmark.leaderboard.models import BoardSnapshot
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import BoundedMean, Standing
-
 from .snapshot import read_rows
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from benchmark.leaderboard.methods.figures import JudgeRanking, ScoreBoard
 from cqa_site.results.boards import Conclusion, after_holm, listed, short
@@ -17,7 +16,6 @@ from cqa_site.web.charts.dot_rows import parts, ranked_dots
 from cqa_site.web.charts.points import MOST, Chart, beside, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import text_of
-
 from .standings import BoardLine, board_rows, judge_name, ranking_of, scenario_names
 
 # The finding of a leaderboard: only what the corrected tests show.

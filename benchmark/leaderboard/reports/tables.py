@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from benchmark.leaderboard.methods.figures import PaperCell, PaperRow, ScoreBoard, StandingRow
 from benchmark.leaderboard.models import BoardSnapshot
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, table_of
 from cqa_site.web.tables import TableData, one_line
-
 from .part_tables import (
     CELL_COLUMNS,
     JUDGE_COLUMNS,

@@ -48,7 +48,6 @@ from cqa_site.results.figures import Figure, figure_file, snapshot_file
 from cqa_site.results.pages import SnapshotPages, freezing_urls
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.web.charts import vega
-
 from .cards import board_context, figure_of
 from .context import (
     BoardView,

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from benchmark.leaderboard.methods.figures import (
     CalibratedStanding,
@@ -49,7 +48,6 @@ from cqa_site.runs.templatetags.ledger import money
 from cqa_site.web.charts.points import chart_of
 from cqa_site.web.tables import text_of
 from cqa_site.web.templatetags.pages import percent
-
 from .context import BoardView
 
 # Among more judges than these, the columns of the others are left to choice.

@@ -21,7 +21,6 @@ from cqa_site.reproduction.figures import (
 from cqa_site.reproduction.reproduced import Reproduction
 from cqa_site.stats.correlation import bland_altman, correlation
 from cqa_site.stats.cross_alpha import concatenated_alpha, shuffled_baseline
-
 from .layouts import (
     ALPHA,
     FINALLY,

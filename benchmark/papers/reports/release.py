@@ -26,7 +26,6 @@ from benchmark.judges.methods.judgements import JudgementState
 from benchmark.leaderboard.methods.paper import ANSWER, with_totals
 from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.reproduction.figures import Key, MeasuredFigure, PrintedFigure
-
 from .layouts import (
     AGREEMENT,
     ALPHA,

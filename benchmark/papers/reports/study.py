@@ -22,7 +22,6 @@ from benchmark.scoring.reports.sheets import counted_sheets
 from cqa_site.people.models import Study
 from cqa_site.reproduction.figures import ReproducedValue, compare
 from cqa_site.reproduction.reproduced import Reproduction
-
 from .layouts import PEOPLE
 
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ def study_reproduction(study: Study) -> Reproduction:
         If no answer of the study has been scored.
     """
     from benchmark.leaderboard.reports.snapshot import board_table
-
     from .layouts import study_layouts
     from .paper import agreement_values, score_values
     from .release import pair_values

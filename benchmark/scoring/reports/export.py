@@ -15,7 +15,6 @@ from benchmark.rubrics.methods.rubric import Rubric
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Rater
-
 from .sheets import counted_sheets
 
 FETCH = 2_000

@@ -26,10 +26,8 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
 from cqa_site.tabular import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
 from cqa_site.web.pages import attachment, guarded
-
 from ..models import ExportFile
-from .files import FOLDER as IMPORTS
-from .files import NotInThisState, discard_import
+from .files import FOLDER as IMPORTS, NotInThisState, discard_import
 
 # Tables as files in every format, and finished files on their way to a browser.
 

@@ -14,8 +14,7 @@ from django.core.files.base import File
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from cqa_site.files.format_parts import asked_with_uploads
 from cqa_site.files.formats import format_of
@@ -27,7 +26,6 @@ from cqa_site.tabular import printable_name
 from cqa_site.tabular.binary_formats import place_in, unpacked
 from cqa_site.web.outages import is_away
 from cqa_site.web.storage import TooLarge
-
 from .files import (
     DECISIONS,
     FITS,

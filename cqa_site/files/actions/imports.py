@@ -8,8 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
 from django.db import IntegrityError, transaction
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from cqa_site.files.format_parts import REGISTERED, empty_counts
 from cqa_site.people.models import Study, User

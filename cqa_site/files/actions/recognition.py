@@ -25,7 +25,6 @@ from cqa_site.tabular import (
 )
 from cqa_site.tabular.binary_formats import place_in, unpacked
 from cqa_site.tabular.cells import StrictJsonError, loads
-
 from .files import FITS, INSIDE, PROPOSED, TROUBLE, stored_path
 from .imports import chosen_reading
 

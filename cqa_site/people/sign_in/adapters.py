@@ -23,7 +23,6 @@ from cqa_site.people.access import record, revoke_token
 from cqa_site.people.actions import InvitationSpent, accept_invitation, find_invitation
 from cqa_site.people.models import Invitation, User
 from cqa_site.people.views.studies import closed_door
-
 from ..access import memberships_of
 from .openid import bounded
 from .providers import OpenIDProvider

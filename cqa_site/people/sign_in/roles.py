@@ -15,7 +15,6 @@ from cqa_site.people.access import record
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import GroupRole, Membership, Study, User
 from cqa_site.web.storage import chore
-
 from .providers import ROLES, GroupRule, OpenIDProvider
 
 

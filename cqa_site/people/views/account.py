@@ -42,7 +42,6 @@ from cqa_site.people.models import User
 from cqa_site.people.sign_in.openid import CheckedAdapter, CheckedCallback
 from cqa_site.people.sign_in.roles import can_sign_in
 from cqa_site.people.sign_in.second_step import has_second_step, is_readable, may_make_tokens
-
 from .sign_in import fresh, knows_passkeys, own, stay_alone
 
 # Two forms on one page have a field "name" each.

@@ -49,7 +49,6 @@ from cqa_site.people.sign_in.second_step import (
     needs_second_step,
     sessions_of,
 )
-
 from .studies import closed_door
 
 # How people sign in, by providers, passkeys, apps and recovery codes, and where they are.

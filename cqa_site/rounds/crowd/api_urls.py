@@ -1,7 +1,6 @@
 """Addresses of crowd links in the REST interface, for rounds of every kind."""
 
 from cqa_site.api.base import CREATE, LIST, S, address, resource
-
 from .api import CrowdLinkViews, ParticipantViews
 
 ANY = S + "rounds/<uuid:any_round_id>/"

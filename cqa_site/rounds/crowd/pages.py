@@ -10,8 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import (
@@ -28,7 +27,6 @@ from cqa_site.rounds.access import count_examples
 from cqa_site.rounds.kind import kind_of, round_head
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 from cqa_site.rounds.progress import paces_of, skips_paid
-
 from ..forms import PRESETS, FaultForm, ParticipantLinkForm, PlatformConnectionForm
 from ..onboarding.actions import has_survey_left
 from . import participants

@@ -20,7 +20,6 @@ from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
 from cqa_site.rounds.progress import skipped_by, skips_paid
 from cqa_site.web.pages import Middleware
-
 from ..onboarding.actions import end_of
 from ..onboarding.steps import step_progress
 from ..typing_signals import forget_typing

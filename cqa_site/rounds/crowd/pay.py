@@ -17,7 +17,6 @@ from cqa_site.stats.drift import is_below
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.intervals import median_estimate
 from cqa_site.stats.verdicts import RULES
-
 from ..drafts import LONGEST_STRETCH
 from ..kind import kind_of
 from ..models import Participant, ParticipantLink, Round, StepResult

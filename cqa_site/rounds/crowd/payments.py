@@ -14,7 +14,6 @@ from django.utils.translation import ngettext
 
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import User
-
 from ..models import CrowdPayment, Participant, ParticipantLink
 from .participants import record_link
 from .pay import CENT, Earning, earnings_of

@@ -23,7 +23,6 @@ from cqa_site.people.models import User
 from cqa_site.rounds.kind import kind_of
 from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from cqa_site.sealing import KeyUnreadable, seal, unseal
-
 from ..forms import PlatformConnectionForm
 from .pages import links_page
 from .participants import end_participation, link_page, record_link

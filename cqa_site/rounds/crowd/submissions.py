@@ -9,7 +9,6 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.people.models import User
-
 from ..models import Participant, ParticipantLink, PlatformSubmission
 from .participants import record_link
 from .participation import completion_code

@@ -12,7 +12,6 @@ from django.core.cache import cache
 from django.http import HttpRequest
 
 from cqa_site.rounds.models import ParticipantLink
-
 from .participants import PlatformIds
 
 # A platform signs who comes with a key that it publishes. Only the address in the settings is ever

@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study, User
-
 from ..kind import Exercise, kind_of
 from ..models import (
     Onboarding,

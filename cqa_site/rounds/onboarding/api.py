@@ -22,7 +22,6 @@ from cqa_site.api.base import (
 )
 from cqa_site.people.actions import rater_for
 from cqa_site.web.rest.queries import Conflict
-
 from ..models import Onboarding, OnboardingVersion, Qualification, TypedText
 from ..rules.pages import ruled_round
 from ..typing_signals import summaries, typing_of

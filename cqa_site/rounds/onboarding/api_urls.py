@@ -1,7 +1,6 @@
 """Addresses of onboardings in the REST interface."""
 
 from cqa_site.api.base import CREATE, LIST, ROW, S, address
-
 from . import api
 
 ALL = S + "onboardings/"

@@ -7,12 +7,10 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.people.models import Study, User
 from cqa_site.web.pages import offer
-
 from ..access import LONGEST_REASON, WORKERS
 from ..models import Onboarding, OnboardingVersion
 from .questions import questions_text, read_questions

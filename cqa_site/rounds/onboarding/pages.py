@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Study
-
 from ..access import WORKERS, opened_round, own_rater, participant_of
 from ..crowd.participants import end_participation
 from ..crowd.participation import finish_participation

@@ -17,7 +17,6 @@ from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Study
 from cqa_site.tabular import csv_pieces
 from cqa_site.web.pages import guarded
-
 from ..kind import kind_of, kinds
 from ..models import Onboarding, OnboardingVersion, Qualification, StepResult
 from .actions import grant_qualification, save_version, withdraw_qualification

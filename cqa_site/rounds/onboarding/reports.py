@@ -9,7 +9,6 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from cqa_site.people.models import Rater
-
 from ..models import Onboarding, OnboardingVersion, Qualification, StepResult, SurveyResponse
 from .forms import fields_of
 from .questions import spoken

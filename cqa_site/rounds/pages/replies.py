@@ -18,7 +18,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from cqa_site.web.pages import Middleware, wants_json
-
 from ..kind import kind_of, sheet_kind_of
 from ..progress import TaskProgress
 

@@ -15,14 +15,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 from django.utils.functional import SimpleLazyObject
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study, User
 from cqa_site.web.rest.queries import id_from
-
 from ..access import DECISIONS, LONGEST_REASON, decide_rater, sheet_on_trial, tried_items
 from ..forms import PayForm, RoundPlanForm
 from ..kind import RoundNotReady, TaskKind, kind_of

@@ -19,7 +19,6 @@ from django.views.decorators.http import require_POST, require_safe
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.web.pages import wants_json
-
 from ..access import (
     WORKERS,
     count_examples,

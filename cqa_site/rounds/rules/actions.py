@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as lazy
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-
 from ..access import decide_rater
 from ..kind import kind_of
 from ..models import Place, Round

@@ -17,7 +17,6 @@ from cqa_site.api.base import (
     address,
     require_valid,
 )
-
 from ..models import Place, Round
 from .actions import hits_of, set_rules
 from .forms import RulesForm, values_of

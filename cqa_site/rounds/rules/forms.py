@@ -5,11 +5,9 @@ from typing import Any
 
 from django import forms
 from django.forms import BoundField
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.web.pages import offer
-
 from ..kind import kind_of
 from ..progress import HASTY_SHARE
 from .actions import RuleAction, actions_of

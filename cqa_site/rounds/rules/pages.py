@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-
 from ..kind import kind_of, kinds, round_head
 from ..models import Round
 from .actions import hits_of, set_rules

@@ -23,7 +23,6 @@ from cqa_site.runs import jobs
 from cqa_site.runs.ledger.gates import locked_gate, prices_of
 from cqa_site.runs.models import Call, Run
 from cqa_site.runs.progress import can_be_corrected
-
 from .runs import RunRefused, reopen, state_to_resume
 
 MOST_TOKENS = 100_000

@@ -20,7 +20,6 @@ from cqa_site.runs.ledger.gates import locked_gate
 from cqa_site.runs.ledger.turns import announce, end
 from cqa_site.runs.models import Budget, Call, Endpoint, Job, PromptVersion, ProviderBatch, Run
 from cqa_site.runs.planning import write_more
-
 from .endpoints import freeze
 
 MOST_REPLICATES = 50

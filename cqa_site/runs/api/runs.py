@@ -12,15 +12,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 
 from cqa_site.api.base import AnyRequest, NothingInput, Request, StudyViews, require_valid
-from cqa_site.runs.actions import corrections
-from cqa_site.runs.actions import runs as actions
+from cqa_site.runs.actions import corrections, runs as actions
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.runs.kinds import KINDS, RunStart, kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from cqa_site.runs.planning import asked_again, estimate_run
 from cqa_site.runs.progress import add_counts, planning_job, progress_of, state_in_words
 from cqa_site.web.rest.queries import conflict_on
-
 from . import bodies, run_bodies
 
 # Runs of every kind: what one would take, starting, watching and steering it.

@@ -13,7 +13,6 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from cqa_site.judging.chat import CallFailed, ChatClient, ChatReply, ChatRequest, Failure
-
 from ..ledger import gates
 from ..ledger.gates import OpenGate, locked_gate
 from ..ledger.lease import OutgoingRequest, key_of, requests_for

@@ -27,7 +27,6 @@ from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
 from cqa_site.runs.models import Call, Endpoint, Run
 from cqa_site.runs.processes import worker_name
 from cqa_site.web.logging import around
-
 from ..actions.endpoints import probe
 from ..jobs import JobContext, JobRefused, handles, wait_for
 from ..ledger import gates

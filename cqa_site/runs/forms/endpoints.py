@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.core.exceptions import ValidationError
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.judging.endpoint_responses import SCHEMA, TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART, PromptNotValid, PromptParts, check
@@ -17,7 +16,6 @@ from cqa_site.people.models import Study
 from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.tabular.cells import StrictJsonError, loads
 from cqa_site.web.pages import offer
-
 from ..actions.corrections import (
     MOST_TOKENS,
     Correction,

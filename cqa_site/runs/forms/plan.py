@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Case, Model, Q, When
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.models import Study, User

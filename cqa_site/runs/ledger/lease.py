@@ -20,7 +20,6 @@ from cqa_site.runs.kinds import CallRequest, EndedCall, ReplyReading, Subject, k
 from cqa_site.runs.models import Attempt, Call, Reply, Run
 from cqa_site.web.logging import security
 from cqa_site.web.storage import write_each
-
 from . import gates
 from .gates import OpenGate
 

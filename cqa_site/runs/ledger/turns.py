@@ -13,7 +13,6 @@ from cqa_site.judging.chat import Failure
 from cqa_site.runs import jobs
 from cqa_site.runs.ledger.gates import WITHDRAWN
 from cqa_site.runs.models import Attempt, Call, Endpoint, Run
-
 from ..kinds import kind_of
 from ..planning import ENOUGH_TEXTS, MOST, Dominant, are_alike, dominant, dominates
 from .gates import OpenGate, locked_gate

@@ -20,7 +20,6 @@ from django.conf import settings
 
 from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatReply, ChatRequest, Failure
-
 from ..models import Endpoint
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 from django.views.decorators.debug import sensitive_post_parameters
 
 from cqa_site.judging.endpoint_responses import TOKEN_LIMITS

@@ -21,7 +21,6 @@ from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles, workers
 from cqa_site.runs.models import Job
 from cqa_site.sealing import reseal
 from cqa_site.web.storage import chore
-
 from .archive import FORMAT, Archive, ArchiveWriter, Manifest, Say, quiet
 from .files import (
     Keys,

@@ -25,7 +25,6 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.models import Model
 
 from cqa_site.runs.models import Job
-
 from .archive import Archive, Say
 from .tables import (
     SQLITE,

@@ -9,7 +9,6 @@ from cqa_site.people.access import PersonRequest, administrator_page, record
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
 from cqa_site.web.pages import attachment
-
 from . import backup as backup_files
 from .backup import BACKUP_JOB, CHECK_JOB, ask_for_backup, ask_for_check
 

@@ -11,8 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError, ProgrammingError, connections
 from django.db.models import TextChoices
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext as _, gettext_lazy
 
 from .findings import CheckState, Finding, Result, unknown, wrong
 

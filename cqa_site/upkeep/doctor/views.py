@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from cqa_site.people.access import PersonRequest, administrator_page
-
 from . import examinations  # noqa: F401  they register themselves
 from .examination import examine
 from .findings import CheckState, Result, grouped

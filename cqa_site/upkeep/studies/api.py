@@ -13,7 +13,6 @@ from cqa_site.people.actions import change_study
 from cqa_site.people.forms import StudyForm
 from cqa_site.people.models import Membership
 from cqa_site.web.rest.queries import conflict_on
-
 from .deletion import NotArchived, StudyBusy, archive_study, delete_study, unarchive_study
 from .views import StudyNameForm
 

@@ -14,8 +14,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import ManyToOneRel, ProtectedError, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext as _, ngettext
 
 from cqa_site.people.access import record
 from cqa_site.people.actions import hold_people

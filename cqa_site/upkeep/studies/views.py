@@ -8,14 +8,12 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as lazy
+from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.people.access import PersonRequest, StudyRequest, is_administrator, study_page
 from cqa_site.people.models import Role, Study
 from cqa_site.runs.jobs import is_worker_alive
 from cqa_site.runs.models import Job
-
 from .deletion import (
     DELETE_JOB,
     NotArchived,

@@ -23,7 +23,6 @@ from opentelemetry.trace.status import Status
 
 import cqa_site
 from cqa_site.web.logging import PLACE, SPANS, hide
-
 from .requests import HEADER, person_of, route_of
 
 OURS = "counterpoint."

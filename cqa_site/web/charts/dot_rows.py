@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import Any
 
 from cqa_site.web.tables import text_of
-
 from .vega import (
     EDGE,
     LEADING,

@@ -16,8 +16,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django_filters.filters import TypedChoiceFilter
-from django_filters.rest_framework import DjangoFilterBackend
-from django_filters.rest_framework import FilterSet as AnyFilterSet
+from django_filters.rest_framework import DjangoFilterBackend, FilterSet as AnyFilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers, status
@@ -28,7 +27,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
 from cqa_site.web.pages import Middleware
-
 from ..outages import RETRY_SECONDS, is_away
 from ..pages import NotThere
 

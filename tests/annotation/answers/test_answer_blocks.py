@@ -3,8 +3,7 @@
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.answers.methods.rendering import Piece, find_answer_blocks, split_citations
 from annotation.templatetags.answer_texts import answer_text

@@ -11,7 +11,6 @@ from annotation.generation.actions.answer_runs import condition, condition_of_ru
 from annotation.generation.models import GenerationRun
 from tests.runs.judging import script
 from tests.worlds import built_once
-
 from ..editing_cast import make_answers, make_round, sheets_of
 from ..faithfulness.made_faithfulness import compute
 from ..generation_lab import GenerationLab

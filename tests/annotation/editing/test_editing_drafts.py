@@ -11,8 +11,7 @@ import pytest
 from django.db import transaction
 from django.test import TestCase
 from django.utils import timezone
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import (
     Bundle,
     RuleBasedStateMachine,

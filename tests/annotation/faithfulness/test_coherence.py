@@ -27,7 +27,6 @@ from cqa_site.stats.estimate import to_json
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
-
 from ..made_answers import make_answer, make_system
 from .made_faithfulness import (
     TEXT,

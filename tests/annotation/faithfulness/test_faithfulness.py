@@ -15,7 +15,6 @@ from cqa_site.runs import jobs
 from cqa_site.runs.models import Job
 from cqa_site.stats.intervals import LEAST_CLUSTERS
 from tests.cast import make_member, make_study
-
 from ..made_answers import make_answer, make_question, make_system
 from .made_faithfulness import (
     TEXT,

@@ -23,7 +23,6 @@ from cqa_site.rounds.lifecycle import reopen_round
 from cqa_site.runs.models import Job
 from tests.cast import make_member, make_study, sign_in
 from tests.worlds import built_once
-
 from ..made_answers import make_answer, make_system
 from .made_faithfulness import TEXT, compute, hand_in, make_closed_round, make_faithful, vector_of
 

@@ -15,7 +15,6 @@ from cqa_site.runs import jobs
 from tests.cast import make_label_round, make_member, make_study
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
-
 from ..made_answers import make_answer, make_system
 from .made_faithfulness import (
     TEXT,

@@ -20,7 +20,6 @@ from tests.cast import make_label_round, make_study
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
-
 from ..generation_lab import GenerationLab
 from ..made_generations import write_by_text
 

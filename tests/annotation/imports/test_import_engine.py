@@ -17,7 +17,6 @@ from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 from tests import cast
-
 from .import_files import crowd_file, crowd_row, numbers, reasons, table_file, take
 
 pytestmark = pytest.mark.django_db

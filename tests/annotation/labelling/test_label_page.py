@@ -14,8 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.labelling.actions import rounds as label_rounds
-from annotation.labelling.actions import serving
+from annotation.labelling.actions import rounds as label_rounds, serving
 from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot, VoteEvent
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater

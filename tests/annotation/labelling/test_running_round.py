@@ -9,8 +9,7 @@ from django.urls import reverse
 from annotation.consensus.reports import vote_table
 from annotation.exports.reports.tables import ExportSource, votes
 from annotation.figures.actions import LABEL_ROUNDS
-from annotation.labelling.actions import answering, serving
-from annotation.labelling.actions import rounds as label_rounds
+from annotation.labelling.actions import answering, rounds as label_rounds, serving
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.rounds import add_items
 from annotation.labelling.models.rounds import Assignment
@@ -19,8 +18,7 @@ from cqa_site.people.models import AuditEvent
 from cqa_site.results import snapshots
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import close_round, correct_round, reopen_round
-from tests.annotation.voting import label as give
-from tests.annotation.voting import opened, work
+from tests.annotation.voting import label as give, opened, work
 from tests.cast import make_arguments, make_label_round, make_member, sign_in
 
 pytestmark = pytest.mark.django_db

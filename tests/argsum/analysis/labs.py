@@ -13,7 +13,6 @@ from cqa_site.runs.models import Run
 from tests.argsum.signed_in import SignedIn
 from tests.cast import make_member, make_study
 from tests.runs.made_runs import carry_run, make_endpoint
-
 from .made_comments import analyse, fill, make_cell, reading_words, say, write_analysis
 from .made_writing import WORDS, carry, noting, scoring_words
 

@@ -9,7 +9,6 @@ from argsum.analysis.models import Analysis, FoundPoint, Placement
 from argsum.datasets.models import Comment
 from cqa_site.people.models import Study
 from tests.argsum.made_cells import make_scorer
-
 from .made_comments import add_statement, make_cell, say
 
 POINTS = ("The canteen is too loud", "Parking is hard to find", "The new lamps are fine")

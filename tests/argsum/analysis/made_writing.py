@@ -20,7 +20,6 @@ from cqa_site.runs.actions.runs import RunPlan
 from cqa_site.runs.carrying.worker import drain_inline
 from cqa_site.runs.models import Endpoint, Run
 from tests.runs.made_runs import carry_run, scripted
-
 from .made_comments import THEMES
 
 WORDS = tuple(THEMES)

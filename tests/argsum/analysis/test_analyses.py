@@ -21,7 +21,6 @@ from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_dataset, make_scorer
 from tests.cast import make_study
 from tests.worlds import built_once
-
 from .labs import AnalysisLab
 from .made_comments import add_statement, analyse, make_cell, say, work
 

@@ -9,8 +9,7 @@ from argsum.analysis.forms import AnalysisForm
 from argsum.analysis.models import Analysis
 from argsum.analysis.reports.analyses import encoder_of, foreign_language
 from argsum.datasets.reports.comments import warning_of
-from argsum.scorers.actions import encoders as installing
-from argsum.scorers.actions import models
+from argsum.scorers.actions import encoders as installing, models
 from argsum.scorers.actions.encoders import encoder_states
 from argsum.scorers.actions.scorers import default_scorers
 from cqa_site.judging.embedding import EmbeddingsUnavailable, SentenceEmbedder
@@ -23,7 +22,6 @@ from cqa_site.runs.models import Job
 from tests.argsum.made_cells import make_scorer
 from tests.argsum.signed_in import SignedIn, page_text
 from tests.worlds import built_once
-
 from .made_comments import fill, make_cell, say, work, write_analysis
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,6 @@ from cqa_site.runs import jobs
 from tests.argsum.made_cells import make_dataset
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
-
 from .labs import PointsLab
 from .made_comments import say
 

@@ -9,7 +9,6 @@ from argsum.analysis.reports.analyses import StatementSearch
 from argsum.analysis.reports.mentions import narrowed_counts
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
-
 from .labs import PointsLab
 from .made_comments import analyse
 from .test_report import rows_of, sent

@@ -15,7 +15,6 @@ from argsum.analysis.models import Analysis, FoundPoint
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs.models import Job
 from tests.worlds import built_once
-
 from .labs import PointsLab
 from .made_comments import say, work, write_analysis
 

@@ -25,7 +25,6 @@ from cqa_site.runs.integrity import find_violations
 from cqa_site.runs.kinds import kind_of
 from cqa_site.runs.models import Attempt, Call, Job, Run
 from tests.worlds import built_once
-
 from .labs import Answered, WordLab
 from .made_comments import analyse, say
 from .made_writing import (

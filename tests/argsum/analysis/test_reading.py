@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from argsum.analysis.actions import analyses
-from argsum.analysis.actions import jobs as reading
+from argsum.analysis.actions import analyses, jobs as reading
 from argsum.analysis.actions.analyses import cancel_analysis, delete_analysis, start_analysis
 from argsum.analysis.methods import key_points
 from argsum.analysis.methods.key_points import ClusteringResult
@@ -13,7 +12,6 @@ from cqa_site.judging.embedding import SentenceEmbedder
 from cqa_site.runs import jobs
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Job
-
 from .made_comments import fill, make_cell
 
 pytestmark = pytest.mark.django_db

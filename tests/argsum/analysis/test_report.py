@@ -13,8 +13,7 @@ from argsum.analysis.reports import report_files
 from argsum.analysis.reports.report import ReportRequest, report_of
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import POINTS, finish, place
-from tests.argsum.analysis.test_comparing import Lab, rows_of
-from tests.argsum.analysis.test_comparing import words as flat
+from tests.argsum.analysis.test_comparing import Lab, rows_of, words as flat
 from tests.worlds import built_once
 
 pytestmark = pytest.mark.django_db

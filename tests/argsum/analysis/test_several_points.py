@@ -15,7 +15,6 @@ from argsum.analysis.models import PointChange
 from argsum.analysis.reports import report_files
 from argsum.analysis.reports.points import overview_of
 from tests.worlds import built_once
-
 from .made_comments import say
 from .test_edits import Lab
 

@@ -9,7 +9,6 @@ from argsum.analysis.reports.history import sign_off_in_words, sign_off_of
 from cqa_site.people.models import AuditEvent
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
-
 from .labs import PointsLab
 
 pytestmark = pytest.mark.django_db

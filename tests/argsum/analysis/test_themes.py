@@ -16,7 +16,6 @@ from argsum.analysis.reports.report import ReportRequest, report_of
 from argsum.analysis.reports.themes import said_by_few
 from tests.argsum.signed_in import page_text as flat
 from tests.worlds import built_once
-
 from .labs import PointsLab
 from .made_comments import say
 from .made_comparing import finish

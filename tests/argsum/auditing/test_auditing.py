@@ -22,7 +22,6 @@ from tests.argsum.analysis.made_comparing import finish, place
 from tests.argsum.signed_in import SignedIn
 from tests.cast import make_member
 from tests.worlds import built_once
-
 from .made_auditing import make_analysis, open_audit
 
 pytestmark = pytest.mark.django_db

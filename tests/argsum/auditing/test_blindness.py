@@ -25,7 +25,6 @@ from tests.argsum.signed_in import page_text as flat
 from tests.cast import make_member, sign_in
 from tests.security.matrix import STUDY_ROUTES
 from tests.worlds import built_once
-
 from . import test_auditing
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,6 @@ from argsum.auditing.reports.parts import AUDIT_CORRECTIONS
 from tests.argsum.analysis.made_comments import say
 from tests.argsum.analysis.made_comparing import finish, place
 from tests.worlds import built_once
-
 from .test_auditing import Lab
 
 pytestmark = pytest.mark.django_db

@@ -29,7 +29,6 @@ from tests.argsum.analysis.made_writing import (
     require_fenced,
 )
 from tests.worlds import built_once
-
 from .made_coding import (
     TEXTS,
     assignment_plan,

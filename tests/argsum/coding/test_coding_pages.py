@@ -13,7 +13,6 @@ from tests.argsum.analysis.made_writing import carry, go_on
 from tests.argsum.signed_in import page_text
 from tests.runs.made_runs import scripted
 from tests.worlds import built_once
-
 from . import test_assignment
 from .made_coding import TEXTS, assigns, proposal_plan, proposes
 

@@ -16,7 +16,6 @@ from tests.argsum.analysis.labs import Answered, WordLab
 from tests.argsum.analysis.made_comments import analyse, reading_words, say
 from tests.argsum.analysis.made_writing import blocks, go_on, noting, require_fenced
 from tests.worlds import built_once
-
 from .made_coding import TEXTS, list_of, proposal_plan, proposes, step_of
 
 pytestmark = pytest.mark.django_db

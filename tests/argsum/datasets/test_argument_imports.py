@@ -6,7 +6,6 @@ from argsum.datasets.actions import change_recipe
 from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.keypoints.models import SummarySet
 from cqa_site.files.actions.imports import ImportRefused, import_path
-
 from ..argument_files import ARGUMENTS, LABELS, TOPIC, pairs, triple, zip_of
 from ..made_cells import make_system_run
 

@@ -5,7 +5,6 @@ from django.urls import reverse
 
 from argsum.datasets.models import Comment
 from argsum.datasets.reports.comments import having
-
 from ..made_cells import make_comments
 
 pytestmark = pytest.mark.django_db

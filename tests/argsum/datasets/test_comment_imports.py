@@ -14,7 +14,6 @@ from argsum.datasets.reports.comments import new_comments
 from argsum.datasets.reports.datasets import dataset_rows
 from cqa_site.files.actions.imports import ImportRefused, import_path
 from cqa_site.files.actions.recognition import look_at, recognised
-
 from ..argument_files import csv_of
 from ..made_cells import make_system_run
 

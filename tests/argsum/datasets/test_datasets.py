@@ -11,11 +11,9 @@ from argsum.datasets.actions import DatasetInUse, change_recipe, delete_dataset
 from argsum.datasets.models import CellArgument, Comment, Dataset, KeyPointMatch
 from cqa_site.files.actions.imports import import_path
 from cqa_site.people.models import AuditEvent
-
 from ..argument_files import triple, zip_of
 from ..made_cells import make_comments, make_dataset, make_system_run
-from ..signed_in import page_of as page
-from ..signed_in import page_text as flat
+from ..signed_in import page_of as page, page_text as flat
 
 pytestmark = pytest.mark.django_db
 

@@ -26,7 +26,6 @@ from tests.argsum.analysis.made_writing import (
     require_fenced,
 )
 from tests.worlds import built_once
-
 from .made_prose import on_theme, plan_for, refused_in, statements_in, word_of, writes
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("word_engine", "word_scorer")]

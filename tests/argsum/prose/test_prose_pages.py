@@ -13,7 +13,6 @@ from argsum.prose.models import ProseParagraph, ProseSummary
 from cqa_site.runs.integrity import find_violations
 from tests.argsum.analysis.made_comments import analyse, say
 from tests.worlds import built_once
-
 from .made_prose import on_theme, statements_in, word_of, writes
 from .test_prose import Lab, Summarized, about_parking
 

@@ -9,9 +9,7 @@ from argsum.datasets.models import CellArgument
 from argsum.keypoints.actions import solver
 from argsum.keypoints.models import SummarySet, SystemRun
 from argsum.leaderboard.reports.scores import cluster_values
-from argsum.scorers.actions import models as actions
-from argsum.scorers.actions import models as scorer_models
-from argsum.scorers.actions import scorers
+from argsum.scorers.actions import models as actions, models as scorer_models, scorers
 from argsum.scorers.actions.models import (
     ScorerRefused,
     clear_scores,

@@ -7,8 +7,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from argsum.datasets.models import CellArgument
-from argsum.scorers.actions import torch_training, trainers, training_data
-from argsum.scorers.actions import training as scorer_training
+from argsum.scorers.actions import (
+    torch_training,
+    trainers,
+    training as scorer_training,
+    training_data,
+)
 from argsum.scorers.actions.models import ScorerRefused, trained_folder
 from argsum.scorers.actions.scorers import match_scorer_of, quality_scorer_of
 from argsum.scorers.actions.training_data import data_of

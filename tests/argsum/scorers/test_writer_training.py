@@ -11,8 +11,7 @@ from safetensors.numpy import load_file
 from argsum.datasets.models import CellArgument
 from argsum.keypoints.actions import solver
 from argsum.keypoints.actions.system_runs import SystemPlan, SystemRunRefused, start_system
-from argsum.scorers.actions import trainers
-from argsum.scorers.actions import training as scorer_training
+from argsum.scorers.actions import trainers, training as scorer_training
 from argsum.scorers.actions.models import ScorerRefused, checkpoint_of, trained_folder
 from argsum.scorers.actions.scorers import request_try
 from argsum.scorers.actions.training_data import data_of

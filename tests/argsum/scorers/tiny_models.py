@@ -2,8 +2,7 @@
 
 import re
 
-from argsum.scorers.methods.training import SIDES as SPOKEN
-from argsum.scorers.methods.training import TASK
+from argsum.scorers.methods.training import SIDES as SPOKEN, TASK
 from tests.argsum.made_cells import SIDES, TOPIC
 
 WORD = re.compile(r"\w+|[^\w\s]")

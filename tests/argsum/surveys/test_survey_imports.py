@@ -6,10 +6,19 @@ from argsum.datasets.models import Comment, Dataset
 from argsum.surveys.models import Respondent, Survey
 from cqa_site.files.actions.imports import ImportRefused, import_path
 from cqa_site.files.actions.recognition import look_at, recognised
-
 from ..datasets.test_comment_imports import stored
-from .survey_files import CHANGE, GOOD, PEOPLE, SHIFT, TRAVEL, form, limesurvey, qualtrics, table
-from .survey_files import surveymonkey as monkey
+from .survey_files import (
+    CHANGE,
+    GOOD,
+    PEOPLE,
+    SHIFT,
+    TRAVEL,
+    form,
+    limesurvey,
+    qualtrics,
+    surveymonkey as monkey,
+    table,
+)
 
 pytestmark = pytest.mark.django_db
 LATER = (*PEOPLE, ("R7", "Night", ("Bus",), "The doors open by themselves.", "Buy better chairs."))

@@ -10,7 +10,6 @@ from argsum.datasets.models import Dataset
 from argsum.surveys.models import Survey
 from cqa_site.files.actions.imports import import_path
 from cqa_site.runs import jobs
-
 from ..signed_in import page_text
 from .survey_files import CHANGE, GOOD, SHIFT, form, qualtrics
 

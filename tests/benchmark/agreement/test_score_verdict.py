@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchmark.agreement.methods import figures
-from benchmark.agreement.methods import replacement as rules
+from benchmark.agreement.methods import figures, replacement as rules
 from benchmark.agreement.methods.agreement import AgreementOptions, agreement
 from benchmark.agreement.reports.judges import answer_of, chance_of
 from benchmark.agreement.reports.snapshot import AgreementSelection
 from benchmark.agreement.views import verdict_context
-
 from ..made_sheets import BRIEF, noisy, sheets_of, together, truth
 
 # A verdict compares each judge with all people; other pairs are not looked at here.

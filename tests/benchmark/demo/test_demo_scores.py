@@ -13,7 +13,6 @@ from cqa_site.people.actions import rater_for
 from cqa_site.rounds.queue import next_sheet
 from tests import cast
 from tests.worlds import built_once
-
 from ..made_scores import make_scored_answers
 
 pytestmark = pytest.mark.django_db

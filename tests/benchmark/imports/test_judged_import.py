@@ -12,7 +12,6 @@ from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater, Study
 from cqa_site.runs.progress import reason_in_words
 from tests.annotation.imports.import_files import json_file, numbers
-
 from ..score_files import ALL_ONES, judged_file, judged_record, take
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,6 @@ from cqa_site.tabular.cells import text_key
 from tests import cast
 from tests.annotation.imports.import_files import numbers, table_file
 from tests.api.conftest import client_of
-
 from ..made_scores import make_rater, make_scored_answers, make_sheets
 from ..score_files import points_row, take
 

@@ -12,7 +12,6 @@ from benchmark.scoring.models import ScoreSheet
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater
 from tests.annotation.imports.import_files import numbers, table_file
-
 from ..made_scores import make_scored_answers
 from ..score_files import KEYS, points_row, take
 from ..small_rubric import SMALL

@@ -29,7 +29,6 @@ from tests.cast import make_member, make_study
 from tests.runs.judging import script
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
-
 from ..made_judges import fair, make_scoring_run, obedient, plan_of, text_of
 from ..made_scores import make_rater, make_scored_answers, make_sheets
 

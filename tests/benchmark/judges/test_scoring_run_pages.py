@@ -22,7 +22,6 @@ from tests.cast import make_label_round, make_study, sign_in
 from tests.lengths import first
 from tests.runs.made_runs import make_run
 from tests.worlds import built_once
-
 from ..made_judges import KEYS, fair, obedient, text_of
 from ..made_rounds import make_round
 from ..made_scores import make_rater, make_scored_answers, make_sheets

@@ -12,7 +12,6 @@ from benchmark.rubrics.models import RubricVersion, default_rubric, save_rubric
 from cqa_site.people.models import AuditEvent
 from tests import cast
 from tests.api.conftest import client_of
-
 from ..small_rubric import SMALL
 
 pytestmark = pytest.mark.django_db

@@ -29,11 +29,9 @@ from tests.benchmark.made_scores import make_rater, make_scored_answers, make_sh
 from tests.cast import make_member, make_study, sign_in
 from tests.runs.made_runs import make_endpoint
 from tests.worlds import built_once
-
 from ..made_judges import make_scoring_run
 from ..made_rounds import make_round as make_scoring_round
-from .made_scoring import begin
-from .made_scoring import submit as submit_sheet
+from .made_scoring import begin, submit as submit_sheet
 
 
 class Lab:

@@ -18,7 +18,6 @@ from tests.benchmark.made_scores import give_list, make_scored_answers
 from tests.cast import make_member, make_study, sign_in
 from tests.flat import flat
 from tests.worlds import built_once
-
 from .made_scoring import JSON, address, begin, submit
 
 

@@ -7,8 +7,7 @@ import pytest
 from django.db import connections, transaction
 
 from benchmark.judges.actions.storage import store_ended
-from benchmark.judges.methods.judgements import Judgement
-from benchmark.judges.methods.judgements import JudgementState as Judged
+from benchmark.judges.methods.judgements import Judgement, JudgementState as Judged
 from benchmark.scoring.models import ScoringSlot
 from cqa_site.people.models import Rater
 from cqa_site.rounds.controls import set_control
@@ -31,7 +30,6 @@ from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_member, make_study
 from tests.people.at_once import at_once
 from tests.rounds.made_work import World
-
 from ..judges.test_scoring_judge import Lab
 
 pytestmark = ON_POSTGRES

@@ -27,8 +27,7 @@ from benchmark.rubrics.methods.rubric import COMPQA
 from benchmark.scoring.methods import length_points, sentence_places
 from cqa_site.stats.estimate import to_json
 from tests.benchmark.leaderboard import made_boards
-from tests.golden.places import COMPQA as FOLDER
-from tests.golden.places import ROOT, needs
+from tests.golden.places import COMPQA as FOLDER, ROOT, needs
 
 JUDGED, RAW = FOLDER / "judged_gpt4", FOLDER / "raw_summaries"
 HUMAN = FOLDER / "human" / "human_evaluation_367.tsv"

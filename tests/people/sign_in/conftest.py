@@ -4,7 +4,6 @@ import pytest
 
 from cqa_site.people.models import User
 from cqa_site.people.sign_in.providers import OpenIDProvider
-
 from .provider import CLIENT, SECRET, FakeProvider
 
 

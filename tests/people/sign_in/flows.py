@@ -10,7 +10,6 @@ from allauth.socialaccount.models import SocialAccount
 from django.test import Client
 
 from cqa_site.people.models import ApiToken, GroupRole, Invitation, Membership, User
-
 from .authenticator import Passkey
 
 BEGIN, CALLBACK = "/accounts/oidc/uni/", "/accounts/oidc/uni/login/callback/"

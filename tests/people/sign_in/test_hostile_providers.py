@@ -17,7 +17,6 @@ from cqa_site.people.actions import accept_invitation, create_invitation
 from cqa_site.people.models import User
 from cqa_site.people.sign_in import openid
 from tests import cast
-
 from .flows import BEGIN, CALLBACK, as_it_was, begin, come_back, is_in, sign_in_there, sure
 
 pytestmark = pytest.mark.django_db

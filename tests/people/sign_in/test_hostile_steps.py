@@ -17,7 +17,6 @@ from django.test import Client, override_settings
 
 from cqa_site.people.models import ApiToken, AuditEvent, User
 from tests import cast
-
 from .authenticator import PRESENT, VERIFIED, Passkey
 from .flows import (
     AGAIN,

@@ -18,7 +18,6 @@ from cqa_site.people.sign_in.providers import GroupRule, read_providers
 from cqa_site.upkeep.doctor.examinations import web
 from cqa_site.upkeep.doctor.findings import CheckState
 from tests import cast
-
 from .flows import (
     AGAIN,
     BEGIN,

@@ -19,7 +19,6 @@ from cqa_site.people.models import AuditEvent, User
 from cqa_site.people.sign_in import second_step
 from cqa_site.web.storage import keep_house
 from tests import cast
-
 from .flows import (
     PASSWORD,
     WAYS,

@@ -22,7 +22,6 @@ from cqa_site.rounds.onboarding.reports import step_counts
 from tests.cast import sign_in
 from tests.rounds.made_work import POINTS, SERVED, World
 from tests.worlds import built_of
-
 from .made_steps import NONE, attach, make_version
 
 built, world = built_of(World, SERVED, "score")

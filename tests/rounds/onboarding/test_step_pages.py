@@ -29,7 +29,6 @@ from tests.cast import make_label_round, make_member, make_study, sign_in
 from tests.people.crowd import CODES, come_in, create_link
 from tests.rounds.made_work import KINDS, World
 from tests.worlds import built_once
-
 from .made_steps import FIELDS, NONE, attach, make_version, place_of
 
 pytestmark = pytest.mark.django_db

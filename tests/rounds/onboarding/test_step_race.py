@@ -16,7 +16,6 @@ from cqa_site.rounds.onboarding.actions import (
 from cqa_site.rounds.onboarding.steps import state_of
 from tests.people.at_once import at_once
 from tests.rounds.made_work import World
-
 from .made_steps import NONE, attach, make_version, place_of
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,8 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.urls import reverse
 from django.utils import timezone
-from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import given, strategies as some
 from rest_framework.test import APIClient
 
 from annotation.editing.forms import EditingRoundForm
@@ -36,7 +35,6 @@ from tests.cast import make_member, make_study, sign_in
 from tests.lengths import mostly
 from tests.rounds.made_work import KINDS, SERVED, World
 from tests.worlds import built_once
-
 from .made_steps import NONE, RIGHT, attach, make_version, place_of
 
 pytestmark = pytest.mark.django_db

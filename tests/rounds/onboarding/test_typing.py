@@ -14,7 +14,6 @@ from tests.cast import sign_in
 from tests.people.crowd import create_link
 from tests.rounds.made_work import World
 from tests.worlds import built_of
-
 from .made_steps import FIELDS, NONE, RIGHT, attach, make_version, place_of
 
 KINDS = ("label", "score", "edit")

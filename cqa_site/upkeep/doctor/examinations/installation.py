@@ -16,8 +16,7 @@ from django.core.cache.backends.db import DatabaseCache
 from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from cqa_site.checks import key_is_weak, keys_are_sound
 from cqa_site.judging.embedding import embeddings_available
@@ -25,7 +24,6 @@ from cqa_site.judging.packages import COMMAND, PackagePart, state
 from cqa_site.preparing import has_cache_tables, unapplied
 from cqa_site.sealing import KeyUnreadable, secrets_held, unseal
 from cqa_site.web.outages import ask_database
-
 from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, unknown, well, wrong
 

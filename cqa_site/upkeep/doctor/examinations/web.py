@@ -16,14 +16,12 @@ from django.core.mail import EmailMessage, get_connection
 from django.db.models import Q
 from django.http import HttpRequest
 from django.http.request import validate_host
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from cqa_site.people.models import User
 from cqa_site.people.sign_in.openid import CheckedAdapter
 from cqa_site.people.sign_in.providers import OpenIDProvider
 from cqa_site.people.sign_in.roles import can_sign_in, orphans
-
 from ..examination import Family, examination
 from ..findings import Finding, look, manage, well, wrong
 

@@ -12,8 +12,7 @@ from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.timesince import timesince
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from cqa_site.judging.chat import Failure
 from cqa_site.people.models import AuditEvent, User
@@ -23,7 +22,6 @@ from cqa_site.runs.jobs import UNEXPECTED, workers_alive
 from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
 from cqa_site.web.storage import kept_at
-
 from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, well, wrong
 

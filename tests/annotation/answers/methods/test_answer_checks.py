@@ -1,7 +1,6 @@
 """The checklist: every point passes and fails for its own reason and shows where."""
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from annotation.answers.methods.checklist import CHECKS, check_answer
 from tests.annotation.answer_texts import ARGUMENTS, GOOD, answers

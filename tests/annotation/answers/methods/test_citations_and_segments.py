@@ -3,8 +3,7 @@
 import itertools
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.answers.methods.answer_text import (
     LONGEST_RANGE,

@@ -2,8 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.consensus.methods import final_labels, label_votes, majority_of_others
 from cqa_site.stats.ratings import DuplicateRatingError

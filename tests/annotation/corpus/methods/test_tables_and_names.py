@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 import openpyxl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.corpus.methods.generic_table import (
     FIELDS,

@@ -4,8 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.answers.methods.segments import paper_segments, sound_segments
 from annotation.faithfulness.methods.faithfulness import (

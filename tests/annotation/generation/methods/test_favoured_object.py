@@ -1,7 +1,6 @@
 """Which object a sentence favours: right where the rule decides, silent elsewhere."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.generation.methods import favoured_object
 

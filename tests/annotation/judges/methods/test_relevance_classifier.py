@@ -27,7 +27,6 @@ from annotation.judges.methods.probabilities import (
     uncertainty,
 )
 from annotation.judges.methods.storage import ModelFileError, load_model, save_model
-
 from .relevance_toys import LetterEmbedder, toy_sentences
 
 SENTENCES, OBJECTS, LABELS = toy_sentences()

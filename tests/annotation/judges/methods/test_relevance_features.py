@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from annotation.judges.methods.features import (
     FEATURE_NAMES,
@@ -18,7 +17,6 @@ from annotation.judges.methods.probabilities import (
     rule_probabilities,
     similarity_probabilities,
 )
-
 from .relevance_toys import LetterEmbedder
 
 PAIR = ("tea", "coffee")

@@ -4,7 +4,6 @@ import numpy as np
 
 from argsum.analysis.methods import key_points
 from argsum.analysis.methods.themes import number_of_themes, theme_groups, theme_names
-
 from .test_finding import Made, as_sets, texts_of
 
 

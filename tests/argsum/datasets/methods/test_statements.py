@@ -4,8 +4,7 @@ from collections import Counter
 from datetime import date
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from argsum.datasets.methods import comment_columns
 from argsum.datasets.methods.argument_cells import as_text, named_table

@@ -11,7 +11,6 @@ from argsum.surveys.methods.roles import (
     separator_of,
 )
 from cqa_site.tabular import TableRow, open_table
-
 from ..survey_files import PEOPLE, surveymonkey, table
 
 

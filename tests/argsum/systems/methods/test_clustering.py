@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from argsum.systems.methods import clusters as profiles
-from argsum.systems.methods import inputs
+from argsum.systems.methods import clusters as profiles, inputs
 from argsum.systems.methods.clusters import (
     TooManyArguments,
     accuracy,

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from argsum.systems import ranking as barh_system
 from argsum.systems.contract import CandidateRule, pick_candidates

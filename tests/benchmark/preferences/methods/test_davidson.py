@@ -5,12 +5,10 @@ import math
 import evalica
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import minimize
 
-from benchmark.preferences.methods import davidson, verdict_tables
-from benchmark.preferences.methods import ranking as preference_ranking
+from benchmark.preferences.methods import davidson, ranking as preference_ranking, verdict_tables
 from benchmark.preferences.methods.davidson import (
     NotConvergedError,
     centred_pseudo_values,
@@ -20,7 +18,6 @@ from benchmark.preferences.methods.davidson import (
 )
 from benchmark.preferences.methods.ranking import rank_by_preference
 from benchmark.preferences.methods.verdict_tables import Verdicts
-
 from .made_verdicts import drawn, drawn_table, times, verdicts
 
 # Davidson (1970), table of the chocolate puddings: brands i and j, i preferred, j, neither.

@@ -3,8 +3,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from benchmark.preferences.methods.davidson import Strengths
 from benchmark.preferences.methods.pair_planning import (

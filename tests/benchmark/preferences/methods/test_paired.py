@@ -20,7 +20,6 @@ from benchmark.preferences.methods.consistency import (
 )
 from benchmark.preferences.methods.davidson import fit_strengths
 from benchmark.preferences.methods.verdict_tables import Verdicts, VerdictsError
-
 from .made_verdicts import drawn, drawn_table, times, verdicts
 
 TOO_FEW_QUESTIONS = "an interval needs 10 or more questions"
