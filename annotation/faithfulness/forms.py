@@ -73,7 +73,6 @@ class CoherenceForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         return target_of(
             systems=(system.public_id for system in data["systems"]),

@@ -133,7 +133,6 @@ class GenerationForm(RunPlanForm):
         offer(self, comparisons=comparisons)
 
     def clean(self) -> dict[str, Any]:
-        """Validate combinations of fields."""
         data = super().clean()
         if data.get("questions") == "comparisons" and not data.get("comparisons"):
             self.complain("comparisons", _("Choose at least one comparison."))

@@ -106,7 +106,6 @@ class AuditRoundKind(OneByOne):
         return {}
 
     def submitted(self, sheet: AuditSheet) -> AuditContent:
-        """Return the last submitted content, empty before the first submission."""
         return AuditContent(sheet.answer, sheet.comment)
 
     def problem(self, sheet: AuditSheet, content: AuditContent) -> SheetNotValid | None:

@@ -62,7 +62,6 @@ class PointProposalForm(AnalysisRunForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
         return super().target | {"sample": self.cleaned_data["statements"]}
 
 

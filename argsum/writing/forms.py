@@ -109,7 +109,6 @@ class WritingForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """Sufficient token limit if the chosen one is tight; else None."""
         data = self.cleaned_data
         most = self._largest()
         if not data["max_tokens"] or data["max_tokens"] >= TOKENS * most:
@@ -118,7 +117,6 @@ class WritingForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
         data = self.cleaned_data
         is_about_clusters = data["system_run"].variant in WRITES_CLUSTERS
         return target_of(

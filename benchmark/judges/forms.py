@@ -168,7 +168,6 @@ class ScoringRunForm(RunPlanForm):
         return sorted(known)
 
     def clean(self) -> dict[str, Any]:
-        """Check combinations of fields."""
         data = super().clean()
         if data.get("choice") == "round" and not data.get("scoring_round"):
             self.complain("scoring_round", _("Choose a round."))
@@ -201,7 +200,6 @@ class ScoringRunForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, in the format stored in its spec."""
         data = self.cleaned_data
         choice = data["choice"]
         return target_of(

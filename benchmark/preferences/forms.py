@@ -239,7 +239,6 @@ class PreferringRunForm(RunPlanForm):
         return 1
 
     def clean(self) -> dict[str, Any]:
-        """Check combinations of fields."""
         data = super().clean()
         if data.get("choice") == "round" and not data.get("preference_round"):
             self.complain("preference_round", _("Choose a round."))
@@ -247,7 +246,6 @@ class PreferringRunForm(RunPlanForm):
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, in the format stored in its spec."""
         data = self.cleaned_data
         round_ = data["preference_round"]
         return target_of(

@@ -150,7 +150,6 @@ class PreferenceRoundKind(OneByOne):
         return bool(draw % 2) != bool(is_later)
 
     def submitted(self, sheet: PreferenceSheet) -> PreferenceContent:
-        """Return the last submitted content, empty before the first submission."""
         return PreferenceContent(sheet.verdict, sheet.comment)
 
     def problem(self, sheet: PreferenceSheet, content: PreferenceContent) -> SheetNotValid | None:

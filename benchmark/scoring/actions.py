@@ -92,7 +92,6 @@ class ScoringRoundKind(OneByOne):
         return {"rubric": round_.rubric, "maximum": round_.rubric.rubric.maximum}
 
     def submitted(self, sheet: ScoreSheet) -> ScoreContent:
-        """Return the last submitted content, empty before the first submission."""
         return ScoreContent(sheet.points, sheet.unable, sheet.notes, sheet.comment)
 
     def problem(self, sheet: ScoreSheet, content: ScoreContent) -> SheetNotValid | None:

@@ -110,7 +110,6 @@ class CountingRoundKind(OneByOne):
         return {"summaries": summaries, "references": references}
 
     def submitted(self, sheet: CountSheet) -> CountContent:
-        """Return the last submitted content; empty before the first submission."""
         return CountContent(
             marks=sheet.marks,
             covered=sheet.covered if sheet.covered_is_typed else None,

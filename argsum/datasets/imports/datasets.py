@@ -197,7 +197,6 @@ class DatasetReconciliation(CellReconciliation):
         self._asked: tuple[str, Half | None] = ("", None)
 
     def compare(self, entries: Sequence[CellEntry]) -> None:
-        """Compare a chunk of the file."""
         self._asked = entries[0].recipe, entries[0].half
         dataset = self.open(entries[0].dataset, entries[0].source)
         stored = stored_cells(dataset, [entry.cell for entry in entries])

@@ -98,7 +98,6 @@ class QualityReconciliation(Reconciliation):
         self._is_changed = False
 
     def compare(self, entries: Sequence[QualityEntry]) -> None:
-        """Compare a chunk of the file."""
         if self._dataset is None:
             self._dataset = existing_dataset(self.study, entries[0].dataset, lock=self.write)
             self._read_arguments(self._dataset)

@@ -139,7 +139,6 @@ class SystemReconciliation(Reconciliation):
         self._placing: ArgumentOrder | None = None
 
     def compare(self, entries: Sequence[SystemEntry]) -> None:
-        """Compare a chunk of the file."""
         if self._dataset is None:
             self._dataset = existing_dataset(self.study, entries[0].dataset)
             self._asked_scorer = entries[0].scorer

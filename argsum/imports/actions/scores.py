@@ -140,7 +140,6 @@ class StoredScoreReconciliation(Reconciliation):
         self._counted: list[int] | None = None
 
     def compare(self, entries: Sequence[StoredEntry]) -> None:
-        """Compare a chunk of the file."""
         if self._dataset is None:
             self._dataset = self._find(entries[0])
         placed = self._placed(entries)

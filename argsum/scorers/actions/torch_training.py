@@ -185,7 +185,6 @@ class MatchTraining(Training):
         )
 
     def rate(self, step: int) -> float:
-        """Return a step's share of the learning rate."""
         return float(self.recipe.rate_at(step))
 
     def judge(self) -> tuple[dict[str, Any], float]:
