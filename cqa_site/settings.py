@@ -1,9 +1,8 @@
 """Settings from the environment; without any, they give the embedded site on this machine.
 
-Embedded (default): SQLite, a file-system broker, a generated secret key under
-``DATA_DIR``, loopback hosts only. ``PRODUCTION=true`` turns the safe web
-settings on and refuses to start without a secret key and exact hosts.
-docs/deploy.md lists every variable.
+Embedded (default): SQLite, a file-system broker, a generated secret key under ``DATA_DIR``,
+loopback hosts only. ``PRODUCTION=true`` turns the safe web settings on and refuses to start
+without a secret key and exact hosts. docs/deploy.md lists every variable.
 """
 
 import sqlite3

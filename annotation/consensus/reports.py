@@ -62,10 +62,9 @@ def vote_table(label_round: LabelRound, *, exclude: bool = True, **where: object
     included, marked by the columns is_extra, excluded and is_retired. Labels by machines are not
     votes: see `machine_table`. Lookups of Assignment narrow the table, for example to one rater.
 
-    Columns: assignment, item, unit (key of the argument), rater (key),
-    rater_kind, value, is_control, control_label (Int64), is_extra,
-    is_retired, active_ms (Int64), excluded. Ordered by assignment, so that
-    seeded methods repeat.
+    Columns: assignment, item, unit (key of the argument), rater (key), rater_kind, value,
+    is_control, control_label (Int64), is_extra, is_retired, active_ms (Int64), excluded. Ordered
+    by assignment, so that seeded methods repeat.
     """
     everybody = _answered(round=label_round, rater__kind__in=VOTERS)
     votes = counted_votes(label_round) if exclude else everybody

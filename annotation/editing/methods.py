@@ -40,8 +40,7 @@ class EditAssignment:
     def desk(self, expert: int, seed: int) -> list[int]:
         """Return one expert's answers in desk order: calibration first, both parts shuffled.
 
-        The order differs between experts, so that tiredness does not fall on
-        the same answers.
+        The order differs between experts, so that tiredness does not fall on the same answers.
         """
         source = random.Random(f"{seed}:{expert}")  # noqa: S311  an order, not a secret
         common = source.sample(self.calibration, len(self.calibration))

@@ -30,9 +30,8 @@ class ControlNotValid(Exception):
 def check_rater(*, label_round: LabelRound, place: Place) -> ControlRecord:
     """Apply the round's rule to one rater, for example after each completed block.
 
-    Acts only while the answers show an accuracy below the mark, however often
-    the rule has looked; takes an automatic step back once they no longer do,
-    and never touches what a person decided.
+    Acts only while the answers show an accuracy below the mark, however often the rule has looked;
+    takes an automatic step back once they no longer do, and never touches what a person decided.
     """
     record = control_record(label_round, place.rater_id)
     _apply_rule(label_round, place, record)
@@ -60,8 +59,7 @@ def reinstate_rater(
 ) -> None:
     """Count the rater's labels again and resume serving items; this also ends a pause.
 
-    Labels whose place nobody took in the meantime hold one again, the others
-    stay extras.
+    Labels whose place nobody took in the meantime hold one again, the others stay extras.
     """
     if decide_one(
         label_round=label_round, rater=rater, decision="reinstate", reason=reason, actor=actor
@@ -89,9 +87,8 @@ def replace_control_label(
 ) -> None:
     """Change a control item's known label, or retire it with None; then reapply the rule.
 
-    The label it came with stays in ``imported_control_label``. A retired
-    control is served no more and its answers count nowhere; giving it a label
-    brings it back.
+    The label it came with stays in ``imported_control_label``. A retired control is served no more
+    and its answers count nowhere; giving it a label brings it back.
     """
     # Not its key: serving it, which refers to it, must not wait for us while we wait for raters.
     item = Item.objects.select_for_update(no_key=True).get(pk=item.pk, round=label_round)

@@ -388,8 +388,7 @@ def pick_candidates(
 
     First all arguments that pass the rule, in the order given. Where these are fewer than the
     share `fill_up` of all arguments, the best of those that failed on quality alone follow, then
-    the best of those that failed on length or pronoun. Arguments of several sentences never
-    enter.
+    the best of those that failed on length or pronoun. Arguments of several sentences never enter.
 
     Parameters
     ----------

@@ -12,8 +12,7 @@ from ..rubrics.models import RubricVersion
 class BoardSnapshot(Snapshot):
     """Figures of a rubric (leaderboard, agreement) with the exact sheets behind them.
 
-    Numbers count within the study, over all rubrics; reports/rows.py describes
-    the rows.
+    Numbers count within the study, over all rubrics; reports/rows.py describes the rows.
     """
 
     study = models.ForeignKey(

@@ -110,8 +110,7 @@ def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
 # bare names of aspects, one-word choices, citations and the closing list of arguments are none.
 #
 # Source: CompQA paper, section 2 (12 to 20 sentences). The paper does not define a sentence; on
-# the
-# 367 answers that people scored, this count gives their points for the length on 279.
+# the 367 answers that people scored, this count gives their points for the length on 279.
 
 
 _END = re.compile(r"[.!?…]+[\"'”’)*_]*(?=\s)")

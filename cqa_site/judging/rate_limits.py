@@ -15,10 +15,9 @@ from .chat import Failure
 #
 # The limit doubles once for every ``limit`` successes until the first refusal (slow start), then
 # grows by one for every `SUCCESSES_PER_STEP`. A refusal takes the last doubling back during slow
-# start, and an eighth off later. Refusals of requests sent
-# before the last decrease say nothing new, so each request carries the ``epoch`` it was sent
-# in. After a decrease the limit rests for `REST` seconds: probing again at once would meet
-# the same wall.
+# start, and an eighth off later. Refusals of requests sent before the last decrease say nothing
+# new, so each request carries the ``epoch`` it was sent in. After a decrease the limit rests for
+# `REST` seconds: probing again at once would meet the same wall.
 #
 # A refusal among many successes is no wall: some providers refuse a few requests whatever the
 # load. While the recent share of refusals is at most `LONE_SHARE`, only the refused call

@@ -271,12 +271,11 @@ def _whole_number(value: object) -> int | None:
 
 # JSON schemas of what a judge answers.
 #
-# Every text has a longest length and every list a longest size: a constrained model may
-# otherwise write until its tokens run out. The reason stands before the label because a model
-# writes from left to right and an explanation after the label cannot bear on it; explained
-# ratings agree better with people than bare ones (Chiang & Lee 2023, arXiv 2310.05657).
-# The order of properties is part of the schema: keep it when storing one (PostgreSQL's jsonb
-# does not).
+# Every text has a longest length and every list a longest size: a constrained model may otherwise
+# write until its tokens run out. The reason stands before the label because a model writes from
+# left to right and an explanation after the label cannot bear on it; explained ratings agree
+# better with people than bare ones (Chiang & Lee 2023, arXiv 2310.05657). The order of properties
+# is part of the schema: keep it when storing one (PostgreSQL's jsonb does not).
 
 
 LONGEST_REASON = 300

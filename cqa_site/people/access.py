@@ -28,9 +28,8 @@ from .models import ApiToken, AuditEvent, Membership, Role, Study, User, hash_se
 
 # The one place that decides who may open a page of a study.
 #
-# Not a member: 404, as if the study did not exist. A member with another
-# role: 403. Views get the study and the membership; every further row is
-# looked up inside ``study``, never by id alone.
+# Not a member: 404, as if the study did not exist. A member with another role: 403. Views get the
+# study and the membership; every further row is looked up inside ``study``, never by id alone.
 
 
 RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)

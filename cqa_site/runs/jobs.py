@@ -60,10 +60,9 @@ def send() -> None:
 
 # Claiming and running jobs: one code path for SQLite and PostgreSQL.
 #
-# A worker claims ready rows with a lease and a fence, renews the lease while it
-# works, and ends the job only under its own fence. A worker that died loses its
-# lease, at once where that can be seen, and the next drain takes the job again; after three
-# losses the job fails.
+# A worker claims ready rows with a lease and a fence, renews the lease while it works, and ends
+# the job only under its own fence. A worker that died loses its lease, at once where that can be
+# seen, and the next drain takes the job again; after three losses the job fails.
 
 
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.

@@ -85,10 +85,9 @@ def calibrated_mean(
         Probability with which each item was drawn: one number, or one for each item,
         strictly between 0 and 1.
     clusters : length n, optional
-        What items share, for example the question of an answer: the interval is then about as
-        wide as one from as many independent clusters. Every item counts the same, so a cluster
-        counts by its size.
-        At least `LEAST_LABELLED` clusters have to hold a labelled item.
+        What items share, for example the question of an answer: the interval is then about as wide
+        as one from as many independent clusters. Every item counts the same, so a cluster counts
+        by its size. At least `LEAST_LABELLED` clusters have to hold a labelled item.
     recipe : {"corrected", "published"}
         How the interval is made, see the notes.
     confidence

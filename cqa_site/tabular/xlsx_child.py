@@ -1,10 +1,9 @@
 """The process that opens workbooks, so that a hostile one can only kill this process.
 
-Run as ``python -m cqa_site.tabular.xlsx_child '<limits and sheet as JSON>'`` with
-the workbook as standard input. It writes one JSON list per line:
-``["sheets", [title, ...]]``, ``["sheet", position, width]``, ``["row", number, cells]``,
-``["bad", number, column, reason]`` for a row that cannot be read, and at last
-``["end"]`` or ``["error", row, column, reason]``.
+Run as ``python -m cqa_site.tabular.xlsx_child '<limits and sheet as JSON>'`` with the workbook as
+standard input. It writes one JSON list per line: ``["sheets", [title, ...]]``, ``["sheet",
+position, width]``, ``["row", number, cells]``, ``["bad", number, column, reason]`` for a row that
+cannot be read, and at last ``["end"]`` or ``["error", row, column, reason]``.
 
 It imports nothing of this package but the escapes, and never writes a file.
 """

@@ -38,8 +38,7 @@ class StrictJSONParser(BaseParser):
 class CourtesyThrottle(UserRateThrottle):
     """A limit of 600 requests per minute and person, counted separately in each process.
 
-    The shared cache may be the database, where counting would cost every read
-    a write.
+    The shared cache may be the database, where counting would cost every read a write.
     """
 
     rate = "600/min"

@@ -19,10 +19,9 @@ _NUMBER = re.compile(r"([0-9]+)")
 class Piece:
     """One part of an answer.
 
-    ``number`` is the cited number where the part is one, ``is_known`` whether
-    the answer's list of arguments has it; ``is_generated`` marks brackets in
-    which the writer says that an argument is its own. What ``is_sign`` says how
-    the text is set, and what ``is_bold`` is set bold.
+    ``number`` is the cited number where the part is one, ``is_known`` whether the answer's list of
+    arguments has it; ``is_generated`` marks brackets in which the writer says that an argument is
+    its own. What ``is_sign`` says how the text is set, and what ``is_bold`` is set bold.
     """
 
     text: str

@@ -173,8 +173,7 @@ class GenericRecord:
     rater_kind, state : str or None
         One of `RATER_KINDS` and `STATES`; only an answered vote has a label.
     is_extra, is_excluded, is_flagged : bool or None
-        A late vote that does not count; a rater whose votes do not count; a vote
-        its rater marked.
+        A late vote that does not count; a rater whose votes do not count; a vote its rater marked.
     skip_reason : str or None
         One of `SKIP_REASONS`.
     active_ms : int or None

@@ -67,9 +67,8 @@ class Vote:
 class ArgumentEntry(ImportEntry):
     """One row of a file: an argument, optionally an item of a round, optionally with votes.
 
-    ``item_id`` names the item inside the round; "" makes the argument itself
-    the item. With ``keeps_first_copy`` a second, different vote of the same
-    rater is flagged instead of rejected.
+    ``item_id`` names the item inside the round; "" makes the argument itself the item. With
+    ``keeps_first_copy`` a second, different vote of the same rater is flagged instead of rejected.
     """
 
     object1: str

@@ -285,11 +285,10 @@ def _has_label(row: ExpertLabel | ExpertControl) -> bool:
 def match_key(text: str) -> str:
     """Return a key that is equal for a workbook sentence and the crowd's copy of it.
 
-    Undoes UTF-8 misread as Latin-1, then takes runs of white space (no-break
-    spaces included) as one space and drops it at the ends. For matching only:
-    never store or show the result. Case and everything else stay, also a space
-    before a full stop, because the release has pairs of sentences that differ
-    in nothing else.
+    Undoes UTF-8 misread as Latin-1, then takes runs of white space (no-break spaces included) as
+    one space and drops it at the ends. For matching only: never store or show the result. Case and
+    everything else stay, also a space before a full stop, because the release has pairs of
+    sentences that differ in nothing else.
 
     Examples
     --------
@@ -318,10 +317,9 @@ def read_expert_workbook(
     Returns
     -------
     list of ExpertSheet
-        In workbook order: "Batch 1", "Batch 2", … and "Control 1". Raters of
-        the control sheet are "Expert 1", … by column, not the people of the
-        batches. Rows with a problem are in `problems` and not in `rows`; a
-        sheet without the expected header has only a problem.
+        In workbook order: "Batch 1", "Batch 2", … and "Control 1". Raters of the control sheet are
+        "Expert 1", … by column, not the people of the batches. Rows with a problem are in
+        `problems` and not in `rows`; a sheet without the expected header has only a problem.
 
     Raises
     ------

@@ -1,8 +1,7 @@
 """Serialisation of a trained relevance judge without pickle.
 
-The format is numpy's ``.npz``: plain float arrays and one JSON header. Reading builds
-numbers and text only, so bytes of unknown origin can at worst be refused. Equal models give
-equal bytes.
+The format is numpy's ``.npz``: plain float arrays and one JSON header. Reading builds numbers and
+text only, so bytes of unknown origin can at worst be refused. Equal models give equal bytes.
 """
 
 from __future__ import annotations

@@ -21,11 +21,10 @@ from cqa_site.rounds.queue import place_for
 
 # Which items a rater gets next.
 #
-# Work is claimed in blocks: ordinary items through slots, control items
-# at seeded random places of each block. One block is one reservation, so neither
-# order nor timing of single items says which of them are controls. A slot whose
-# lease ran out (by the clock of the database) counts as open inside the claim;
-# no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
+# Work is claimed in blocks: ordinary items through slots, control items at seeded random places of
+# each block. One block is one reservation, so neither order nor timing of single items says which
+# of them are controls. A slot whose lease ran out (by the clock of the database) counts as open
+# inside the claim; no sweeper is needed. Slots are taken with ``FOR UPDATE SKIP LOCKED`` where the
 # database has it; on SQLite the immediate transaction is the lock.
 #
 # Locks are taken in one order everywhere: the place, then assignments,

@@ -54,9 +54,8 @@ UNSCORED_BOOK = "unscored_sheets"
 class SheetEntry(ImportEntry):
     """One sheet of a file.
 
-    ``answer`` is the key of an answer of the study, or the place of one that
-    the same file brings. A sheet is known by file, position and rater; one
-    exported here also by its own id (``sheet``).
+    ``answer`` is the key of an answer of the study, or the place of one that the same file brings.
+    A sheet is known by file, position and rater; one exported here also by its own id (``sheet``).
     """
 
     makes: ClassVar[str] = BOOK

@@ -21,10 +21,9 @@ def board_changes(before: ScoreBoard, after: ScoreBoard) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``judges`` and ``systems``: names ``added`` and ``gone``; ``unscored``: judges whose
-        number of unscored sheets changed; ``moved``: rows whose mean moved by `LEAST_MOVE` or
-        whose rank changed, largest move first, at most `MOST_MOVES`; ``more``: how many moves
-        are left out.
+        ``judges`` and ``systems``: names ``added`` and ``gone``; ``unscored``: judges whose number
+        of unscored sheets changed; ``moved``: rows whose mean moved by `LEAST_MOVE` or whose rank
+        changed, largest move first, at most `MOST_MOVES`; ``more``: how many moves are left out.
     """
     old, new = _rows(before), _rows(after)
     moved = [_move(new[key], old[key]) for key in new if key in old]

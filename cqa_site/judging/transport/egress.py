@@ -64,9 +64,8 @@ class FetchedReply:
 class GuardedTransport(httpx2.AsyncBaseTransport):
     """Sends requests: single ones with `exchange`, and those of an ``httpx2.AsyncClient``.
 
-    Such a client has to be made with ``trust_env=False`` (see `guarded_client`). The deadline
-    of its requests is the ``read`` timeout they were built with, in seconds, and covers
-    everything.
+    Such a client has to be made with ``trust_env=False`` (see `guarded_client`). The deadline of
+    its requests is the ``read`` timeout they were built with, in seconds, and covers everything.
 
     Parameters
     ----------

@@ -192,9 +192,8 @@ def heatmap(
 ) -> Spec:
     """Draw cells shaded by ``share`` (0 to 1, or missing), with ``text`` inside, in row order.
 
-    Columns too narrow for their names are numbered: as the rows are, if those have the same
-    names, and otherwise with a key below. Narrow cells hold the first line of their texts, or
-    none.
+    Columns too narrow for their names are numbered: as the rows are, if those have the same names,
+    and otherwise with a key below. Narrow cells hold the first line of their texts, or none.
     """
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
     cells = [
