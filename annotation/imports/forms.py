@@ -110,9 +110,8 @@ class TableImportForm(ImportColumnsForm):
         if not labels:
             return ""
         text = _(
-            "The column “%s” may contain labels, but no column names the raters. To import "
-            "votes, choose it as the label and name the rater, or choose one label column "
-            "per rater."
+            "The column “%s” may contain labels, but no column names the raters. To import votes, "
+            "choose it as the label and name the rater, or choose one label column per rater."
         )
         return text % labels[0]
 

@@ -287,14 +287,7 @@ _LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 # Removed for every language alike: joiners shape some scripts and emoji, but they carry
 # hidden messages as well, and only the judge's copy of the text goes without them.
 _INVISIBLE = re.compile(
-    "(?P<control>[\x00-\x08\x0e-\x1f\x7f-\x9f]+)"
-    "|(?P<surrogate>[\ud800-\udfff]+)"
-    "|(?P<bidi>[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+)"
-    "|(?P<zero_width>[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u200b-\u200d\u2060-\u2064"
-    "\u3164\ufeff\uffa0]+)"
-    "|(?P<variation>[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+)"
-    "|(?P<tag>[\U000e0000-\U000e007f]+)"
-    "|(?P<format>[\u206a-\u206f\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]+)"
+    "(?P<control>[\x00-\x08\x0e-\x1f\x7f-\x9f]+)|(?P<surrogate>[\ud800-\udfff]+)|(?P<bidi>[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+)|(?P<zero_width>[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u200b-\u200d\u2060-\u2064\u3164\ufeff\uffa0]+)|(?P<variation>[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+)|(?P<tag>[\U000e0000-\U000e007f]+)|(?P<format>[\u206a-\u206f\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]+)"
 )
 KINDS = tuple(_INVISIBLE.groupindex)
 

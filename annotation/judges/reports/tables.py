@@ -133,8 +133,7 @@ TABLES: dict[str, FigureTable] = {
         lazy("Label by label"),
         lazy(
             "Recall: share of the arguments with this final label that the judge labelled the "
-            "same. Precision: share of the judge's labels of this kind that match the final "
-            "label."
+            "same. Precision: share of the judge's labels of this kind that match the final label."
         ),
         (
             TextColumn(lazy("Label"), "label"),

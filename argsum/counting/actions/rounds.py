@@ -67,9 +67,8 @@ class CountingRoundKind(OneByOne):
     words = Words(
         rounds=lazy("Counting rounds"),
         about=lazy(
-            "People compare a system's key points with references without knowing who wrote "
-            "them, and count how many references are covered and how many statements are "
-            "different."
+            "People compare a system's key points with references without knowing who wrote them, "
+            "and count how many references are covered and how many statements are different."
         ),
         things=lazy("Sets"),
         results=lazy("Agreement on counts"),

@@ -10,10 +10,9 @@ from cqa_site.tabular import UnreadableFile
 
 class Command(ArgumentImportCommand):
     help = (
-        "Import arguments on topics: pairs of argument and key point (topic, argument, "
-        "key_point, stance, label, set, quality; without label every row is a match), or a list "
-        "without key points (topic, argument, stance, quality). The format is detected from the "
-        "columns."
+        "Import arguments on topics: pairs of argument and key point (topic, argument, key_point, "
+        "stance, label, set, quality; without label every row is a match), or a list without key "
+        "points (topic, argument, stance, quality). The format is detected from the columns."
     )
 
     asks = ("dataset", "recipe", "half", "seed")

@@ -53,9 +53,8 @@ RULE_TEXTS = {
         "answers."
     ),
     "consistency": lazy(
-        "Reliability of the points that count (the mean of as many sheets as the judge gave "
-        "every answer). Yes: above .8. No: below .667. Needs replicates of 30 answers to 20 "
-        "questions."
+        "Reliability of the points that count (the mean of as many sheets as the judge gave every "
+        "answer). Yes: above .8. No: below .667. Needs replicates of 30 answers to 20 questions."
     ),
 }
 SOURCES = {

@@ -29,8 +29,7 @@ class Command(BaseCommand):
     help = (
         "Import a folder of released CompQA files: raw_summaries/*.json (answers), "
         "judged_NAME/*.json (judgements of NAME), human/*.tsv (people's consolidated scores, and "
-        "the own sheets of each). "
-        "A second import of the same folder changes nothing."
+        "the own sheets of each). A second import of the same folder changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -29,9 +29,8 @@ LONGEST_NAME, LONGEST_TEXT = 80, 1000
 _COLUMNS = (
     "sheet answer answer_id question question_id object1 object2 aspect system system_id "
     "system_kind model scenario choice dataset characters rater rater_id rater_kind rater_name "
-    "off_scale_points condition_id condition is_plain "
-    "round run source replicate state reason total people probability cost_micro seconds "
-    "answer_cost_micro answer_seconds"
+    "off_scale_points condition_id condition is_plain round run source replicate state reason "
+    "total people probability cost_micro seconds answer_cost_micro answer_seconds"
 )
 RESERVED = frozenset(_COLUMNS.split())
 _KEY = re.compile(r"[\w-]+")

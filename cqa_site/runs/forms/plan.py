@@ -116,9 +116,8 @@ class RunPlanForm(forms.Form):
         initial=Run.Mode.LIVE,
         widget=forms.RadioSelect,
         help_text=lazy(
-            "Batch services cost less, but only some providers have one. The pre-flight is "
-            "always sent one by one. To see the batch price here, enter it in the endpoint's "
-            "settings."
+            "Batch services cost less, but only some providers have one. The pre-flight is always "
+            "sent one by one. To see the batch price here, enter it in the endpoint's settings."
         ),
     )
     cap = UnitsField(

@@ -14,9 +14,8 @@ from cqa_site.upkeep.backups.tables import BackupRefused, configured
 
 class Command(BaseCommand):
     help = (
-        "Restore a backup into the configured database and data folder, which must be "
-        "empty. It succeeds completely or changes nothing. Stop web servers and workers "
-        "first."
+        "Restore a backup into the configured database and data folder, which must be empty. It "
+        "succeeds completely or changes nothing. Stop web servers and workers first."
     )
     # Tables may be missing, and settings may still be changed: nothing is asked of them.
     requires_system_checks: list[str] = []
