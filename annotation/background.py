@@ -84,7 +84,6 @@ class Coherence(coherence.CoherenceKind, RunKind):
 
 # Handlers of jobs, and periodic chores.
 
-
 handles(figure_actions.JOB)(figure_actions.make_snapshot)
 handles(consensus.JOB)(consensus.make_final_labels)
 register_exports(EXPORTS)

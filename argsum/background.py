@@ -134,7 +134,6 @@ class CountingRunKind(counting_judge.CountingKind, RunKind):
 
 # Handlers of jobs, and periodic chores.
 
-
 handles(leaderboard_actions.JOB)(leaderboard_actions.make_board)
 handles(system_runs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(system_jobs.make_sets)
 handles(sets.JOB, needs=PackagePart.LANGUAGE, is_long=True)(sets.assign_arguments)

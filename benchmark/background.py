@@ -44,6 +44,5 @@ class PreferenceRunKind(kind.PreferringKind, RunKind):
 
 # Handlers of jobs, and periodic chores.
 
-
 handles(leaderboard_actions.JOB)(leaderboard_actions.make_board)
 handles(leaderboard_actions.SLICE_JOB)(leaderboard_actions.make_slice)

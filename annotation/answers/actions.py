@@ -125,7 +125,6 @@ def choices_before(
 
 # Numbered lists of arguments: each kept once per question; `reports` reads them.
 
-
 __all__ = [
     "argument_list", "list_key", "numbered_labels", "numbered_texts", "relevance_of",
     "whose_labels",

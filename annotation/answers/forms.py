@@ -40,7 +40,6 @@ def label_choices(study: Study) -> list[tuple[str, str]]:
 
 # Choosing systems, scenarios and conditions; without a choice, all, but plain conditions only.
 
-
 ALL_MEANT = lazy("Leave empty for all.")
 PLAIN_ONLY = lazy("Plain only")
 MIXED = lazy("All, mixed")

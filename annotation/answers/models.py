@@ -313,7 +313,6 @@ class LearnedComparison(models.Model):
 
 # Conditions of a study, and rows narrowed to those of some of them.
 
-
 # What somebody may choose instead of naming conditions; without a choice it is the plain ones.
 ALL = "all"
 Rows = TypeVar("Rows", bound=Model)

@@ -38,7 +38,6 @@ from cqa_site.people.models import Study
 # Who may not know the systems (everybody but researchers) sees the answers of
 # machines under numbers, in an order of their own; researchers may choose to.
 
-
 # Columns of one page; a reader compares few texts at a time.
 SIDE_BY_SIDE = 12
 
@@ -124,7 +123,6 @@ question_urls = [
 ]
 
 # Systems of a study: how much each has written, and what it is called here.
-
 
 SHOWN = 200
 

@@ -225,7 +225,6 @@ adjudication_urls = [
 
 # Final labels: the table, the rule behind it, and what feeds it.
 
-
 LABELS_PER_PAGE = 50
 FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
 

@@ -118,7 +118,6 @@ def demo_round(*, study: Study, expert: User, researcher: User) -> EditingRound:
 # Nothing here comes from a data set; the votes are drawn by a seeded simulation
 # through the same actions that serve real annotators.
 
-
 PEOPLE = [
     ("admin@counterpoint.example", Role.ADMIN, "Admin"),
     ("researcher@counterpoint.example", Role.RESEARCHER, "Researcher"),

@@ -149,7 +149,6 @@ class _Hand:
 # takes such a block as all removed and all added; here the lines that are alike are found in it,
 # so that only what changed inside them needs to be read.
 
-
 Pair = tuple[str | None, str | None]
 
 # Of their words, two lines share at least this part to be taken for one another.

@@ -46,7 +46,6 @@ def passed(checks: dict[str, bool | None]) -> int:
 
 # Who edits what in a round, and under which name a reader may know whom.
 
-
 SUBMITTED = Q(submitted_at__isnull=False)
 
 

@@ -25,7 +25,6 @@ from cqa_site.runs.jobs import is_worker_alive
 
 # Files that go out: ask for them, watch them being made, download them.
 
-
 PER_PAGE = 25
 
 

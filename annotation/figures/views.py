@@ -202,7 +202,6 @@ figure_urls = [
 
 # What a figure is made of and goes away as: its votes, its table, its chart.
 
-
 VOTES_PER_PAGE = 50
 
 
@@ -282,7 +281,6 @@ file_urls = [
 ]
 
 # Numbered snapshots: list, one of them for good, freezing, what moved between two.
-
 
 SNAPSHOTS_PER_PAGE = 25
 

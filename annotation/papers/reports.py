@@ -31,7 +31,6 @@ from cqa_site.reproduction.tables import TableCell, TableLayout, TableLine
 # The keys are those of the values that `annotation.papers.methods` computes from the released
 # files, and `annotation.papers.reports.relevance_paper` from imported rounds.
 
-
 VOTES, CROWD, CONTROLS = "votes (3.1, 3.3.1)", "crowd agreement", "control items (3.3.1)"
 KEPT, LABELS = "workers kept by control accuracy", "final labels (3.3.1)"
 EXPERTS, MODEL = "experts (3.3)", "GPT-4 (3.4)"
@@ -268,7 +267,6 @@ def measured(value: Any) -> MeasuredFigure | None:
 # The relevance paper's figures from imported or live rounds.
 #
 # What is computed stands in `annotation.papers.methods.relevance_paper`; here are only the tables.
-
 
 VOTE_ROWS = {
     "item": "item_id",

@@ -305,7 +305,6 @@ find_urls = [
 
 # Finding arguments by a CAM service: asking it, and choosing among what it answers.
 
-
 MOST_REQUESTS = 20
 
 

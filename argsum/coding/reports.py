@@ -180,7 +180,6 @@ ASSIGNMENT_CALLS = CallSubjects(
 
 # Proposals of key points by a language model, and the list of a run.
 
-
 EXAMPLES = 3
 
 

@@ -23,7 +23,6 @@ from cqa_site.stats.means import PairedTest, clustered_mean, paired_tests
 # A setting that was chosen by the figure it is judged by is an oracle, and says so. Source:
 # argument summarization paper, section 4.2; the paper itself reports oracles.
 
-
 Selection = Literal["dev", "fixed", "oracle"]
 SELECTIONS: tuple[Selection, ...] = ("dev", "fixed", "oracle")
 FIGURES = ("weighted", "coverage", "redundancy", "excluding", "including", "share", "seconds")
@@ -320,7 +319,6 @@ def _rank(row: SystemRow) -> tuple[tuple[int, float], tuple[int, float], str]:
 # topic are one unit: their differences resemble each other (intraclass correlation .27 in the
 # counts that the paper released), and as units of their own they made 7 % of leads false at 24
 # cells.
-
 
 # Figures by which one system is above another, the first that is known, and those of them of
 # which less is better. Seconds and the share clustered say nothing about quality.

@@ -16,7 +16,6 @@ from cqa_site.stats.arrays import FloatArray
 # comparisons (`argsum.metrics.methods.soft_scores`). Source: argument summarization paper,
 # section 3.4.
 
-
 Dimension = Literal["coverage", "redundancy"]
 
 PARTS = ("precision", "recall", "f1")
@@ -101,7 +100,6 @@ def dimension_of(metric: str) -> Dimension:
 # How alike two texts are by their words: ROUGE F-measures with Porter's stemmer.
 #
 # Source: Lin (2004), through the library rouge-score; argument summarization paper, section 3.4.
-
 
 _KINDS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
 
@@ -241,7 +239,6 @@ def _check(similarity: FloatArray) -> None:
 # Correlation of a metric with people over summary sets, and of people with each other.
 #
 # Source: argument summarization paper, sections 3.4 (people) and 4.1 (across and within).
-
 
 Values = Sequence[float | None] | FloatArray
 # Any two points lie on a line, so a correlation of two says nothing.

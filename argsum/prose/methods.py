@@ -77,7 +77,6 @@ def statements_for(candidates: Sequence[Sequence[tuple[int, str]]], most: int) -
 
 # A paragraph read from its reply: sentences and what each cites.
 
-
 # Increased with every change that may read a reply differently.
 READER_VERSION = 1
 LONGEST_SENTENCE = 600
@@ -238,7 +237,6 @@ def has_new_number(text: str, cited: Iterable[str]) -> bool:
 
 
 # Whether the cited statements support a sentence, judged by vectors.
-
 
 # Of the statements at other key points, the share that may be closer to the sentence than the
 # closest one it cites; the same for each of its clauses, and for each citation.

@@ -35,7 +35,6 @@ from .contract import (
 #
 # Source: argument summarization paper, section 3.3 and appendix D.3; Li et al. (2023).
 
-
 NEIGHBOURS = (2, 3, 4, 5)
 COMPONENTS = (2, 3, 4, 5)
 MIN_DISTANCES = (0.0, 0.2, 0.4)

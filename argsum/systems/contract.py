@@ -23,7 +23,6 @@ from cqa_site.stats.arrays import Floats
 # A system reads the texts of one cell and asks its tools for scores. It meets no row of the
 # database, so one from another package is written and tried without a study.
 
-
 Parameters = Mapping[str, Value]
 # Who may write beside a system that picks texts, and beside one that finds clusters.
 PLAIN, SUMMARIES = "plain", "summaries"
@@ -288,7 +287,6 @@ def _is_text(value: object) -> bool:
 #
 # Source: argument summarization paper, section 3.2 and appendix D.2; Bar-Haim et al. (2020b) for
 # BarH and Alshomary et al. (2021) for SMatchToPr.
-
 
 FILL_UPS = (0.1, 0.3)
 FILL_UP = Parameter(

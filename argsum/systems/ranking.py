@@ -27,7 +27,6 @@ from .contract import (
 #
 # Source: argument summarization paper, section 3.2; Bar-Haim et al. (2020b).
 
-
 # Strict: a score equal to it is no match.
 THRESHOLD = 0.856
 THRESHOLDS = tuple(round(0.75 + 0.025 * step, 3) for step in range(9))
@@ -128,7 +127,6 @@ BARH = SummarizationSystem(
 # SMatchToPr: candidates ranked by PageRank over their match scores.
 #
 # Source: argument summarization paper, section 3.2; Alshomary et al. (2021).
-
 
 EDGE = 0.4
 DAMPING = 0.2

@@ -157,7 +157,6 @@ def _row(
 
 # Agreement of people and judges: every pair, who may replace people, judges beside each other.
 
-
 TABLES = PAIR_TABLES | DETAIL_TABLES | JUDGE_TABLES
 TABLE = "benchmark/agreement/_table.html"
 BODIES = {

@@ -58,7 +58,6 @@ def answer_text(system: str, scenario: int, pair: Sequence[str], aspects: list[A
 # Two members of the demo and an invented judge score by the same rubric. The judge is more lenient
 # than people and cannot be used once in a while, so that every page has something to show.
 
-
 SOURCE = "demo"
 SEED = 11
 SCENARIOS = (Answer.Scenario.BARE, Answer.Scenario.STRUCTURE)

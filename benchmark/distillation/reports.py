@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 # be asked. An answer that cites numbers under a scenario without arguments, or under none, gets
 # the prompt of the next scenario that shows them.
 
-
 Messages = Sequence[Mapping[str, str]]
 SHOWN = {"uses_aspect": True, "uses_wording": True}
 PLAIN = {0: "answer_1", 1: "answer_1", 2: "answer_2", 3: "answer_3", 4: "answer_4"}

@@ -139,7 +139,6 @@ def fits_sheets(look: Look) -> str:
 
 # The formats of score sheets: released judgements, people's consolidated scores, any table.
 
-
 NEW_SHEETS = ngettext_lazy("%(shown)s new score sheet", "%(shown)s new score sheets", "number")
 NEW_UNSCORED = ngettext_lazy(
     "%(shown)s new unscored sheet", "%(shown)s new unscored sheets", "number"

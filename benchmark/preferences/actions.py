@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 # so. It tells how well somebody looks; such pairs rank no system, for they were chosen by how
 # different their answers are.
 
-
 # The lower key first → which of the two is better.
 KnownVerdicts = dict[tuple[int, int], str]
 

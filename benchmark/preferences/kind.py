@@ -56,7 +56,6 @@ from cqa_site.runs.planning import MOST, seeded_places
 
 # Preferring as a kind of work: which of two answers is better, blind to who wrote them.
 
-
 SAID_LEFT = Q(verdict=FIRST, is_swapped=False) | Q(verdict=SECOND, is_swapped=True)
 SAID_RIGHT = Q(verdict=FIRST, is_swapped=True) | Q(verdict=SECOND, is_swapped=False)
 
@@ -208,7 +207,6 @@ PREFERRING = PreferenceRoundKind()
 #
 # Each pair is asked about in both orders, one request each. What the model says becomes a sheet
 # like a person's, about the pair's own first and second answer on whichever side they stood.
-
 
 KIND, PROMPT = "preferring", "preference"
 ORDERS = (0, 1)

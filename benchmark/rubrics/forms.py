@@ -24,7 +24,6 @@ from cqa_site.tabular.cells import StrictJsonError, loads
 
 # A rubric on its way: as a page shows it, as a person changes it, as `Rubric` judges it.
 
-
 MOST_GROUPS = 12
 POINTS = range(MOST_POINTS + 1)
 HINT_NAMES = {

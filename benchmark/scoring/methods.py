@@ -112,7 +112,6 @@ def _allocate(sizes: Mapping[Hashable, int], size: int) -> dict[Hashable, int]:
 # Source: CompQA paper, section 2 (12 to 20 sentences). The paper does not define a sentence; on
 # the 367 answers that people scored, this count gives their points for the length on 279.
 
-
 _END = re.compile(r"[.!?…]+[\"'”’)*_]*(?=\s)")
 _TITLE = re.compile(r"#{1,6}[ \t].*|\*\*[^*]*[^*.!?]\*\*[ \t]*:?")
 _ABBREVIATED = re.compile(
@@ -172,7 +171,6 @@ def _ends(prose: str, start: int, end: int) -> list[int]:
 #
 # Only the length has a verdict, because the rubric puts it in numbers. Everything else is shown
 # with its places and left to the rater.
-
 
 # Shorter runs come back in any text on two things. Of the answers that people scored for CompQA,
 # a third has a run of six words twice and a seventh one of eight; those lost more points.

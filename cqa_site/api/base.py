@@ -239,7 +239,6 @@ def require_valid(form: forms.BaseForm) -> None:
 
 # Bodies made from a page's form, so that its fields, bounds and choices are declared once.
 
-
 LONGEST_CHOICE = 200
 
 

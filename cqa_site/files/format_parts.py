@@ -162,7 +162,6 @@ def empty_counts() -> dict[str, dict[str, int]]:
 
 # What can be seen of a file before anybody has said what it is, and small files to try.
 
-
 _CRITERION = re.compile(r"c\d{1,2}")
 # With this many criterion columns, a table holds points.
 FEWEST_CRITERIA = 3

@@ -26,7 +26,6 @@ from cqa_site.people.models import Study
 # gives. So it is read once a process into a row for each address, and the pages show these rows: a
 # list of them first, an address with everything about it where somebody asks for it.
 
-
 STUDY = "/api/v1/studies/{study_id}/"
 # What addresses have other words for than people, and what begins with no study.
 GROUPS = {
@@ -246,7 +245,6 @@ def kind_of(part: Any, shapes: Any) -> str:
 # kB schema before the first word can be read, know neither the study nor the person, and Redoc
 # adds style elements, which the Content-Security-Policy refuses. Here is a list and a page for
 # each address, with 3 kB of script where a read is tried.
-
 
 LONGEST = 100
 

@@ -21,7 +21,6 @@ from cqa_site.web.navigation import entries, find
 
 # The first page after signing in, the pages about papers, and the design page.
 
-
 # In so many studies it is looked what waits for somebody, and so many rounds of each are named.
 LOOKED_AT, SHOWN = 12, 3
 

@@ -149,7 +149,6 @@ class ChatClient(Protocol):
 # Servers that call themselves compatible differ in what they leave out and in what types they
 # use, so nothing in a reply is trusted to be there or to be what it should be.
 
-
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1
 _TEXTS = ("text", "output_text")
@@ -274,7 +273,6 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 # A stored reply may stand in for a request only if everything that can change the answer is
 # equal. What cannot change it (deadlines, prices, how many run at once, how often it was
 # tried) is no argument here, so that changing such a setting never asks for an answer again.
-
 
 KEY_VERSION = 1
 _EXACT_INTEGERS = 2**53

@@ -13,7 +13,6 @@ from .chat import CallFailed, ChatReply, ChatRequest, Failure, decode, reply_of,
 
 # What an HTTP status other than 200 means for a request.
 
-
 LONGEST_WAIT = 900.0
 SHORTEST_WAIT = 1.0
 LONGEST_MESSAGE = 300
@@ -150,7 +149,6 @@ def _clamped(seconds: float) -> float:
 
 
 # What an OpenAI-compatible server sent back, read without trusting its shape.
-
 
 # Of an error's body; more says nothing more.
 LONGEST_ERROR = 65_536
@@ -296,7 +294,6 @@ def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
 
 
 # Sampling parameters: the two names of the token limit, and which one a refusal is about.
-
 
 # In the order in which they are tried: most servers know the first, reasoning models of some
 # providers take only the second.

@@ -16,7 +16,6 @@ from .rate_limits import is_repeatable, most_paid
 # Servers accept parameters that they then ignore, so a request that is not refused proves
 # nothing: every answer here rests on a reply that could not have come otherwise.
 
-
 LONGEST_EVIDENCE = 160
 # Tokens: to be cut, for a short answer, and for a short answer after some thinking.
 SHORT, ROOM, ROOM_TO_THINK = 16, 64, 2_000
@@ -274,7 +273,6 @@ def _excerpt(text: str, longest: int = LONGEST_EVIDENCE) -> str:
 #
 # The estimate leans upwards: it is shown before a run and checked against its budget, where
 # too low a figure hurts more than too high a one. What was really used comes from the replies.
-
 
 CHARACTERS_PER_TOKEN = 3
 BYTES_PER_TOKEN = 2

@@ -23,7 +23,6 @@ from typing import Any, TextIO
 #
 # Needs nothing but Python: `cqa_site.judging.installing` begins without any package.
 
-
 LOCK = "language-packages.lock"
 # What TORCH says by itself, and what uv calls the build that fits this machine.
 CPU, CUDA, FITTING = "cpu", "cuda", "auto"
@@ -140,7 +139,6 @@ def _variables() -> dict[str, str]:
 # ``requirements-site.txt``. Whether they are there is asked of the environment, anew until they
 # are, so that a worker that began without them goes on with them. `cqa_site.judging.fetching`
 # fetches them. Nothing here loads any of them.
-
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(sys.prefix)

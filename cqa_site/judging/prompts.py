@@ -18,7 +18,6 @@ from .chat import digest, ordered_json
 # prompt as they are. What is the same in all requests of a run comes first and the item last:
 # servers keep the beginning of a prompt and need not read it again.
 
-
 LONGEST_PART = 64_000
 FORMS = ("single", "batch")
 _BRACES = re.compile(r"\{\{([^{}\n]*)\}\}")
@@ -278,7 +277,6 @@ def _names(listed: str) -> tuple[str, ...]:
 # model without characters that people cannot see, as a JSON string on one line between two
 # marker lines. The stored text stays as it was imported. This makes attacks visible and
 # harder; it does not make them impossible.
-
 
 LONGEST_BYTES = 65_536
 TOKEN_DIGITS = 16

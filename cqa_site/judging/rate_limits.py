@@ -25,7 +25,6 @@ from .chat import Failure
 # everybody, for as long as the endpoint asks; only after a doubling it stays open, because what
 # was in flight before it had been answered.
 
-
 START = 16
 SUCCESSES_PER_STEP = 20
 REST = 20.0
@@ -221,7 +220,6 @@ def _after_breakage(gate: GateState, now: float, epoch: int, seconds: float) -> 
 #
 # One table, one layer: the SDK's own retries are off. A *try* is a request that reached the
 # model or may have; being told to wait is none, and a worker's death is a *loss*.
-
 
 MAX_TRIES = 8
 MAX_TIMEOUTS = 4

@@ -12,7 +12,6 @@ from .extraction import ReplyNotUsable, UnscoredReason, extract_json, without_re
 # rounded, and no failure becomes a number. The raw reply is kept elsewhere, so a later version
 # of this file can read old replies again: `PARSER_VERSION` says which one did.
 
-
 __all__ = [
     "PARSER_VERSION", "LabelReading", "ReplyNotUsable", "UnscoredReason", "WordReading",
     "YesNoReading", "extract_json", "parse_batch", "parse_choice", "parse_prose", "parse_single",
@@ -276,7 +275,6 @@ def _whole_number(value: object) -> int | None:
 # left to right and an explanation after the label cannot bear on it; explained ratings agree
 # better with people than bare ones (Chiang & Lee 2023, arXiv 2310.05657). The order of properties
 # is part of the schema: keep it when storing one (PostgreSQL's jsonb does not).
-
 
 LONGEST_REASON = 300
 

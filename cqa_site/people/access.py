@@ -31,7 +31,6 @@ from .models import ApiToken, AuditEvent, Membership, Role, Study, User, hash_se
 # Not a member: 404, as if the study did not exist. A member with another role: 403. Views get the
 # study and the membership; every further row is looked up inside ``study``, never by id alone.
 
-
 RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)
 EXPERTS = (Role.EXPERT, *RESEARCHERS)
 EVERYONE = tuple(Role)

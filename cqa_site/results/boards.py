@@ -14,7 +14,6 @@ from cqa_site.web.tables import DECIMALS, TableData, interval_text, text_of
 
 # A board as a page shows it: systems in order, with intervals, rank ranges and groups.
 
-
 NOTHING = "–"
 NOT_RANKED = RankPosition()
 

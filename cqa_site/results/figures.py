@@ -120,7 +120,6 @@ class FigureTable:
 
 # Figures of a page, and their download as files.
 
-
 # Endings in which a table and a chart go away, and what people call them.
 TABLES = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 PICTURES = {"svg": "SVG", "png": "PNG"}
@@ -201,7 +200,6 @@ def snapshot_file(
 
 
 # A figure as a page shows it: what it says, how it was made, the rows behind it, its files.
-
 
 PLAIN = "results/_plain.html"
 # What it is called, and its address.

@@ -24,7 +24,6 @@ from .models import Snapshot, json_sha256, plain
 
 # What a kind of figures says about itself; how it is kept is the same for all.
 
-
 # More than these say nothing more of what is missing.
 MOST_UNMADE = 6
 

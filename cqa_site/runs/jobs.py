@@ -29,7 +29,6 @@ from .processes import code_at_start, gone, this_worker
 
 # The doorbell: it wakes a worker, or has the work done in place. It knows nothing of the work.
 
-
 log = logging.getLogger(__name__)
 WAKE = "cqa_site.runs.tasks.wake"
 # Steps where work runs in place, in this order; each module registers its own.
@@ -63,7 +62,6 @@ def send() -> None:
 # A worker claims ready rows with a lease and a fence, renews the lease while it works, and ends
 # the job only under its own fence. A worker that died loses its lease, at once where that can be
 # seen, and the next drain takes the job again; after three losses the job fails.
-
 
 # Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
 STOP = threading.Event()

@@ -362,7 +362,6 @@ def run_kind_of(prompt_kind: str) -> RunKind:
 
 # As whom a run of a judge stands beside people.
 
-
 ASKED = ("endpoint", "origin", "model", "prompt", "params")
 
 
@@ -383,7 +382,6 @@ def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
 
 
 # Runs of every kind in the menu of a study, and what they need.
-
 
 RUNS = Finder(
     kind=_("Run"),

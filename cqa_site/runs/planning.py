@@ -29,7 +29,6 @@ from .models import Call, Run
 #
 # Whatever the size of a run, planning holds one block of prompts, and some bytes for each call.
 
-
 CANARIES = 20
 AT_ONCE = 200
 SAMPLE = 1_000
@@ -231,7 +230,6 @@ def asked_again(run: Run, call: Call) -> RewrittenRequest | None:
 # on its scale and it makes up the share that its kind of run names (four in five, if it names none
 # else). For prose there is no scale: texts are *alike* where, of at least five, four in five share
 # four fifths of their different words with one of them.
-
 
 ENOUGH_VALUES = 10
 ENOUGH_TEXTS = 5

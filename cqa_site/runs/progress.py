@@ -18,7 +18,6 @@ from .models import Attempt, Call, Gate, Job, Run
 
 # What is known about a run right now, in a handful of indexed queries.
 
-
 WINDOW = timedelta(seconds=30)
 # What closes a gate although nobody asked to wait.
 UNANSWERED = (Failure.CONNECTION, Failure.SERVER, Failure.TIMEOUT)
@@ -170,7 +169,6 @@ def _planning_key(run: Run) -> str:
 
 
 # What the ledger's short names mean, in sentences for people.
-
 
 FAILURES: dict[str, Promise] = {
     Failure.THROTTLED: lazy("The endpoint kept limiting the request rate."),

@@ -130,7 +130,6 @@ def _point(
 # agreement, British Journal of Mathematical and Statistical Psychology 61, 29-48; weights for
 # ordinal and interval values: Gwet (2014), Handbook of Inter-Rater Reliability, chapter 4.
 
-
 GWET_RECIPE = (
     "(weighted share of agreeing pairs - chance) / (1 - chance), chance from how evenly the "
     "values of the scale are used; items with one rating count for chance only"

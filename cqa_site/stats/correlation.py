@@ -28,7 +28,6 @@ from cqa_site.stats.intervals import (
 #
 # Sources: Kendall, Rank Correlation Methods (tau-b); Spearman's rho is Pearson's r of mid-ranks.
 
-
 Correlation = Literal["pearson", "spearman", "kendall"]
 CORRELATIONS: tuple[str, ...] = get_args(Correlation)
 
@@ -130,7 +129,6 @@ def _ratio(top: FloatArray, squared: FloatArray, defined: NDArray[np.bool_]) -> 
 #
 # A correlation says whether two raters order the answers alike, not whether they give the same
 # scores: put the bias beside it (`bland_altman`).
-
 
 TOO_FEW_PAIRS = "fewer than 3 pairs of values, too few for a correlation"
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
@@ -234,7 +232,6 @@ def in_chunks(statistic: Any, weights: FloatArray, cells_per_row: int) -> FloatA
 #
 # A correlation near 1 still allows one rater to give four points more throughout; the mean
 # difference and its spread say so in points.
-
 
 # 95 % of normal differences lie within this many standard deviations.
 REACH = 1.96

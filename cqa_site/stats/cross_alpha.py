@@ -31,7 +31,6 @@ from cqa_site.stats.ratings import (
 
 # Agreement between many raters and one other, as Krippendorff's alpha over mixed pairs only.
 
-
 RECIPE = (
     "1 - observed / expected disagreement over all pairs of one rating of the group and the "
     "other rater's rating of the same item; pairs within the group do not count"

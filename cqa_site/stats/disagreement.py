@@ -83,7 +83,6 @@ def _why_no_pairs(ratings: Ratings) -> str:
 
 # Which values meet: between two groups of raters, and within the items of one group.
 
-
 Scale = Sequence[float] | FloatArray | None
 
 

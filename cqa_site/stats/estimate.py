@@ -12,7 +12,6 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hin
 
 # The answer of every statistic: a value with its recipe, or the reason why there is none.
 
-
 NO_VALUES = "there are no ratings"
 ONE_RATER = "there is only one rater"
 NO_OVERLAP = "no item was rated by two raters"
@@ -117,7 +116,6 @@ FIRM, TENTATIVE = 0.8, 0.667
 #
 # A dataclass is stored as an object, a tuple (named or not) as a list, a mapping with its keys as
 # text. What is not a finite number is stored as None.
-
 
 # Metadata of a field that is stored only where it has a value.
 ONLY_IF_KNOWN = {"only_if_known": True}

@@ -16,7 +16,6 @@ from cqa_site.stats.estimate import Estimate, check_confidence
 #
 # Pages and tasks load this file at start; only who needs a quantile loads SciPy.
 
-
 NO_SPREAD = "the values do not vary, so there is no spread"
 
 # The smallest n for which `benchmarks.verdicts` finds a coverage of .93 or more: of means of
@@ -212,7 +211,6 @@ def median_estimate(values: FloatArray, recipe: str, *, unit: str) -> Estimate:
 # Pages load this file at start; only who needs a quantile loads SciPy.
 #
 # Source: Hall (1992), On the Removal of Skewness by Transformation, JRSS B 54, section 2.2.
-
 
 # Hall's cubic is nearly flat where skewness times t is far below 0, and would hardly ever reject
 # there; from here on it goes on as a straight line.

@@ -14,7 +14,6 @@ from cqa_site.stats.ratings import Ratings, RatingsError
 
 # What the latent-label models share: votes sorted by item, and the shape of their answer.
 
-
 # Posteriors this close are a tie; the higher label wins it.
 _TIE = 1e-9
 

@@ -113,7 +113,6 @@ def _per_cluster(
 #
 # Source: Miller (2024), Adding Error Bars to Evals, on paired differences over questions.
 
-
 _CHUNK_CELLS = 8_000_000
 # Points of each distribution that power is averaged over.
 _POINTS = 32

@@ -34,7 +34,6 @@ def ranks_of(values: FloatArray) -> IntArray:
 # Intervals are those of means over questions; ranks follow from the tests of all pairs, so no
 # range says more than a test does.
 
-
 NO_SYSTEMS = "there are no systems to compare"
 TOO_FEW_QUESTIONS = "fewer than 3 questions have a score of every system, too few to compare"
 INTERVAL = "Student's t over questions, corrected for skewness"
@@ -215,7 +214,6 @@ def separable_table(n_systems: int, pairs: tuple[PairDifference, ...]) -> np.nda
 #
 # The two differ: raters who see the same good and bad systems correlate across systems even
 # when they cannot tell two answers to one question apart.
-
 
 COLUMNS = ("system", "question", "x", "y")
 LEAST_SYSTEMS = 3

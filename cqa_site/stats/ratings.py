@@ -202,7 +202,6 @@ def _numbers(column: pd.Series) -> FloatArray:
 #
 # Source: Krippendorff, Content Analysis, chapter on reliability; Hayes and Krippendorff (2007).
 
-
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[str, ...] = get_args(Level)
 

@@ -18,7 +18,6 @@ from cqa_site.stats.intervals import LEAST_CLUSTERS, LEAST_RATED, moments, witho
 # is close enough, or that agreement suffices. A figure may always be shown; a verdict needs its
 # rule. `docs/statistics.md` lists the rules, `python -m benchmarks.verdicts` simulates them.
 
-
 # Of every test and every family; intervals cover 1 - LEVEL.
 LEVEL = 0.05
 
@@ -244,7 +243,6 @@ def least_to_differ(n_pairs: int = 1) -> int:
 #
 # They decide as `cqa_site.stats.intervals` does: Student's t, or the same t after Hall's (1992)
 # transformation where skewness makes that less certain.
-
 
 # Power of the studies that `more_needed` plans.
 POWER = 0.8

@@ -218,7 +218,6 @@ def _records(
 # An archive is somebody else's: names in it choose no place on the disk, what it unpacks to is
 # counted while it is read, and nothing in it is run or followed.
 
-
 _MEMBER_PIECE = 64 * 1024
 _ENCRYPTED = 0x1
 # Parts of workbooks, which are archives, too.

@@ -18,7 +18,6 @@ from .shapes import MEGABYTE, Value
 # infinities, integers beyond 64 bits, NUL characters and lone surrogates in keys
 # or values, and documents above a size, which is checked before parsing.
 
-
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Control characters but tab and line breaks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
@@ -208,7 +207,6 @@ def _check_texts(value: Value) -> None:
 # Cells of any table as text, number, truth or moment, whatever format they come from.
 #
 # A cell that does not fit raises ValueError with the reason.
-
 
 # Of what is kept of a column that is none of our fields, and how many such columns are kept.
 LONGEST_VALUE = 200

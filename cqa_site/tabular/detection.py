@@ -11,7 +11,6 @@ from .shapes import Limits, UnreadableFile
 
 # What a file is, from its first bytes, and whether its name says the same.
 
-
 KINDS = ("csv", "tsv", "json", "jsonl", "xlsx")
 
 _ZIP = b"PK\x03\x04"
@@ -135,7 +134,6 @@ def _suffix(name: str) -> str:
 # The whole file is decoded once, in pieces, before anything reads it, so that a
 # wrong encoding is one message with a byte offset and a line, not a wrong letter
 # somewhere in the middle of an import.
-
 
 ACCEPTED = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1250", "cp1251", "cp1252")
 _PIECE = 1024 * 1024

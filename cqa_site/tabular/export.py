@@ -69,7 +69,6 @@ def from_sheet_text(text: str) -> str:
 # looks like, so no cell can become a formula. Writing the few needed parts
 # directly takes a seventh of the time that a general library needs.
 
-
 Cell = str | int | float | None
 
 _HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
@@ -171,7 +170,6 @@ def _parts(sheet: str) -> dict[str, str]:
 # Every writer takes a binary file object, the column names and an iterable of
 # tuples in that order. None is an empty cell (null in JSONL and Parquet).
 # Infinite and undefined numbers raise ValueError: a missing value is None.
-
 
 # Excel's own bound, in UTF-16 units; openpyxl would cut longer text silently.
 _LONGEST_CELL = 32_767

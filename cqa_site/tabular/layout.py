@@ -105,7 +105,6 @@ def mapping_errors(
 # Survey programs and people put a title above the names of the columns, a line that names the
 # separator, or the full questions below the short names. None of these are data.
 
-
 Record = tuple[int, list[Any]]
 # Records that are looked at before the first one is given.
 BEGINNING = 100

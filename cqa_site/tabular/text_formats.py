@@ -175,7 +175,6 @@ def _plain_words(error: csv.Error, hint: str) -> str:
 # The first pass validates the whole file and collects the columns, because the
 # keys of later records may differ; the second one streams the rows.
 
-
 _SPACE = " \t\r\n"
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
 Record = dict[str, Value]

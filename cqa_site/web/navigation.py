@@ -16,7 +16,6 @@ from django.utils.translation import gettext, gettext_lazy as _
 # Every app says which of its pages belong there. Which entry a page belongs to follows from the
 # addresses: the longest one that the page's address begins with.
 
-
 # Stands for a study while addresses are cut into what comes before and after it.
 ANY_STUDY = UUID(int=0)
 
@@ -297,7 +296,6 @@ def _page_address(page: str, ids: list[Any]) -> str:
 
 # Things of a study by their names, for the search box: every app says what it has.
 
-
 # Maximum results of each kind.
 SHOWN = 5
 
@@ -355,7 +353,6 @@ def _holding(fields: tuple[str, ...], words: list[str]) -> Q:
 
 
 # A tour of a study: the pages of the menu that say what they are for, one after the other.
-
 
 # Of an address: that its page is a stop.
 TOUR = "tour"

@@ -105,7 +105,6 @@ def health(request: HttpRequest) -> JsonResponse:
 # question is asked; if that gets no answer either, the sockets of all requests are shut, and they
 # end as they do where the server is gone.
 
-
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
 # A request that takes longer may be waiting for the database.
@@ -223,7 +222,6 @@ class WorkerWatch:
 #
 # Every view is covered by one middleware and one handler, the API by its own error document. Only
 # errors of the connection and of the server's room count; a wrong statement stays a 500.
-
 
 RETRY_SECONDS = 5
 CAREFUL_SECONDS = 15.0

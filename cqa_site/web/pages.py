@@ -68,7 +68,6 @@ class NoValues(SafeExceptionReporterFilter):
 
 # What every answer of the site has in common: its headers, and a connection that goes on.
 
-
 PERMISSIONS_POLICY = "camera=(), microphone=(), geolocation=(), payment=()"
 
 MOST_READ, PIECE = 1024 * 1024, 64 * 1024
@@ -154,7 +153,6 @@ def offer(form: BaseForm, **offered: Any) -> None:
 # The glossary: words with the sentence that `docs/glossary.md` has for each.
 #
 # A word is known by its name there, or by one of several in a row (*run, call, attempt*).
-
 
 ROW = re.compile(r"^\| (?!term \|)(.+?) \| (.+) \|$", re.M)
 # What makes Markdown of plain text.

@@ -26,7 +26,6 @@ from django.utils import timezone
 #
 # Django takes longer to write a query of many joins than the database takes to answer it.
 
-
 # What stands for a value while the SQL is made; nothing else in a query is like it.
 _SAMPLES: dict[str, Callable[[int], Any]] = {
     "UUIDField": lambda _place: uuid.uuid4(),
@@ -107,7 +106,6 @@ class PreparedQuery:
 
 # What must always hold in the database; every app says how to check its part.
 
-
 Check = Callable[[], Iterator[str]]
 _CHECKS: list[Check] = []
 
@@ -139,7 +137,6 @@ def _database_faults() -> Iterator[str]:
 #
 # An app registers its chores when it is loaded. Each may run at any time and any number of
 # times; workers do all of them, and so does ``manage.py housekeeping``.
-
 
 log = logging.getLogger(__name__)
 Chore = Callable[[], int]
@@ -184,7 +181,6 @@ def clear_sessions() -> int:
 
 
 # Writing many rows, each with values of its own, without building each statement anew.
-
 
 AT_ONCE = 500
 

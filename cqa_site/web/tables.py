@@ -119,7 +119,6 @@ def _row(cells: Sequence[str]) -> str:
 
 # One small table, and the three forms in which people take it away.
 
-
 Cell = str | int | float | None
 UNDEFINED = "n/a"
 DECIMALS = 3

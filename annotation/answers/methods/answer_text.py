@@ -68,7 +68,6 @@ def trimmed(text: str, start: int, end: int) -> Place:
 # arguments the writer made up). Departure: the paper's own reader understands fewer forms; see
 # ``faithfulness.paper_numbers``.
 
-
 # No list of arguments is as long; "[1-2000]" is a slip or a span of years.
 LONGEST_RANGE = 100
 
@@ -197,7 +196,6 @@ def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
 #
 # Source: relevance paper, appendix B: summary, main aspects, best option in one word, numbered
 # list of the arguments used.
-
 
 SUMMARY, BODY, CHOICE, ARGUMENTS = "summary", "body", "choice", "arguments"
 KINDS = (SUMMARY, BODY, CHOICE, ARGUMENTS)

@@ -30,7 +30,6 @@ from .segments import copied_places, repeated_places
 # Source: relevance paper, appendix B: the best option in one word. Edited answers also decline in
 # one word ("Subjective", "Both"), so that is a choice too.
 
-
 # Beginnings of words by which answers decline to choose.
 DECLINING = (
     "subjectiv", "depend", "prefer", "personal", "individual", "context", "situation", "var",
@@ -124,7 +123,6 @@ def _singular(word: str) -> str:
 # tagged as generated, nothing copied. The paper gives no tolerances; those below are ours. Few
 # of the 336 released machine answers keep to the lengths (medians 47, 140 and 197 words), most of
 # those that GPT-4o wrote for the second paper do (80, 208 and 297).
-
 
 SUMMARY_WORDS, BODY_WORDS, ALL_WORDS = 100, 200, 300
 # "About" is a quarter either way.

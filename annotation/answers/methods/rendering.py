@@ -11,7 +11,6 @@ from .answer_text import AnswerSection, Citation, find_citations, find_sections
 #
 # The pieces joined give the text back, character for character.
 
-
 _NUMBER = re.compile(r"([0-9]+)")
 
 
@@ -87,7 +86,6 @@ def _in_brackets(citation: Citation, numbers: Collection[int]) -> list[Piece]:
 # The texts of all blocks and the gaps behind them, joined, give the answer back, character for
 # character: places in an answer are counted in what is stored. Signs that a page shows in another
 # way (``**``, ``##``, ``-``) are pieces of their own.
-
 
 HEADING, BULLET, NUMBER, TEXT = "heading", "bullet", "number", "text"
 ITEMS = (BULLET, NUMBER)

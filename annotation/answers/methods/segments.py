@@ -24,7 +24,6 @@ from .answer_text import (
 # Two ways to cut: ``paper_segments`` as the paper's own evaluation does, artefacts included, and
 # ``sound_segments``, which knows bullets, sentences and what a citation stands behind.
 
-
 # A shorter piece says nothing by itself: "According to [3]", "respectively".
 LEAST_WORDS = 3
 
@@ -253,7 +252,6 @@ def _cleaned(text: str) -> str:
 #
 # Source: relevance paper, section 4.1: arguments are merged and put in one's own words, nothing
 # is copied as a full sentence. The paper gives no threshold; those below are ours.
-
 
 # "Ruby is slower than PHP" can hardly be put otherwise; five words or fewer are no copy.
 LEAST_COPIED_WORDS = 6

@@ -21,7 +21,6 @@ from .consensus import derive_labels, request_final_labels
 
 # Experts' decisions on single arguments; earlier ones are superseded, never overwritten.
 
-
 # Rounds whose disputes are counted.
 NEWEST = 6
 

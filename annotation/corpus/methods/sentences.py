@@ -93,7 +93,6 @@ def is_comparing(word: str) -> bool:
 # for first, so "Model B2" is not shown as "Model B". The text itself never
 # changes: the parts joined give the sentence back, character for character.
 
-
 POSSESSIVE = r"(?:['’]s)?"
 HISSING = ("s", "x", "z", "ch", "sh", "o")
 

@@ -81,7 +81,6 @@ CROWDKIT_TYPES: dict[str, type] = {"task": str, "worker": str, "label": int}
 # within one set of files, because its salt is thrown away; times are rounded to
 # the minute; free text is left out unless somebody asked for it.
 
-
 Record = dict[str, str]
 Content = ExportFile.Content
 

@@ -157,7 +157,6 @@ def first_citation(answer: Answer) -> CitationSubject:
 #
 # One request a citation: a segment and one of the numbers it cites.
 
-
 FOLDER = Path(__file__).parents[1] / "prompts"
 
 KIND = "coherence"

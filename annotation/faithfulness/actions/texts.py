@@ -25,7 +25,6 @@ from cqa_site.people.models import Study
 # Figures carry a key of everything they were made from, so nothing has to be told when a text, its
 # arguments or a label changes: the key that they should have is simply another one.
 
-
 # Increased with every change that may give another figure for the same text, arguments and labels.
 RECIPE = 1
 Stored = dict[tuple[bool, int, str], tuple[str, str]]
@@ -194,7 +193,6 @@ def _stored(text: Text, mode: str, stored: Stored) -> tuple[str, str]:
 
 
 # Comparing texts that people made with the machine answers they came from.
-
 
 COLUMNS = [
     "before", "key", "edit_distance", "words_before", "words_after", "checks_before",

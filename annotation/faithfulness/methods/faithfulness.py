@@ -33,7 +33,6 @@ from .segments import (
 # Source: relevance paper, section 5.1 (argument relevance); relevant are the labels 2 and 3, the
 # figures are per answer. The two modes are described in `faithfulness`.
 
-
 RELEVANT = 2
 # Why an answer has no scores.
 NO_ARGUMENTS, NO_LABELS = "no_arguments", "no_labels"
@@ -200,7 +199,6 @@ def cited_in_paper_segments(text: str) -> set[int]:
 #
 # Jaccard, similarity, precision, recall and F1 lie between 0 and 1, higher is closer (similarity
 # can fall below 0). Levenshtein counts inserted, removed and replaced words, lower is closer.
-
 
 __all__ = [
     "MODES", "AnswerFigures", "PooledMeans", "measure", "pool", "texts_to_embed", "with_labels",

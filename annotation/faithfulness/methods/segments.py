@@ -25,7 +25,6 @@ from annotation.answers.methods.segments import paper_segments, sound_segments
 # Recipe of the relevance paper, section 5.1, as its released evaluation computes it: each segment
 # takes the closest argument by each figure. The two modes are described in `faithfulness`.
 
-
 PAPER, SOUND = MODES = ("paper", "sound")
 # Why a segment is not measured: no citation, a tag for a made-up argument, no such argument.
 UNCITED, GENERATED, NONEXISTENT = "uncited", "generated", "nonexistent"

@@ -28,7 +28,6 @@ from .faithfulness import COHERENCE
 
 # Each text that people made beside the machine answer it came from, with the figures of both.
 
-
 # Figures of a text that stand in columns of their own.
 COLUMNS = [name for name in MEASURES if name != COHERENCE]
 WORDS, CHECKS = "words", "checks"

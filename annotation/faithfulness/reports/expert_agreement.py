@@ -31,7 +31,6 @@ from cqa_site.web.tables import TableData
 # the beginning (256 tokens of all-MiniLM-L6-v2); or, in the sound mode, the mean of the vectors of
 # its statements, so that its end counts as much as its beginning.
 
-
 # Stands for the machine's text where an expert's key would stand.
 MACHINE = 0
 MODES = ("paper", "sound")

@@ -280,7 +280,6 @@ def _counts(verdicts: Sequence[VerdictTally]) -> CitationVerdictCounts:
 
 # Which state of figures and verdicts a dashboard shows; what was computed is kept by it.
 
-
 VERSION = 4
 COHERENCE_KIND = "coherence"
 KEPT_SECONDS = 24 * 3600

@@ -30,7 +30,6 @@ from cqa_site.web.tables import TableData
 # Stored figures follow the study's choice. Only precision, recall and F1 depend on labels, and
 # the numbers that a text cites are stored, so those three are computed when somebody asks.
 
-
 SCORES = ("precision", "recall", "f1")
 
 

@@ -69,7 +69,6 @@ from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
 
 # Faithfulness of a study's answers: figures by system and condition, made in the background.
 
-
 RUNS = 10
 
 

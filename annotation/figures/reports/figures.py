@@ -248,7 +248,6 @@ def number(value: Any) -> float | None:
 # What is undefined is None beside a reason, never NaN. Rows of the table are described in
 # `annotation.figures.reports.snapshots`.
 
-
 SCOPES = ("all", "ordinary")
 ALPHA_LEVELS: tuple[Level, ...] = ("ordinal", "nominal", "interval")
 AC_LEVELS: tuple[Level, ...] = ("nominal", "ordinal")

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # What figures of a round come to, as a snapshot keeps them; loads nothing.
 
-
 # No field can be called "from".
 SecondsBin = TypedDict("SecondsBin", {"from": float, "to": float | None, "votes": int})
 
@@ -229,7 +228,6 @@ class RoundFigures:
 # The table is UTF-8 CSV with the columns of ``COLUMNS``, sorted by content, one row for every
 # assignment that was submitted, ran out or is void (not merely served). Its sha256 is that of
 # the plain bytes, so anybody who has the file can check a citation.
-
 
 COLUMNS = (
     "item_id", "object1", "object2", "text", "source_url", "control_label", "rater_id",

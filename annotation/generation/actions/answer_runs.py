@@ -49,7 +49,6 @@ from .prompts import (
 # its own reply, its own new try after a cut, its own cost reserved before it leaves, and its own
 # evidence. Choices are the run's replicates, counted on where the system answered before.
 
-
 KIND = "answers"
 # Lengths are counted in steps of this many words: answers that are all the same share one.
 STEP = 25

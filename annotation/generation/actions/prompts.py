@@ -32,7 +32,6 @@ from cqa_site.runs.planning import seeded_places
 
 # The four scenarios: their prompts, and what a request for one answer says.
 
-
 FOLDER = Path(__file__).parents[1] / "prompts"
 
 SCENARIOS = {f"answer_{number}": Answer.Scenario(number) for number in range(1, 5)}
@@ -98,7 +97,6 @@ def _details(question: Question, target: Mapping[str, Any]) -> str:
 # Drawing the arguments that a model writes an answer from: filters, order, and what was left out.
 #
 # The same seed, arguments and labels give the same lists, whichever other questions are asked.
-
 
 # Final labels that may be used, by the name of the choice.
 RELEVANCE: dict[str, frozenset[int] | None] = {

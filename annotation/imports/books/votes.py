@@ -214,7 +214,6 @@ def _place(label_round_id: Any, rater_id: Any, is_excluded: bool) -> Place:
 
 # Votes: known by their own id where the source has one, else by item and rater.
 
-
 State = Assignment.State
 VoteKey = tuple[ItemKey, RaterKey]
 

@@ -81,7 +81,6 @@ def _bare_object(name: str) -> str:
 # every column whose header begins with "argument" or "sentence" holds one sentence. A JSON record
 # may hold a list of sentences there instead.
 
-
 _KNOWN_AS = {
     "object1": ("object1", "obj1", "objecta", "firstobject", "a"),
     "object2": ("object2", "obj2", "objectb", "secondobject", "b"),

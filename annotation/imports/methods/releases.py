@@ -13,7 +13,6 @@ from cqa_site.tabular import BadCell, Problem, TableRow, Value, open_table
 
 # Records of JSON files, and their cells, checked one by one before anything is made of them.
 
-
 Record = TypeVar("Record")
 
 
@@ -63,7 +62,6 @@ def read_records(
 # The records say neither which system wrote them nor under which prompt; the
 # name of the file does (`propose_origin`). Several answers to one question
 # stand next to each other, so a choice is a record's place among equals.
-
 
 HUMAN = "human"
 _WITH_SCENARIO = re.compile(r"(.+?)[ _-]*scenario[ _-]*([1-4])", re.IGNORECASE)
@@ -140,7 +138,6 @@ def is_human(system: str) -> bool:
 # The released comparisons: silver ones, where answers of a machine cite numbered arguments, and
 # gold ones, with the texts that people made of them.
 
-
 _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
 
 
@@ -216,7 +213,6 @@ def _numbered(text: str) -> NumberedArgument:
 #
 # The release repeats some sentences and labels a few of them differently; a
 # unit is (object1, object2, text), and the importer decides.
-
 
 Unit = tuple[str, str, str]
 

@@ -28,7 +28,6 @@ from cqa_site.tabular import (
 # `GOLDEN:<field>` the known label of a control item, `ASSIGNMENT:*` who and when.
 # The field name (`R-4` in the released pool) differs from pool to pool.
 
-
 APPROVED = "APPROVED"
 
 _PAIR = re.compile(r"\*\*(?P<object1>.+?)\*\* vs \*\*(?P<object2>.+?)\*\*")
@@ -200,7 +199,6 @@ def _utc(text: str, column: str) -> datetime:
 # it may be entirely unrated. The control sheet has several columns under the
 # same header, one per expert, over sentences without numbers. Sheets are titled
 # with people's names, which this module reads past and never returns.
-
 
 _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
 # UTF-8 bytes of U+0080…U+00FF that were once shown as Latin-1; the second byte

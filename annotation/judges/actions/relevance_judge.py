@@ -54,7 +54,6 @@ from cqa_site.runs.planning import MOST, seeded_places
 # Two forms, by the kind of the prompt version: one sentence a request, or several sentences of
 # one comparison as a JSON batch, as in the paper.
 
-
 FOLDER = Path(__file__).parents[1] / "prompts"
 
 KIND = "relevance"

@@ -23,7 +23,6 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 #
 # Scaling, components and regression are all linear, so the fitted whole is one matrix.
 
-
 # The score of a level without a label in the training part.
 _NEVER = -30.0
 
@@ -168,7 +167,6 @@ def _strongest_directions(scaled: FloatArray, at_most: int) -> FloatArray:
 # ordinal alpha of lexical + mentions is .27 at n = 50, .43 at 100, .46 at 200, .54 at 400, .56 at
 # 800. The untrained rule has .475 on all units: below about 300 labels
 # it is the better start.
-
 
 Progress = Callable[[int, int], None]
 

@@ -20,7 +20,6 @@ from cqa_site.stats.arrays import FloatArray
 # their names nor the order in which the comparison lists them reach a model: it cannot learn
 # that one pair is often relevant.
 
-
 Spans = tuple[tuple[int, int], ...]
 
 # Two short everyday words, fixed before any model was fitted: embedders know them well.
@@ -83,7 +82,6 @@ def replace_objects(
 # Words, positions and punctuation of a comparative sentence, as numbers.
 #
 # The objects are masked first, so no feature depends on their names.
-
 
 _CAP = 15
 _LONGEST = 400
@@ -260,7 +258,6 @@ FEATURE_NAMES: tuple[str, ...] = tuple(_describe("", "", ""))
 # A row is one sentence with the two objects of its comparison, masked.
 # Two kinds of features: `lexical_features` counts words and looks at positions and needs
 # nothing but numpy; the mention vectors of `describe_sentences` come from a sentence embedder.
-
 
 Progress = Callable[[int, int], None]
 

@@ -86,7 +86,6 @@ def log_loss(probabilities: FloatArray, codes: IntArray) -> float:
 # about. It remains for scales whose levels differ in topic; measure it on the first labels
 # before anything rests on it. The rule fits the 0-3 relevance scale only.
 
-
 Progress = Callable[[int, int], None]
 
 # Differences of cosine similarity are small; fixed, since without labels nothing can be tuned.

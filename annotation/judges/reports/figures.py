@@ -40,7 +40,6 @@ from .results import (
 #
 # What is undefined is None beside a reason, never NaN.
 
-
 # A judge that gave no label for more than one in twenty is not ranked among the others.
 ENOUGH = 0.95
 SHOWN_TEXT = 400

@@ -211,7 +211,6 @@ class TrainedFigures:
 #
 # Nothing heavy is loaded here: a page that has seen the state asks for it every few seconds.
 
-
 RECIPE_VERSION = 4
 
 
@@ -292,7 +291,6 @@ def least_sure_first(label_round: LabelRound) -> list[int]:
 
 
 # What is to be known about one version of the trained judge, as plain values.
-
 
 FORMAT = 1
 

@@ -213,7 +213,6 @@ TABLES: dict[str, FigureTable] = {
 
 # How far two runs over the same round agree, and where they differ most.
 
-
 SHOWN = 20
 
 

@@ -46,7 +46,6 @@ from .serving import DONE, FREE, how_far, lock_slots, next_work, take_slots
 #
 # `serving` and `answering` beside it do the work; here stands what the engine of rounds asks.
 
-
 CHUNK = 500
 RESERVED = Q(state=Assignment.State.SERVED)
 HELD = RESERVED | Q(slot__isnull=False)

@@ -30,7 +30,6 @@ from cqa_site.rounds.queue import place_for
 # Locks are taken in one order everywhere: the place, then assignments,
 # then slots, each by key. Who cannot keep to it skips what is locked.
 
-
 LOW_WATER = 2
 # So many items are held ahead, so that work goes on without a connection, unless that would be
 # more than one in SHARE_AHEAD of the votes that the round still needs.

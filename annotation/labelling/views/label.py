@@ -161,7 +161,6 @@ def own_row(place: Place, public_id: str) -> Assignment:
 # ``label_answer``; the Accept header decides between a redirect and JSON with
 # the next items. Opening the page reserves items: a GET that writes, on purpose.
 
-
 RATERS = (Role.ANNOTATOR, Role.EXPERT)
 EARLIER = 5
 PAGE_SIZE = 25

@@ -138,7 +138,6 @@ def render_label(
 # The items are the first in the order of the round, control items among them and as little marked
 # as for annotators. Nothing is reserved: the rows that the page shows were never made.
 
-
 PREFETCH = 5
 
 

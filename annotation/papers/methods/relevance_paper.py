@@ -35,7 +35,6 @@ from cqa_site.stats.ratings import Ratings
 # ``control_label`` (missing on ordinary items), ``place`` (of the item in its block, from 1). A
 # table of *votes* has those rows of it that count.
 
-
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 SCALE = (0, 1, 2, 3)
 PATTERNS = ("3-0", "2-1", "1-1-1")

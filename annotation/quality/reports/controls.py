@@ -164,7 +164,6 @@ def _whole(label: Any) -> int | None:
 
 # Leaving annotators out by their control accuracy: who that is, and what would remain.
 
-
 RECIPE = gettext_lazy(
     "Left out: annotators whose share of correct answers on control items is below the "
     "threshold. Annotators without answers on control items are kept. A threshold chosen for "

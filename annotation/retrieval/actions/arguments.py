@@ -27,7 +27,6 @@ from cqa_site.tabular.cells import text_key
 #
 # Sentences that compare come first, then the others, each in the order of the database.
 
-
 MOST_HITS = 200
 # Looked through where the words alone do not say whether a sentence names the objects.
 MOST_CHECKED = 500

@@ -15,7 +15,6 @@ from .corpus import LONGEST_SENTENCE, web_address
 # parameters. Services that want the objects inside the path, as the one of CAM 2.0 does, are
 # reached by an address with placeholders.
 
-
 PLACEHOLDERS = ("objectA", "objectB", "aspects", "most")
 _BRACED = re.compile(r"\{([^{}]*)\}")
 MOST_ASPECTS = 5
@@ -89,7 +88,6 @@ def _part(text: str) -> str:
 # are the documents it was found in (addresses of web pages); older releases send pairs of score
 # and text, or texts alone. CAM 2.0 sends ``firstObjectArguments`` and ``secondObjectArguments``,
 # each a list of ``value`` and ``source``. A sentence stands with the object it speaks for.
-
 
 LONGEST_ID = 200
 LONGEST_SAID = 200

@@ -22,7 +22,6 @@ from cqa_site.tabular.shapes import MEGABYTE
 # A row is one sentence with the address it came from, if the file names one. White space is
 # reduced to single spaces, so that the same sentence out of two files is the same.
 
-
 LONGEST_SENTENCE = 2_000
 LIMITS = Limits(text_bytes=64 * MEGABYTE, rows=1_000_000)
 _HEAD_BYTES = 4_096
@@ -181,7 +180,6 @@ def web_address(text: str) -> str:
 #
 # Sentences that compare (`is_comparative`) come before all others; among themselves they stand
 # in the order of the database (bm25, or cover density).
-
 
 _WORD = re.compile(r"[^\W_]+")
 # Signs that are part of a name but of no word: a sentence about C names neither C++ nor C#.

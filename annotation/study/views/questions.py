@@ -31,7 +31,6 @@ from cqa_site.people.models import Study
 
 # Comparisons and arguments of a study, and everything said about one of them.
 
-
 PER_PAGE = 50
 MOST_VOTES = 500
 

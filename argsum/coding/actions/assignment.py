@@ -372,7 +372,6 @@ ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, tar
 # come in between. Further requests and the end of the job are one transaction, and so is a result:
 # a worker that dies leaves nothing to be paid twice, and nothing half applied.
 
-
 Next = Callable[[Run], Sequence[Subject]]
 Apply = Callable[[Analysis, Run, JobContext], None]
 STEPS: dict[str, tuple[Next, Apply]] = {

@@ -164,7 +164,6 @@ def with_texts(study: Study, keys: Sequence[int]) -> dict[int, SummarySet]:
 #
 # The kind of the prompt decides which of the two a run asks for; one request a set and replicate.
 
-
 KIND = "counting"
 REPLIES, TEMPERATURE = 10, 1.0
 METRICS = {

@@ -26,7 +26,6 @@ from cqa_site.tabular.cells import text_key
 
 # One judgement as a file states it, and what it goes into.
 
-
 BOOK = "counts"
 # Where sets come from that a file of counts brings; a set is known by its cell and system.
 SOURCE = "human counts"
@@ -64,7 +63,6 @@ class CountEntry(ImportEntry):
 
 
 # Count sheets of a file as the database keeps them, and those that are there.
-
 
 REPLACED = (
     "covered", "covered_is_unsure", "covered_is_typed", "unique", "unique_is_unsure",

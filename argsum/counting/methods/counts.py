@@ -22,7 +22,6 @@ from cqa_site.judging.reply_parsing import parse_prose
 # in the place of the one that the marks give. A person who is unsure gives no count: files write
 # that as -1, and it enters no statistic.
 
-
 FULL, PART, NONE = "full", "part", "none"
 POINTS = {FULL: 1.0, PART: 0.5, NONE: 0.0}
 
@@ -209,7 +208,6 @@ def _letter(number: int) -> str:
 #
 # Source: argument summarization paper, section 3.4 and appendix B: a reply explains, then counts.
 
-
 # Increased with every change that may read a reply differently.
 READER_VERSION = 2
 NO_COUNT, NO_HALF_STEP = "no_count", "no_half_step"
@@ -276,7 +274,6 @@ def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> 
 # Coverage and redundancy from counts that a language model replied several times.
 #
 # Source: argument summarization paper, section 3.4 (LLM-based) and section 4.2.2 (weighted score).
-
 
 WEIGHT = 2 / 3
 

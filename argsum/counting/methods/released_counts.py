@@ -165,7 +165,6 @@ def _count(row: TableRow, column: str, most: int) -> float | None:
 # of. Coverage and redundancy are read from their own columns: one released file lost the halves of
 # its counts.
 
-
 COLUMNS = ("topic", "stance", "reference", "prediction", "coverage", "redundancy", "file_name")
 
 
@@ -224,7 +223,6 @@ def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
 # of a file may differ in their words from those of the dataset, as long as it is clear which
 # stands for which: first by equal texts, then by texts that differ in case, punctuation and white
 # space alone, then, one to one, by the words that they share.
-
 
 # Shared words (twice their number over that of both texts) that two wordings need at least, and
 # by how much every other reference has to share less.

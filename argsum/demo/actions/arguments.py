@@ -23,7 +23,6 @@ from cqa_site.tabular.cells import text_key
 #
 # The first finds nearly every key point; the second finds half of them and says one of them twice.
 
-
 SYSTEMS = (
     ("Invented system A (demo)", "mcargsum", 0.55),
     ("Invented system B (demo)", "smatchtopr", 0.4),
@@ -236,7 +235,6 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
 #
 # All of it is invented and written straight into the tables: no system has run, and nobody
 # counted.
-
 
 SEED = 13
 DEBATES = Path(__file__).with_name("debates.json")

@@ -38,7 +38,6 @@ THEMES_BY_HAND = {
 # The comments are invented. The analysis is what the site's own scorers made of them once, kept as
 # a file: finding it again would take longer than all the rest of the demo.
 
-
 SEED = 8
 COLUMN = "visitors"
 FOUND = Path(__file__).with_name("pool_found.json")

@@ -118,7 +118,6 @@ def _completed(
 #
 # A set is known by its cell, system and setting, whatever the file is called.
 
-
 NO_RESULT = "the file has no key points for this setting"
 Placed = tuple[list[int], list[int]]
 

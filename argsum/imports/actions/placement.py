@@ -94,7 +94,6 @@ class StoredEntry(ImportEntry):
 
 # Which stored arguments the cluster ids of a file belong to; refused where that is not clear.
 
-
 CellKey = tuple[str, int]
 # From this index on the clusters are nearly the key points: then it does not matter which of its
 # arguments an id stands for, and words cannot show it.

@@ -21,7 +21,6 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # deviations of what arguments in chance orders come to: on the released files the right order is
 # at least 23 of them above chance, and at least 8 above every other.
 
-
 KEY_POINTS, ROWS, TEXTS = "key_points", "rows", "texts"
 ORDERS = (KEY_POINTS, ROWS, TEXTS)
 # Standard deviations: from here on an agreement is none of chance, and one order beats another.
@@ -188,7 +187,6 @@ def _best(tables: Sequence[_Table], orders: Sequence[Sequence[int]]) -> float:
 # so the ids are compared with what they come to when texts change places within their key point.
 # On the released clusterings that is 6 to 41 standard deviations above chance for the right texts,
 # and at most 3 for others.
-
 
 # Standard deviations from which on words show that the texts are the right ones.
 SHOWN = 4.0

@@ -111,7 +111,6 @@ def is_number(value: Any) -> TypeGuard[float]:
 # that its ids follow, topic → stance → texts, under ``arguments``. Settings are tuples of numbers
 # as text, beside ``parameter_names``.
 
-
 SOFT_PARTS = ("sP", "sR", "sF1")
 # Of a clustering file: the clusters as they are, and after iterative clustering.
 CLUSTERINGS = ("clustering", "iterative_clustering")

@@ -37,7 +37,6 @@ from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, cells_of
 # is killed loses nothing that was computed but the set at hand, and two workers that meet write no
 # set twice.
 
-
 # Stored digits of a score: more would be noise from the model.
 DIGITS = 6
 
@@ -148,7 +147,6 @@ def refuse_stopped(run: SystemRun) -> None:
 
 # Arguments for key points that came from a file without any: matched in the background.
 
-
 JOB = "assign_key_points"
 # Where sets come from that a file of a system's key points brings.
 SOURCE = "key points of systems"
@@ -248,7 +246,6 @@ def _store(row: SummarySet, keys: Sequence[int], assignment: KeyPointAssignment)
 
 
 # What language models wrote for a run of a system, across all runs that asked.
-
 
 WAITING = SummarySet.State.WAITING
 

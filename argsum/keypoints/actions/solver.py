@@ -220,7 +220,6 @@ def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
 #
 # What comes out holds no row of the database; storing is up to `system_jobs`.
 
-
 NO_ARGUMENTS = "The cell has no arguments."
 FEW_CLUSTERS = "Fewer than two clusters."
 FEW_CLUSTERED = "At most half of the arguments are in a cluster."

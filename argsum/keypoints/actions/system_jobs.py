@@ -41,7 +41,6 @@ from .system_runs import WRITES_CELLS, SystemRunRefused, cells_of, system_of
 
 # Finishing the sets whose clusters somebody else put into words.
 
-
 WAITING = SummarySet.State.WAITING
 
 

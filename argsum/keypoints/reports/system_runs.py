@@ -327,7 +327,6 @@ def _best(lines: Sequence[SetLine], noise: Noise, least_share: float) -> SetLine
 
 # How the clusters of a run change with the one parameter that its grid varies.
 
-
 FEWEST = 3
 
 

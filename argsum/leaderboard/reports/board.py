@@ -226,7 +226,6 @@ def _number(text: Any, usual: float) -> float:
 
 # The leaderboard of systems on a dataset, made of the rows as they are now.
 
-
 NO_CLUSTERS = (None, None, None)
 
 

@@ -109,7 +109,6 @@ class SnapshotFigures:
 # ``sheet`` (one person's judgement of a set; people stand under pseudonyms) and ``judge`` (what a
 # run of a language model says of a set; ``rater`` is the run). Empty cells are unknown values.
 
-
 VALUES = ("coverage", "redundancy", "excluding", "including", "share", "seconds")
 UNSURE = ("covered_is_unsure", "unique_is_unsure")
 SAID_OF = ("row", "cell", "topic", "set", "system", "setting", "rater", "round", "replicate")

@@ -254,7 +254,6 @@ def repeats_table(agreement: DimensionAgreement) -> TableData:
 #
 # The CSV files hold everything; LaTeX and Markdown hold what a reader of a paper needs.
 
-
 # Seconds say more about a machine than about a system; the CSV has them.
 PRINTED = tuple(name for name in FIGURES if name != "seconds")
 FEWER_MARK = "†"

@@ -228,7 +228,6 @@ urlpatterns = [
 
 # Snapshots of key points: asked for, listed, read, taken away, and read by anybody.
 
-
 PER_PAGE = 25
 NO_INDEX = "noindex, nofollow"
 

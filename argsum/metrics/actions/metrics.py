@@ -37,7 +37,6 @@ from .bert_scores import BertScores
 
 # Which metrics were asked for, and the similarities that they are made of.
 
-
 CHOICES = (*FUNCTIONS, COVERAGE_SCORE)
 # Where neither the scorer nor the form has one; the paper's for BarH.
 THRESHOLD = 0.856

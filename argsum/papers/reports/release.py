@@ -245,7 +245,6 @@ def _prepared(cell: RawCell, quality: dict[tuple[str, int, str], float | None]) 
 
 # What the figures of the argument summarization paper are called, here and in its files.
 
-
 DATA, DEBATE, PEOPLE = "data", "Debate data", "people"
 SOFT, ROUGE, LLM = "soft score", "ROUGE 1", "language-model counts"
 COVERAGE = "coverage score"

@@ -238,7 +238,6 @@ def _best_setting(settings: Iterable[Mapping[str, float]]) -> tuple[float, float
 
 # Every published figure of argument summarization that needs no foreign model, with ours.
 
-
 NO_FILE = "its file is not in this folder"
 _OF_CSV = {"llm_coverage": "cov", "llm_redundancy": "red"}
 

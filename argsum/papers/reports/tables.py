@@ -10,7 +10,6 @@ from . import release
 #
 # ``digits`` None has those of each printed number; tables of a study have three everywhere.
 
-
 ORACLE = "The best setting for each topic and stance, chosen by the score shown: an oracle."
 WITHIN = "Pearson; within: mean ± population sd over topics and stances."
 _ACROSS = ("Across", "Within")

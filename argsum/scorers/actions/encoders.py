@@ -112,7 +112,6 @@ def reader_of(name: str) -> VectorReader | None:
 
 # Downloads: a job of the whole site, because every study uses the same folder.
 
-
 JOB = "fetch_encoder"
 
 

@@ -36,7 +36,6 @@ from cqa_site.judging.embedding import (
 # and renamed when it is whole: a worker that dies leaves nothing half there, and two workers that
 # compute the same file replace it by its equal. What nobody read for a month goes first.
 
-
 DAY = 86_400
 KEPT_DAYS = 30
 # A half-written file is older than this only if its writer died.

@@ -227,7 +227,6 @@ def _require(scorer: Scorer, task: str) -> None:
 
 # Score two texts on the spot: in a worker, so that no web process loads a model.
 
-
 JOB = "try_scorer"
 
 

@@ -150,7 +150,6 @@ def trainable(model: Any, frozen: int) -> list[Any]:
 # argument–argument pairs from sharing a key point. Matching and other pairs weigh the same however
 # many there are.
 
-
 BATCH = 32
 MIDDLE = 0.5
 
@@ -281,7 +280,6 @@ def _later(say: Say, before: int, total: int) -> Say:
 
 
 # A sequence-to-sequence model that writes key points.
-
 
 # What the loss passes over: padding of a target.
 IGNORED = -100

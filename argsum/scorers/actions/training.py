@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 # Training a scorer: asked for from a page, done in the background, kept with its card.
 
-
 JOB = "train_scorer"
 TRAINED = {
     Scorer.Task.MATCH: Scorer.Kind.BI_ENCODER,
@@ -217,7 +216,6 @@ def fail(scorer: Scorer, error: str) -> None:
 #
 # A match scorer is the packaged model and a difference to it of low rank, which takes a thirtieth
 # of the room of its weights. A quality scorer is a line through vectors of the packaged model.
-
 
 STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
 # Sentences that say nothing, in that folder, and how many statements they are learned against.

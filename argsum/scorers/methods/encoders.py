@@ -106,7 +106,6 @@ def side_by_side(parts: Sequence[Scores]) -> Scores:
 
 # Filler: statements that say nothing about a topic, told by their vectors and their lengths.
 
-
 FILLER = "filler.json"
 # Weight of the logarithm of the number of words beside a vector of length 1.
 PER_LENGTH = 0.5

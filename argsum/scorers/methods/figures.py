@@ -23,7 +23,6 @@ from .training import MATCH, NO_MATCH, Labels
 # Source: argument summarization paper, section 4.2.1; Warrens and van der Hoef (2022) for the
 # adjusted Rand index. Higher is better.
 
-
 Noise = Literal["exclude", "include"]
 
 # The paper prints 70 %; its released clusterings give its figures with 75 %.

@@ -105,7 +105,6 @@ class ScorerRecipe(TrainingRecipe):
 # A writer is a sequence-to-sequence model. What it reads is built as in the argument summarization
 # paper, section 3.3: the task, the stance, the topic, then the arguments of a cluster, best first.
 
-
 # As in the authors' code; the paper does not say its size.
 WRITER_MODEL = "google/flan-t5-base"
 # The task as T5 and its descendants learned to read it.
@@ -178,7 +177,6 @@ class WritingRecipe(TrainingRecipe):
 #
 # Texts of one batch share a topic, so that only what is said tells them apart, and each text is
 # encoded once for all pairs it is in.
-
 
 UNDECIDED, NO_MATCH, MATCH = -1, 0, 1
 BOTH = 0
@@ -356,7 +354,6 @@ def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
 
 
 # A quality score as a line through sentence vectors, fitted by ridge regression.
-
 
 # Penalties tried; the dev split chooses.
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

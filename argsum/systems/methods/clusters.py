@@ -12,7 +12,6 @@ from .inputs import ROWS_AT_ONCE, Scores
 #
 # Source: argument summarization paper, section 3.3 and appendix D.3.
 
-
 UNCLUSTERED = -1
 MIN_SIZE = 3
 # The published grid: .05 to .95 in steps of .025.
@@ -139,7 +138,6 @@ def members(ids: Sequence[int]) -> dict[int, list[int]]:
 # say something else. A few rounds of moving mend that. Not part of the paper: found here to help,
 # see docs/papers/argsum.md.
 
-
 ROUNDS = 5
 
 
@@ -209,7 +207,6 @@ def _mean_scores(scores: Scores, ids: IntArray, names: Sequence[int]) -> Scores:
 # where their own score is low because they say it in other words. Not part of the paper: found
 # here to help clustering, see docs/papers/argsum.md.
 
-
 # A row of length below this is the same score everywhere, but for what rounding left.
 FLAT = 1e-6
 
@@ -260,7 +257,6 @@ def profile_scores(match: FloatArray | Scores, *, weight: float = 1.0) -> Scores
 
 # Key points taken from the arguments themselves, where no model writes them.
 
-
 _ROWS_AT_ONCE = 512
 
 
@@ -310,7 +306,6 @@ def by_quality(members: Sequence[int], quality: Sequence[float | None] | Floats)
 # Which key point every argument belongs to in the end.
 #
 # Source: argument summarization paper, section 3.1 and appendix D.2 (threshold 0).
-
 
 UNASSIGNED = -1
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 #
 # A grid maps each parameter to its values; every combination is one setting, spelled in one way.
 
-
 Value = float | int | bool
 Grid = dict[str, list[Value]]
 MOST_VALUES = 200
@@ -189,7 +188,6 @@ def _checked(value: float, parameter: Parameter) -> Value:
 #
 # A match score says how well two texts express the same point, a quality score how good an
 # argument is; higher is better. Source: argument summarization paper, sections 3.1 and 3.3.
-
 
 Scores = NDArray[np.float32]
 

@@ -38,7 +38,6 @@ from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT, questions_of
 # A run of this kind writes for one run of a system. Which clusters a request is about stands in
 # the request's own row, so a reply is read without looking at anything that could have changed.
 
-
 KIND = "writing"
 ARGUMENTS, WORDS = 500, 15
 SAID = ["texts", "dropped", "reason", "fence", "at"]

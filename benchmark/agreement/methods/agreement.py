@@ -123,7 +123,6 @@ def about_rater(rater: SheetRater) -> AgreementRater:
 # every place that the tests allow: a judge stands above another for certain only where their
 # difference on the questions they share is shown, among all pairs of judges (Holm).
 
-
 PER = 1_000
 MICRO = 1_000_000
 
@@ -260,7 +259,6 @@ def _per_thousand(sheets: pd.DataFrame, column: str, unit: int) -> float | None:
 #
 # Source: CompQA paper, section 4 (agreement of its judges with people); recipes of each part stand
 # in its module.
-
 
 # 2: consolidated sheets are no person, and the rule of agreement is a paired difference.
 # 3: intervals leave out questions, and "no" of a verdict is tested as "yes" is.

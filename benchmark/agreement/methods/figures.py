@@ -12,7 +12,6 @@ from cqa_site.stats.estimate import ONLY_IF_KNOWN, Bounded, RankPosition
 #
 # Figures stand under the keys of judges or raters, then under those of columns.
 
-
 Result = Literal["yes", "not_shown", "no"]
 # How much less a judge may agree with people than they with each other, in alpha; how far its
 # mean may lie from theirs, as a share of the maximum; how many replies may be lost.
@@ -379,7 +378,6 @@ def is_closest(rows: Sequence[JudgeRow]) -> bool:
 
 
 # Verdicts of snapshots from before version 3, whose "no" was not tested.
-
 
 TESTED = 3
 # "No" was whatever did not pass, and consistency had no interval.

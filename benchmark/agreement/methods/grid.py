@@ -17,7 +17,6 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # A family is known by a word of the model's or system's name. Names are made up by whoever
 # imports or configures a model, so a laboratory can say of any name which family it is.
 
-
 # Words of names → family, the first that fits; "o1" and "o3" are whole words only.
 WORDS: tuple[tuple[str, str], ...] = (
     (r"gpt|chatgpt|davinci|openai|\bo[134]\b", "gpt"),
@@ -76,7 +75,6 @@ def family_of(*names: str, known: Mapping[str, str] | None = None) -> str | None
 # The table is that of `scoring.reports.sheets.sheet_table`: one row a sheet. People's first
 # sheet of an answer counts, later ones are blind repeats; replicates of a model are averaged.
 # Missing points stay missing (NaN) everywhere.
-
 
 PEOPLE = "people"
 HUMAN_KINDS = ("person", "expert", "reference")

@@ -25,7 +25,6 @@ from .figures import AgreementFigure
 #
 # Answers to one question resemble each other, so questions are the units that were drawn.
 
-
 UNDEFINED = "leaving out one of the questions leaves the statistic undefined"
 DIGITS = 6
 # More questions than this are left out in groups of equal size.

@@ -38,7 +38,6 @@ from .jackknife import Jackknife, across_sums, alpha_figure, figure, figure_of
 #
 # Intervals leave out one question at a time (see `Jackknife`).
 
-
 CONSTANT = "one of the two gave one value only, so nothing can vary with it"
 # Kendall's tau compares every two kinds of pairs in every resample.
 MOST_KENDALL_KINDS = 1_200
@@ -189,7 +188,6 @@ class _PairKinds:
 # The first rater is the judge wherever a judge meets people, so a positive bias is a lenient
 # judge.
 # Intervals leave out one question at a time (see `Jackknife`), those of systems resample both.
-
 
 # Of the shuffled baseline: fewer repeats for more cells.
 SHUFFLE_CELLS = 3_000_000

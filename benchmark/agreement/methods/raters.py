@@ -33,7 +33,6 @@ from .pairs import correlations
 #
 # Source: Shrout and Fleiss (1979), ICC(1); Spearman (1910) and Brown (1910) for the mean of k.
 
-
 TOO_FEW = "fewer than 3 answers have several sheets"
 ALL_ALIKE = "all answers got the same points, so there is nothing to be told apart"
 
@@ -233,7 +232,6 @@ def _without_disagreement(sums: _Sums, replicates: float) -> AgreementFigure:
 # answer's points are taken minus what somebody else gave the same answer, and own answers are
 # compared with all others: a judge that is lenient throughout comes out at 0.
 
-
 NO_FAMILY = "the judge's name belongs to no known family"
 # Questions of its interval; a mean of few answers is one of two that it is made of.
 LEAST_SURPLUS = 10
@@ -305,7 +303,6 @@ def _means(values: FloatArray, chosen: np.ndarray, weights: FloatArray) -> Float
 #
 # That people also like longer answers excuses nothing by itself; it says how much of a judge's
 # slope they share, so both stand side by side, also on the answers that both scored.
-
 
 PER_CHARACTERS = 100
 

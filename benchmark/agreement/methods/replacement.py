@@ -58,7 +58,6 @@ from .raters import spearman_brown
 # steadier than anybody, so a judge would look closer to it than people are to each other. For the
 # same reason consolidated sheets are no person among people: they are held against judges only.
 
-
 NO_SECOND = "no answer was scored by two people and by the judge"
 
 
@@ -226,7 +225,6 @@ def points_of(
 # rules, those of all other columns among their rules and columns. Yes needs a yes from every rule,
 # which needs no correction for rules (Berger 1982); rules that look at people are corrected for
 # the judges that are shown, because the first of them is the closest.
-
 
 REPLACEMENT_RULES = ("alternative", "agreement", "bias", "unscored", "consistency")
 

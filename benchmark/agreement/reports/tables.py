@@ -23,7 +23,6 @@ from .snapshot import PEOPLE, TOTAL, AgreementSelection, pair_of
 
 # Agreement of scores as small tables: what pages show and files hold.
 
-
 Columns = list[Column]
 MEASURE_NAMES = {
     "alpha_interval": lazy("Interval alpha"),

@@ -29,7 +29,6 @@ from .entries import BOOK, SheetEntry, chosen_rubric
 # only nearly that of an answer is shown to a person, and neither taken for it nor made before the
 # person has said which.
 
-
 About = Mapping[str, Any]
 Pair = tuple[str | None, str | None, str | None]
 # Answers of one system to one question that a text is compared with, nearest in length first.

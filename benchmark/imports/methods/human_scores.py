@@ -19,7 +19,6 @@ from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 # is one annotator's and 0 where that one did not score the answer. One text has swallowed the rows
 # below it, because a quotation mark in it was never closed: it ends at its first tab.
 
-
 _ABOUT = ("object1", "object2", "comparison", "model", "scenario")
 _TEXTS = ("object1", "object2", "comparison", "model")
 
@@ -143,7 +142,6 @@ def _scenario(cell: str, system: str) -> int:
 # is compared. Texts with other letters are never taken for one; those that are nearly alike are
 # shown to a person.
 
-
 # Where the end of a text was lost or changed; so much of a beginning is no coincidence.
 OPENING_LENGTH = 300
 # Several answers of one system to one question reach .98 in the CompQA release, so no value
@@ -214,7 +212,6 @@ def _excerpt(text: str, same: int) -> str:
 #
 # The consolidated table has lost the places of the answers, so their letters are compared, among
 # the answers of the same system, scenario and pair only.
-
 
 LETTERS, OPENING = "letters", "opening"
 

@@ -25,7 +25,6 @@ from .columns import EMPTY, SUBMITTED, UNSCORED, ScoreRow, check_columns, read_f
 # about the judge, so it becomes an unscored sheet with the reason. Nothing is rounded, clipped or
 # filled.
 
-
 # Raters that are asked again rather than corrected; their unusable rows are kept.
 MACHINES = ("model", "classifier")
 _ABOUT = (
@@ -183,7 +182,6 @@ def _check_total(row: ScoreRow, total: float | None) -> None:
 # ``score_dict`` (criterion → points) and ``score`` (their plain sum, whatever it is worth). System
 # and scenario come from the name of the file, as for raw answers. Score dicts are classified,
 # never repaired: a file says how many of each kind it has.
-
 
 SCORES, SUM = "score_dict", "score"
 _FOLDER = re.compile(r"judged[ _-]+(.+)", re.IGNORECASE)

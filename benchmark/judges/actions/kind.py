@@ -175,7 +175,6 @@ def _shown(
 # Two forms, by the kind of the prompt version: the whole sheet in one reply, or one group of
 # criteria a reply.
 
-
 KIND = "scoring"
 
 

@@ -25,7 +25,6 @@ from .targets import rubric_of
 
 # Whether the scores of a run may be used: its canaries against its own plain scores.
 
-
 Plain = Mapping[tuple[int, int], float | None]
 
 
@@ -122,7 +121,6 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
 # Everything here runs inside the turn that ends the calls, under the gate of the run's endpoint
 # and the lock of its own row. So two workers that bring the last two parts of one sheet follow one
 # another, and the second one sees what the first wrote.
-
 
 SAID = ["points", "notes", "reason", "fence", "at", "call"]
 SHEET_SAID = [

@@ -35,7 +35,6 @@ from cqa_site.runs.planning import seeded_places
 # be memory. The same holds for the same text under another name, and by default for every answer
 # to the same question.
 
-
 OFFERED = 200
 
 

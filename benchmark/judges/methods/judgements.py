@@ -112,7 +112,6 @@ def judgement_schema(
 # What does not fit is named, not mended. A judge that was shown 15 criteria and answers 16 … 30
 # has probably counted on from something else, but whether its 16 is our 1 nobody knows.
 
-
 _NUMBER = re.compile(r"[Cc]?(0|[1-9][0-9]{0,3})")
 _MOST_SHOWN = 5
 
@@ -239,7 +238,6 @@ def _shown(keys: Sequence[str]) -> str:
 #
 # Source: CompQA paper, section 2.1 and figure 5 (numbers of criteria as keys, no total asked for).
 # Departure: the paper does not say what becomes of replies of another shape.
-
 
 # Increased with every change that may read a reply differently, here or in judgement_keys.
 READER_VERSION = 1

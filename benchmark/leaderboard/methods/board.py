@@ -51,7 +51,6 @@ from cqa_site.stats.calibrated_mean import calibrated_mean
 # answers to different tasks, so a mean over them describes none. A cell shows one condition; which
 # one, and which others there are, stands beside it.
 
-
 CONDITION, NAME, PLAIN = "condition_id", "condition", "is_plain"
 _CELL = ["system_id", "scenario"]
 
@@ -114,7 +113,6 @@ def choose_conditions(
 # Offered only where the answers that people scored were drawn at random with stored
 # probabilities and all of them have been scored: otherwise the judge's error on them says
 # nothing certain about the others. Source: see `cqa_site.stats.calibrated_mean`.
-
 
 NO_PEOPLE = "no person has scored an answer"
 NO_DRAW = "not all answers that people scored were drawn at random with a known probability"
@@ -247,7 +245,6 @@ def _of_system(
 #
 # Higher is better everywhere; points are those of the chosen column. The result is plain (text,
 # numbers, None, lists, dicts), so that it can be kept and computed again from the same table.
-
 
 # Further digits of compared scores mean nothing.
 SCORE_DECIMALS = 4

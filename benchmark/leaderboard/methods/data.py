@@ -294,7 +294,6 @@ def question_means(
 # A question counts by what it adds to a figure, whatever the figure is the mean of: several
 # scenarios, or answers that are spread unevenly over questions.
 
-
 TOO_FEW_QUESTIONS = "fewer than {} questions have a score, too few for an interval"
 NO_SPREAD = "the scores do not vary, so there is no spread"
 

@@ -25,7 +25,6 @@ from benchmark.rubrics.methods.rubric import Rubric
 # Source: CompQA paper, section 4, tables 3 to 5 and figures 6 and 7. The recipes were worked out
 # from the released scores, as the paper gives none.
 
-
 ANSWER = ("system", "scenario", "question", "choice")
 ABOUT = (*ANSWER, "rater")
 CELL = ("rater", "system", "scenario")
@@ -192,7 +191,6 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
 # the paper's sds are no basis for any, and they are no means to rank by.
 #
 # Source: CompQA paper, tables 3 and 5.
-
 
 # Column of the table: the points of a judge that gave some outside the scale, as JSON.
 GIVEN = "off_scale_points"

@@ -218,7 +218,6 @@ def _cost(rows: pd.DataFrame, columns: tuple[str, str]) -> Cost:
 # Source: Dubois, Galambosi, Liang and Hashimoto (2024), Length-Controlled AlpacaEval, whose
 # regression is done here on points, with system and question as fixed effects.
 
-
 PER = 100
 NO_LENGTHS = "answers to the same question do not differ in length"
 LEAST_QUESTIONS = 3

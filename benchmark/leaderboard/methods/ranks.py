@@ -32,7 +32,6 @@ from cqa_site.stats.verdicts import RULES
 #
 # Source: Miller (2024), Adding Error Bars to Evals, section 2.2, on clustered questions.
 
-
 NO_SCORES = "no answer has a score"
 
 
@@ -139,7 +138,6 @@ def _interval(n_questions: int, interval: BoundsOrReason, options: BoardOptions)
 #
 # Means over different questions cannot be compared, so a rank needs common ground. Systems that
 # would leave too little of it are not ranked, and the board says why.
-
 
 LOW_COVERAGE = "too few of its answers have a score"
 TOO_THIN = "each of its scenarios has too few scored questions"

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # Which part of a snapshot's sheets a board is about, and what it ranks by.
 
-
 ASPECTS = ("with", "without")
 LONGEST_KEY = 200
 # Which figures of the sheets are meant.
@@ -108,7 +107,6 @@ def known_condition(wanted: str, recipe: dict[str, Any]) -> str:
 # The figures of a board: its recipe, and from the table of sheets every figure.
 #
 # Whatever a recipe says is enough to compute the figures of a table again, without a database.
-
 
 # Offered as filters; a study rarely has more files of answers.
 MOST_DATASETS = 500
@@ -256,7 +254,6 @@ def all_figures(table: pd.DataFrame, rubric: Rubric, recipe: dict[str, Any]) -> 
 # UTF-8 CSV, a row a sheet in the order of the sheets' keys, columns as `sheet_table` gives them
 # and those added here. Its sha256 is that of the plain bytes, so anybody who has the file can
 # check a citation. People stand in it under pseudonyms.
-
 
 WHOLE = (
     "answer", "question", "scenario", "choice", "characters", "rater", "round", "run", "replicate",

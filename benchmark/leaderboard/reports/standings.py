@@ -240,7 +240,6 @@ def column_name(recipe: dict[str, Any], key: str) -> str:
 
 # What is thin about a board: said before it is frozen or published, and to who reads it then.
 
-
 SHOWN_NAMES = 5
 
 

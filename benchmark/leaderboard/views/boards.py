@@ -339,7 +339,6 @@ urlpatterns += [
 
 # A frozen board that anybody may read: the board alone, no study, no person, no rows.
 
-
 NO_INDEX = "noindex, nofollow"
 
 

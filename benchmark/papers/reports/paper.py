@@ -50,7 +50,6 @@ from .release import (
 # answer of its system and scenario it is) and ``has_aspect``; the rater `PEOPLE` is everybody who
 # scores by hand, all others are judges.
 
-
 Values = dict[Key, MeasuredFigure]
 N_SHUFFLES = 50
 PLACE = ["system", "scenario", "position"]
@@ -199,7 +198,6 @@ def _pairs(scores: pd.DataFrame) -> list[tuple[Any, MeasuredFigure]]:
 #
 # Released values are by the paper's recipe, with values outside the scale and answers that occur
 # twice among the human rows; ours leave out or average those, as an import does.
-
 
 OURS = "without {} sheets: incomplete, outside the scale or repeated"
 

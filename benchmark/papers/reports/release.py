@@ -50,7 +50,6 @@ from .layouts import (
 # import of the same files gives: judgements outside the scale are unscored, people's sheets of an
 # answer averaged (those outside the scale are kept and marked).
 
-
 JUDGED, PEOPLE_FOLDER = "judged_*", "human"
 # The relevance paper's release has the argument lists of the same 50 pairs.
 ARGUMENTS = Path("relevance", "silver_50x3.json")
@@ -204,7 +203,6 @@ def _about(answer: RawAnswer, system: str, scenario: int) -> dict[str, Any]:
 
 
 # How much the released files of CompQA hold, and how well it could be read and linked.
-
 
 COUNTS, PAIRS = "counts", "table 1"
 Values = dict[Key, MeasuredFigure]

@@ -184,7 +184,6 @@ def _refuse_repeats(verdicts: Verdicts) -> None:
 # A pair contradicts if the one who is preferred has fewer points. Pairs that either of the two
 # leaves even neither agree nor contradict; they are counted apart.
 
-
 # Figures that differ by less are even.
 _DECIMALS = 7
 ONE_SYSTEM = "fewer than 2 systems have both a strength and scores"

@@ -29,7 +29,6 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # Source: Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
 # comparison experiments, equation 2.3.
 
-
 # Its exponential is 0, while it is itself a number to compute with.
 LOG_NOTHING = -800.0
 # Steps shorter than this change no digit that is shown; the last one squares the error.
@@ -190,7 +189,6 @@ class _Model:
 # logistic and related categorical and survival regressions, section 4, for the half win and half
 # loss; Tukey (1958), Bias and confidence in not-quite large samples, for what is left out.
 
-
 # Wins and losses of each system against the average opponent.
 HALF = 0.5
 # Beyond these, questions are left out several at a time, as many as there are too many.
@@ -273,7 +271,6 @@ def centred_pseudo_values(figures: FloatArray) -> FloatArray:
 #
 # Source: Davidson (1970), On extending the Bradley-Terry model to accommodate ties in paired
 # comparison experiments. Journal of the American Statistical Association 65, 317-328.
-
 
 NO_VERDICTS = "there are no verdicts"
 NOT_COMPARED = "it was never compared with the ranked systems, directly or through others"

@@ -36,7 +36,6 @@ from cqa_site.stats.arrays import FloatArray
 # model, for the criterion; the information is that of Davidson's model with its tie parameter
 # held fixed (`davidson.information`).
 
-
 LINKS, UNCERTAIN = "links systems", "uncertain"
 FEWER = "no more pairs of answers by two systems to the same question are left"
 # Before anything is known all systems are equal and a third of comparisons tie.

@@ -24,7 +24,6 @@ OUTCOME_OF = {LEFT: FIRST, RIGHT: SECOND, TIE: TIE, BOTH_BAD: BOTH_BAD}
 # Of two systems the question is taken on which they met least often, then the one asked about
 # least; of its answers those shown least. Chance decides the rest.
 
-
 Key = int | str
 
 

@@ -29,7 +29,6 @@ from cqa_site.stats.verdicts import RULES, holm
 
 # Which systems preferences can tell apart: differences of log strengths, Holm's correction.
 
-
 # Strengths that differ by less are equal; the digits after that are the search's.
 DECIMALS = 7
 
@@ -140,7 +139,6 @@ def _gap(arcsine: float, log_nu: float) -> float | None:
 # A leaderboard by preferences that says how sure it is: strengths, rank ranges, tie groups.
 #
 # Intervals and tests follow from what leaving out each question changes (`penalized`).
-
 
 RULE = RULES["preference"]
 TOO_FEW_QUESTIONS = (

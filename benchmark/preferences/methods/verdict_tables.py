@@ -28,7 +28,6 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # A verdict says that the first answer is better, that the second is, that both are alike, or that
 # both are bad. Which of the two is called first means nothing; on which side it stood is kept.
 
-
 COLUMNS = ("question", "pair", "first", "second", "outcome", "rater", "side")
 _MIRRORED = {FIRST: SECOND, SECOND: FIRST, LEFT: RIGHT, RIGHT: LEFT}
 # Of each of `OUTCOMES`.
@@ -203,7 +202,6 @@ def _mirrored(word: str) -> str:
 # Source: Ford (1957), Solution of a ranking problem from binary comparisons: without ties, finite
 # strengths exist if and only if the graph of wins is strongly connected. `has_finite_ties` adds
 # what ties need; it follows from the log-likelihood being concave, see there.
-
 
 BoolArray = NDArray[np.bool_]
 

@@ -18,7 +18,6 @@ from typing import Any
 # Source: CompQA paper, section 2.1 and figure 3: 15 criteria worth 1 or 2 points, three groups,
 # 19 points in all. No text of the paper is here.
 
-
 # Names of what `score_hints` counts; a criterion may point to one.
 HINTS = ("sentences", "repeats", "citations", "words")
 # As in the paper; the form has one key for each level.
@@ -241,7 +240,6 @@ def _too_long(longest: int) -> str:
 #
 # Two sheets were scored by the same rubric exactly if the hashes are equal: every text and every
 # example counts, because raters and judges saw it.
-
 
 _RUBRIC = {"name": str, "groups": list, "criteria": list}
 _GROUP = {"key": str, "name": str, "maximum": int}

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # Sheets as one table: a row a sheet, what every statistic begins with.
 
-
 FETCH = 5_000
 # As `benchmark.leaderboard.methods.paper` names it.
 GIVEN = "off_scale_points"
@@ -281,7 +280,6 @@ def _sum(points: list[float | None]) -> float | None:
 # ``answer_cost_micro`` and ``answer_seconds`` (the writing of its answer; several choices of one
 # call share it). NaN where no call of ours made it, or an earlier reply was used again.
 
-
 SHEET = ["run", "answer", "replicate"]
 
 
@@ -349,7 +347,6 @@ def _frame(rows: QuerySet, columns: list[str]) -> pd.DataFrame:
 
 
 # What people gave answers, to propose their known points in examples.
-
 
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT, Rater.Kind.REFERENCE)
 

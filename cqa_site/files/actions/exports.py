@@ -31,7 +31,6 @@ from .files import FOLDER as IMPORTS, NotInThisState, discard_import
 
 # Tables as files in every format, and finished files on their way to a browser.
 
-
 Row = tuple[Any, ...]
 Format = ExportFile.Format
 CONTENT_TYPES: dict[str, str] = {
@@ -103,7 +102,6 @@ def sent_manifest(file: ExportFile) -> FileResponse:
 # forgotten: pseudonyms agree inside the set and nowhere else. A file is written under a name
 # nobody can guess and moved into place when complete; the rows of a set change together, in the
 # transaction that ends the job. What the files hold is an `ExportKind`'s.
-
 
 FOLDER = "exports"
 LAYOUT = 1
@@ -296,7 +294,6 @@ def _remove_partial_files(files: list[ExportFile]) -> None:
 #
 # An expired export keeps its row, with hash and counts, so that a citation can still be looked
 # up; the same data can be exported anew. Files of imports that were applied are kept.
-
 
 Names = Callable[[], Iterable[str]]
 # Longer than anybody writes on one file.

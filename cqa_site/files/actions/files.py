@@ -176,7 +176,6 @@ def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
 
 # What people said about texts that are nearly those of the study.
 
-
 SAME, OTHER = "same", "other"
 
 

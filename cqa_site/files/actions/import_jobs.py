@@ -212,7 +212,6 @@ def _save(import_file: ImportFile, **changes) -> None:
 # stops no other. One job works through them in the order of the upload, and a worker that takes
 # the job over goes on with those that are left.
 
-
 BATCH_JOB = "import_batch"
 WAITING = (State.UPLOADED, State.CHECKED, State.REFUSED)
 WORKING = (State.CHECKING, State.APPLYING)
@@ -368,7 +367,6 @@ def _one(work: JobContext, file: ImportFile, step: partial[None]) -> None:
 
 
 # Files of an archive, taken in group by group; the archive stays until it is discarded.
-
 
 ExtractedGroup = ImportBatch | ImportFile
 

@@ -25,7 +25,6 @@ from cqa_site.tabular import (
 
 # The words of an import: what a reader is given, what a file says, and what came of it.
 
-
 # Options that say how a table is opened.
 READING = ("sheet", "encoding", "header_row")
 # What rows that cannot be read are counted among.
@@ -239,7 +238,6 @@ class ImportOutcome:
 # A dry run takes the same path and leaves out the inserts, so it holds no write lock that people
 # at work would have to wait for.
 
-
 CHUNK = 2_000
 
 
@@ -321,7 +319,6 @@ class Reconciliation:
 
 
 # One file into one study: the path every page, command and test takes.
-
 
 # Of one file; more of them say nothing more.
 MOST_NOTES = 20

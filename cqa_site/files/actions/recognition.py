@@ -30,7 +30,6 @@ from .imports import chosen_reading
 
 # What a table shows before anybody has said how to read it: by its sheets and its encoding.
 
-
 MOST_SHEETS = 12
 Opened = Callable[..., Table]
 
@@ -102,7 +101,6 @@ def _fitness(look: Look, formats: Iterable[Format]) -> tuple[bool, bool]:
 # What a file is, found by its content: every format is asked, and none wins over another.
 #
 # Only a format that says so of itself gives way where any other one fits.
-
 
 # Workbooks are archives, too.
 _OF_A_WORKBOOK = {"[Content_Types].xml", "mimetype"}

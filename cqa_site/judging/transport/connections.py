@@ -23,7 +23,6 @@ from .addresses import Address, AllowedNetwork, is_listed, is_permitted
 # h11 writes and reads the protocol and knows when a connection may be used again; here are the
 # bytes and the waiting.
 
-
 # Seconds until a kept connection is given up, and its successor's address checked anew.
 LONGEST_LIFE = 60.0
 # Shorter than what servers keep an idle connection for (many: 5 s, some: 2 s): a request

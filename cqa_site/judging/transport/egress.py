@@ -32,7 +32,6 @@ from .connections import Connection, ConnectionOrigin, Connections, EgressFailed
 # have typed an internal name to see what answers. Besides this, production should have a
 # firewall or proxy for outgoing traffic; this is the second lock.
 
-
 __all__ = [
     "AllowedNetwork", "EgressFailed", "FetchedReply", "GuardedTransport", "HTTPError",
     "InvalidURL", "NotAnAllowList", "fetch", "guarded_client", "parse_allowed",

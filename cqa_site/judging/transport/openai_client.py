@@ -121,7 +121,6 @@ class Scrubber:
 # is the one table), and what the SDK takes from environment variables (organisation, project,
 # further headers) stays behind: only the headers named below leave.
 
-
 LARGEST_FILE = 256 * 1024 * 1024
 FILE_DEADLINE = 600.0
 SHORT_DEADLINE = 30.0

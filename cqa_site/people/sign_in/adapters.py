@@ -130,7 +130,6 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
 
 # Who comes in by a provider: the account they have, the one they get, or the words why not.
 
-
 INVITATION_KEY = "invitation"
 
 

@@ -28,7 +28,6 @@ from .providers import OpenIDProvider, is_trusted_address
 # nonce, and takes the person from the user information whoever the token is about. All three are
 # closed here. (A fourth, that the query of our own address adds to the request, in the view.)
 
-
 # Signatures by a key that the provider alone has. No secret that both know, and never none.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 CLOCK_SECONDS = 60
@@ -207,7 +206,6 @@ class CheckedCallback(OAuth2CallbackView):
 # Whoever runs the site names the providers, so their addresses are trusted where those of
 # endpoints are not, and may be inside the own network. Answers are not: they end at a size and a
 # time, and nothing follows them to another place.
-
 
 CONNECT_SECONDS, READ_SECONDS, WHOLE_SECONDS = 3.0, 5.0, 10.0
 MOST_BYTES = 512 * 1024

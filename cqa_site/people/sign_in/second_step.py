@@ -242,7 +242,6 @@ class AskFirst(Middleware):
 # of uses and stumbles over answers of another shape and over secrets that no key reads; all of
 # that is closed here.
 
-
 # What parsing raises when it is not given what a browser sends.
 MISSHAPEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, struct.error)
 COUNT = "uses"

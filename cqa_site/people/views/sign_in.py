@@ -56,7 +56,6 @@ from .studies import closed_door
 # The account library's views do the work. They are opened to people with an account only, and to
 # those who showed a moment ago that it is them.
 
-
 View = Callable[..., HttpResponseBase]
 
 
@@ -172,7 +171,6 @@ def stay_alone(request: PersonRequest) -> None:
 # The link holds the secret only until its first answer: it moves into the
 # session, and the page that asks for a name and a password has a clean address.
 
-
 INVITATION_KEY = "invitation"
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
@@ -285,7 +283,6 @@ def _other_account_needed(request: HttpRequest) -> HttpResponse:
 
 
 # A new site: its first administrator comes by a link from the terminal that started it.
-
 
 FIRST_KEY = "first_key"
 

@@ -326,7 +326,6 @@ def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **val
 
 # A restored site: what was under way waits for a word, because the first may go on with it.
 
-
 ENDED = "The site was restored from a backup before this was done. Start it again."
 
 

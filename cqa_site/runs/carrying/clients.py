@@ -92,7 +92,6 @@ def client_or_refusal(endpoint: Endpoint) -> ChatClient:
 # batch's metadata, so a process that dies between submitting and storing the batch's id finds
 # it again by asking for the list, instead of paying twice.
 
-
 log = logging.getLogger(__name__)
 LARGEST = 2_000
 AT_ONCE = 200

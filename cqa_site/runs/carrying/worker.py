@@ -38,7 +38,6 @@ from ..progress import progress_of
 # The loop sends, a thread of its own does the database turns, and neither waits for the other
 # longer than a commit takes. Celery only starts it; see `cqa_site.runs.tasks`.
 
-
 log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
 LARGEST_WINDOW = 512
@@ -328,7 +327,6 @@ def carry_on() -> None:
 
 
 # The signed message that tells another program that a run ended.
-
 
 WAITS = (1, 5, 15)
 HEADER = "X-Counterpoint-Signature"

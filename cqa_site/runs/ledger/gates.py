@@ -187,7 +187,6 @@ def prices_of(run: Run) -> Prices:
 
 # API keys: encrypted with a key outside the database, bound to the address they belong to.
 
-
 __all__ = ["WITHDRAWN", "KeyUnreadable", "clear_key", "open_key", "seal", "set_key", "unseal"]
 WITHDRAWN = (
     "The endpoint is no longer offered to this study. Ask a site administrator to offer it again, "

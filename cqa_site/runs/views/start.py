@@ -108,7 +108,6 @@ def to_started(request: StudyRequest, run: Run) -> HttpResponse:
 #
 # The page of one run is a kind's own; see `RunKind.view_path`.
 
-
 PER_PAGE = 50
 
 

@@ -32,7 +32,6 @@ from .tables import (
 # comment of the zip, are the SHA-256 of all before them; the manifest has one for every part. So a
 # changed bit is found wherever it is, and the part that it is in has a name.
 
-
 FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
 SUM_LENGTH = 64
@@ -426,7 +425,6 @@ def _table_part(content: dict[str, Any]) -> TablePart:
 
 
 # How commands of backups tell how far they are: one line that changes, or nothing in a log.
-
 
 WIDTH = 78
 

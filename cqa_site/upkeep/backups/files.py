@@ -22,7 +22,6 @@ from .tables import BackupRefused, DamagedBackup
 
 # Files of a site that a backup holds, and how they come into an empty installation.
 
-
 # Stands in the data folder while files of a restore lie there without their rows.
 MARK = "restoring"
 ROOM_TO_SPARE = 16 * 2**20
@@ -217,7 +216,6 @@ def _text(value: bytes) -> str:
 
 
 # Where a command has its passphrase from: a file, the environment, or somebody who types it.
-
 
 VARIABLE = "BACKUP_PASSPHRASE"
 WAYS = (

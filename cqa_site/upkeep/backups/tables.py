@@ -23,7 +23,6 @@ from django.db.models import Field, Model
 
 # Why a backup cannot be made, read or restored: words for the person who asked.
 
-
 # What Django says of SQLite's rows, and PostgreSQL of what is copied into it, quotes values.
 MISSING = re.compile(r"invalid foreign key: (\S+) contains")
 COLUMN = re.compile(r"^COPY \S+, line \d+, column (\w+)")
@@ -84,7 +83,6 @@ def why(problem: Exception) -> str:
 # Rows are read and written without the models' own conversion, which would lose what a JSON text
 # looked like, and costs most of the time. A kind of field that is not known here stops a backup
 # before it begins; tests/upkeep asks about every field there is.
-
 
 Value = Any
 Convert = Callable[[Value], Value]
@@ -277,7 +275,6 @@ def _number(literal: str) -> float | int:
 _LOADER = json.JSONDecoder(parse_float=_number)
 
 # Databases beside the one that is configured: a copy to read, a target to fill.
-
 
 Config = dict[str, Any]
 SQLITE = "django.db.backends.sqlite3"

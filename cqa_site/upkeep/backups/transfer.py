@@ -173,7 +173,6 @@ def _one_moment(alias: str) -> Iterator[BaseDatabaseWrapper]:
 
 # An empty database that is filled completely, or stays as it was.
 
-
 # Rows that are made with the tables.
 MADE_WITH_TABLES = {"django_content_type", "auth_permission", "django_site"} | LEFT_OUT
 BUILDING = "restoring-"

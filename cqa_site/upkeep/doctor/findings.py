@@ -15,7 +15,6 @@ from pathlib import Path
 #
 # Nothing here needs Django: the first look is made where it cannot start.
 
-
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -164,7 +163,6 @@ def _count(results: list[Result]) -> str:
 # The first look, where Django cannot start: which package or setting keeps it from that.
 #
 # Only Python's own library is loaded before it is known what else is there.
-
 
 SETTING = re.compile(r"""env\.\w+\(\s*["'](\w+)["']""")
 EXTRA = "requirements-watching.txt"

@@ -29,7 +29,6 @@ from cqa_site.web.storage import chore, path_of
 
 # Archiving a study and taking it back; what still runs in one, and what it holds.
 
-
 LISTED = 50
 
 
@@ -113,7 +112,6 @@ def contents_of(study: Study) -> list[str]:
 # This is the one place that goes around PROTECT and around rows that are otherwise only added:
 # rows are deleted table by table, those that refer to others first, and the database checks every
 # reference. A worker that dies leaves a smaller study, and the next one goes on.
-
 
 DELETE_JOB = "delete_study"
 BATCH = 1_000

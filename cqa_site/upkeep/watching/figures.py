@@ -27,7 +27,6 @@ from cqa_site.web.outages import pulse
 # Labels are names of kinds and states, and public ids of studies and endpoints: never of people or
 # of what they work on.
 
-
 log = logging.getLogger(__name__)
 # How often each state of calls occurs in a run that ended then: it does not change any more.
 _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
@@ -212,7 +211,6 @@ def _age(moment: datetime | None) -> float | None:
 
 
 # One look at all figures: in time whatever the database does, and not too often.
-
 
 # Several who scrape, and a page that is reloaded, cost one look.
 KEPT_SECONDS = 5.0

@@ -146,7 +146,6 @@ def _reserve_room() -> None:
 
 # The request log: an id and a line for each request, and events of sign-in.
 
-
 HEADER = "X-Request-ID"
 # As proxies make them; anything else could forge parts of a line or be somebody's text.
 WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")

@@ -34,7 +34,6 @@ from .vega import (
 
 # Bars: counts by label, by size, by time, side by side, in order.
 
-
 # Of its place, what a bar takes.
 PART = 0.84
 TICKS = {"wide": 6, "middle": 5, "narrow": 4}

@@ -29,7 +29,6 @@ from .vega import (
 
 # A chart of some figures, and what may stand in one.
 
-
 # Rows of one chart: more than these take longer to find than in the table.
 MOST = 40
 

@@ -13,7 +13,6 @@ from django.core.cache import cache
 
 # Round values along an axis, and where they stand.
 
-
 # Steps of an axis of time, in seconds: minutes, hours, days, weeks, months, years.
 _TIMES = (60, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600)
 _DAYS = 86400 * 30, 86400 * 90, 86400 * 365, 86400 * 3650
@@ -96,7 +95,6 @@ def _step(span: float, most: int) -> float:
 # A picture in a page takes the typeface of whoever looks at it, so nobody knows its widths when it
 # is drawn. Widths here are those of DejaVu Sans, the widest face of the charts' font stack: what
 # fits by them fits in the others.
-
 
 # Widths in hundredths of the size, each for the characters after it.
 _CLASSES = {
@@ -186,7 +184,6 @@ def _fitting(text: str, width: float, size: float) -> str:
 # A specification holds data and shapes but no colours: those come from the theme when the
 # picture is made, so one specification serves light and dark pages. vl-convert is loaded at the
 # first chart only.
-
 
 Spec = dict[str, Any]
 Rows = Sequence[dict[str, Any]]
@@ -286,7 +283,6 @@ def _config(colours: dict[str, str], *, is_transparent: bool) -> Spec:
 #
 # Places count from the picture's upper left corner. They are all given, so that a typeface of
 # another width moves nothing.
-
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 SIZE = 12

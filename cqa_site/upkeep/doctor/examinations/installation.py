@@ -29,7 +29,6 @@ from ..findings import Finding, look, manage, python, unknown, well, wrong
 
 # Does the database answer, is it sound, and does it fit the code?
 
-
 # Before this release SQLite's WAL mode has a published race that corrupts files.
 SAFE_WAL = (3, 51, 3)
 REMOTE_FILES = {
@@ -221,7 +220,6 @@ def cache() -> Finding:
 
 # Are the settings those of a site that others may reach?
 
-
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
 # Told with their remedies by other examinations; the last one is everybody's own choice.
 LEFT_OUT = {"cqa.E001", "cqa.E008", "security.W021"}
@@ -351,7 +349,6 @@ def _weak_key() -> Finding | None:
 
 
 # Are the packages those that were tried together?
-
 
 PIN = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?==(\S+)", re.MULTILINE)
 SITE = "requirements-site.txt"

@@ -27,7 +27,6 @@ from ..findings import Finding, look, manage, well, wrong
 
 # Do hosts, origins and TLS fit each other, and does the address answer as people would ask it?
 
-
 REPLY_SECONDS = 5
 # Certificates are renewed a month before they run out; here something did not work.
 DAYS_LEFT = 14
@@ -183,7 +182,6 @@ def _days_left(parts: SplitResult, certificate: dict[str, object]) -> Finding:
 
 # Would mail leave? The server is spoken to, and nothing is sent.
 
-
 MAIL_SECONDS = 3
 TRY = "doctor --send-mail you@example.org"
 # Where sending says why it does not.
@@ -300,7 +298,6 @@ def _what_is_wrong(provider: OpenIDProvider) -> str:
 
 
 # Can somebody look after the site, and nobody sign in who was only invented?
-
 
 INVENTED = "@counterpoint.example"
 

@@ -150,7 +150,6 @@ def _rows_of_tomorrow(newest: datetime, now: datetime) -> Finding:
 
 # Is there somebody who does the work, and is any of it stuck?
 
-
 START = "make worker"
 # A worker looks around every few seconds; long jobs before it may take minutes.
 STUCK = timedelta(minutes=15)
