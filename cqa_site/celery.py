@@ -63,7 +63,10 @@ def _share_arenas() -> None:
 
 
 def _every(seconds: float, task: Any, apply: Callable[..., Any]) -> None:
-    """Run a task at intervals, never twice at a time, also while the broker is away."""
+    """Run a task at intervals, never twice at a time.
+
+    Celery's own timer stands still while the broker is away.
+    """
     from cqa_site.runs.jobs import STOP
 
     def turns() -> None:

@@ -28,7 +28,10 @@ PACKERS = ("Django", "whitenoise", "brotli")
 
 
 def prepare() -> bool:
-    """Prepare missing parts, files during tables; return whether any were missing."""
+    """Prepare missing parts and return whether any were missing.
+
+    Files are compressed while tables are created.
+    """
     with ThreadPoolExecutor(1) as beside:
         files = beside.submit(pack_files)
         did_tables = _ensure(is_migrated, make_tables)

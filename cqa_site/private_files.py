@@ -8,14 +8,20 @@ from pathlib import Path
 
 
 def make_private(path: Path) -> None:
-    """Create an empty private file if missing; if root does, it belongs to the folder's owner."""
+    """Create an empty private file if missing.
+
+    A file created by root belongs to the folder's owner.
+    """
     if not path.exists():
         path.touch(mode=0o600)
         _give_to_owner(path)
 
 
 def own_secret(path: Path, random_bytes: int = 64) -> str:
-    """Read a secret of this installation; of several processes only one creates it."""
+    """Read a secret of this installation.
+
+    If several processes find it missing, only one creates it.
+    """
     make_private(path)
     while not (secret := path.read_text().strip()):
         with path.open("r+") as file:

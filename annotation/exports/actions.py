@@ -81,7 +81,10 @@ def request_exports(
     options: ExportOptions,
     actor: User,
 ) -> list[ExportFile]:
-    """Request files, by default from the newest snapshot, updated; raises ExportNotPossible."""
+    """Request a set of files; without a snapshot, from the newest one after an update.
+
+    Raises ExportNotPossible.
+    """
     snapshot = snapshot or current_snapshot(label_round=label_round)
     check_labels(label_round, snapshot, contents)
     return request_files(

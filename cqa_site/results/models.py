@@ -76,7 +76,10 @@ class Snapshot(models.Model):
 
     @property
     def seal(self) -> str:
-        """Identifier of exactly these rows, recipe and figures, which a form sends back."""
+        """Identifier of exactly these rows, recipe and figures.
+
+        A form sends it back to name the snapshot shown.
+        """
         return f"{self.sha256}.{json_sha256(self.recipe)}"
 
     @property

@@ -136,7 +136,10 @@ def estimated(
 
 
 def clopper_pearson_interval(successes: int, n: int, confidence: float = 0.95) -> Interval:
-    """Return an exact interval of a proportion (Clopper and Pearson 1934), never below nominal."""
+    """Return an exact interval of a proportion (Clopper and Pearson 1934).
+
+    Its coverage is never below nominal.
+    """
     from scipy import special
 
     check_confidence(confidence)

@@ -287,7 +287,10 @@ def distances(level: Level, categories: FloatArray, margins: FloatArray | IntArr
 
 
 def mid_ranks(margins: FloatArray | IntArray) -> FloatArray:
-    """Return each category's mean rank (from 0); margins may have shape (..., n_categories)."""
+    """Return each category's mean rank (from 0).
+
+    Also works for rows of margins, shape (..., n_categories).
+    """
     ranks = margins.astype(np.float64)
     return np.asarray(np.cumsum(ranks, axis=-1) - ranks / 2)
 

@@ -40,7 +40,10 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 class LenientNumbers:
-    """A JSON decoder that reads NaN and infinities, which many programs write, as missing."""
+    """A JSON decoder that reads NaN and infinities as missing, because many programs write them.
+
+    It counts them.
+    """
 
     def __init__(self) -> None:
         self.count = 0

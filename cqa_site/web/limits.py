@@ -15,7 +15,10 @@ MAX_DEPTH = 32
 
 
 class StrictJSONParser(BaseParser):
-    """A parser of UTF-8 JSON to 1 MB and 32 levels; rejects NaN, NUL, surrogates, repeats."""
+    """A parser of UTF-8 JSON up to 1 MB and 32 levels.
+
+    It rejects NaN, NUL, lone surrogates and repeated keys.
+    """
 
     media_type = "application/json"
 

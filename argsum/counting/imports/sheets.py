@@ -189,7 +189,10 @@ class SetFinder:
             self._texts[place] = [summary.text for summary in summary_set.summaries.all()]
 
     def find(self, counted: CountedSet) -> tuple[SummarySet, dict[str, str]]:
-        """Return a row's set and its new or known rows ("new" or "same"); raises NotThisSet."""
+        """Return the set of a row, and the rows made for it (kind → "new" or "same").
+
+        Raises NotThisSet.
+        """
         key = self._key(counted)
         outcomes = {"cells": "same" if key in self._cells else "new"}
         cell = self._cells.get(key) or self._new_cell(key)

@@ -65,7 +65,10 @@ class RawCell:
         return [group_name(self.topic, self.stance, point) for point in points]
 
     def matched(self) -> list[int | None]:
-        """Return the number of matched key points per argument; None without key points."""
+        """Return the number of matched key points per argument.
+
+        None in a cell without key points.
+        """
         if not self.key_points:
             return [None] * len(self.arguments)
         counts = [0] * len(self.arguments)

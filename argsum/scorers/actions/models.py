@@ -91,7 +91,10 @@ def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
 
 
 def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
-    """Return the vectors under ``key``, shape (n, d), as in `kept`; ``make()`` sets d."""
+    """Return the vectors under ``key``, shape (n, d); ``make()`` computes them and sets d.
+
+    Otherwise like `kept`.
+    """
     path = folder() / f"{key}.npy"
     rows = _read(path, None)
     if rows is None or rows.ndim != 2 or len(rows) != n:
@@ -356,7 +359,10 @@ def _load(source: str) -> Any:
 
 
 class Regressor:
-    """Linear regression on sentence vectors, fitted by `argsum.scorers.methods.training`."""
+    """Linear regression on sentence vectors, fitted here.
+
+    See `argsum.scorers.methods.training`.
+    """
 
     def __init__(self, folder: Path, embedding: BiEncoder) -> None:
         self.folder, self.embedding = folder, embedding

@@ -247,7 +247,10 @@ class AnswerFinder:
 
 
 def _fitting(among: list[_StoredAnswer], about: About) -> list[_StoredAnswer]:
-    """Return answers with the row's text, exact matches before letters; all without a text."""
+    """Return the answers with the row's text, exact matches before matches by letters.
+
+    Without a text, return all.
+    """
     if "text" not in about:
         return among
     exact, letters = text_key(about["text"]), letters_key(about["text"])

@@ -102,7 +102,10 @@ def plain_totals(run: Run, rubric: Rubric, probes: Sequence[ProbeResult]) -> Pla
 
 
 def maximum_of(points: Mapping[str, float], rubric: Rubric) -> float:
-    """Return the highest sum of the criteria a probe requests; without points the rubric's."""
+    """Return the highest sum of the criteria a probe requests.
+
+    Without points it is the rubric's maximum.
+    """
     maxima = {criterion.key: criterion.maximum for criterion in rubric.criteria}
     return float(sum(maxima[key] for key in points)) or float(rubric.maximum)
 

@@ -344,7 +344,10 @@ def subjects_of(study: Study, target: Mapping[str, Any], seed: int, groups: int)
 def _canaries(
     study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int], groups: int
 ) -> list[ScoringCallKey]:
-    """Return attacks built on some judged answers; group by group only on the weightiest."""
+    """Return attacks built on some judged answers.
+
+    In group-by-group runs they cover only the weightiest group.
+    """
     count = canary_count(len(keys), target["canaries"])
     if not count:
         return []
@@ -363,7 +366,10 @@ def _weightiest(rubric: Rubric) -> int:
 
 
 def _swapped(study: Study, target: Mapping[str, Any], seed: int, keys: Sequence[int]) -> list[int]:
-    """Return the answers to repeat with swapped objects; a question's own wording prevents it."""
+    """Return the answers to repeat with swapped objects.
+
+    Questions with their own wording cannot be swapped.
+    """
     if not target["swap"]:
         return []
     own = Answer.objects.filter(study=study).exclude(question__wording="")

@@ -367,7 +367,10 @@ def _common(standing: Standing, scenarios: tuple[int, ...], n: int) -> _Mean:
 def _own(
     ranking: JudgeRanking, places: IntArray, table: CellTable, options: BoardOptions
 ) -> _Mean:
-    """Return the mean of the means of cells that are not thin, compared scenarios if possible."""
+    """Return the mean of the means of cells that are not thin.
+
+    Compared scenarios are used if possible.
+    """
     cells = {int(place): table.cells[int(place)] for place in places}
     full = [at for at, cell in cells.items() if cell.n_questions and not cell.is_thin]
     compared = [at for at in full if cells[at].scenario in ranking.scenarios]

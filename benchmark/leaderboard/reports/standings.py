@@ -95,7 +95,10 @@ def judge_name(judge: BoardJudge) -> str:
 
 
 def chosen_judge(board: ScoreBoard, wanted: str) -> str:
-    """Return the requested judge, else the one with the most scored answers; "" without judges."""
+    """Return the judge requested by key or place, else the one with the most scored answers.
+
+    Empty without judges.
+    """
     known = {judge.key: judge.answers for judge in board.judges}
     places = {str(at): key for at, key in enumerate(known)}
     wanted = places.get(wanted, wanted)

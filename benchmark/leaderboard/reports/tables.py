@@ -120,7 +120,10 @@ class PaperPair:
 
 
 def paper_pair(board: ScoreBoard, judge: str, system: int, other: int) -> PaperPair | None:
-    """Compare two systems by the paper's recipe, higher mean first; None without sheets."""
+    """Compare two systems with the paper's recipe, the higher mean first.
+
+    None unless both have sheets.
+    """
     lines = [row for row in paper_rows(board, judge) if row.place in (system, other)]
     if len(lines) != 2:
         return None

@@ -48,7 +48,10 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedPair:
-    """Two answers to one question, by side; raters never learn ``why``: `LINKS` or `UNCERTAIN`."""
+    """Two answers to one question, and the side of each.
+
+    ``why`` is `LINKS` or `UNCERTAIN`; raters never learn it.
+    """
 
     question: Key
     left: Key

@@ -129,7 +129,10 @@ class Rubric:
         return sum(criterion.maximum for criterion in self.criteria)
 
     def of_group(self, group: str | None) -> tuple[Criterion, ...]:
-        """Return the criteria of a group, or all for None; KeyError for an unknown group."""
+        """Return the criteria of a group, or all for None.
+
+        Raises KeyError for an unknown group.
+        """
         if group is not None and group not in {candidate.key for candidate in self.groups}:
             raise KeyError(group)
         return tuple(criterion for criterion in self.criteria if group in (None, criterion.group))

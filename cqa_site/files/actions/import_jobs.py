@@ -222,7 +222,10 @@ log = logging.getLogger(__name__)
 
 
 def same_names(files: Iterable[File]) -> list[str]:
-    """Return names that several files share: rows are identified by file and position."""
+    """Return names that several files share.
+
+    Rows are identified by file and position, so they would clash.
+    """
     counts = Counter(file.name for file in files)
     return sorted(name for name, number in counts.items() if name and number > 1)
 

@@ -92,7 +92,10 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Notify the person and the log of any change to sign-in methods."""
+        """Notify the person and the log that a sign-in method changed.
+
+        All such changes pass here.
+        """
         record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
         try:
             super().send_notification_mail(template_prefix, user, context, email)

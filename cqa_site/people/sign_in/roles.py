@@ -91,7 +91,10 @@ def _give(study: Study, user: User, role: str, provider: str) -> None:
 
 
 def _may_change(membership: Membership, mark: GroupRole | None, provider: str) -> bool:
-    """Whether groups may change it: not a person's decision or another provider's active grant."""
+    """Whether groups may change a membership.
+
+    A person's decision and another provider's active grant are kept.
+    """
     return mark is not None and (mark.provider == provider or not membership.is_active)
 
 

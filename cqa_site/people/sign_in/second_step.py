@@ -218,7 +218,10 @@ def is_recent(at: float) -> bool:
 
 
 def may_make_tokens(request: HttpRequest, user: User) -> bool:
-    """Whether the user may create tokens: these outlast sessions, so any second step counts."""
+    """Whether the user may create tokens.
+
+    These outlast sessions, so a second step is required if there is one.
+    """
     if not needs_second_step(user) and not has_second_step(user):
         return True
     return has_passed(request, user)

@@ -133,7 +133,10 @@ def planned_key(run: Run, call: Call, question: CallRequest, key: str) -> str:
 
 
 def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
-    """Return ready calls that are due; an absurdly late time (a clock jumped) is due."""
+    """Return ready calls that are due.
+
+    An absurdly late time means a clock jumped, and counts as due.
+    """
     far = gate.now + 2 * settings.CALL_LONGEST_WAIT
     rows = run.calls.filter(Q(run_after__lte=gate.now) | Q(run_after__gt=far), state="ready")
     if run.state == Run.State.CHECKING:

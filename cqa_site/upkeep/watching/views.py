@@ -43,7 +43,10 @@ class MetricsCollector:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Whether it has the token; without one set only this machine may, not in production."""
+    """Whether the request has the token.
+
+    Without a token set, allow this machine, but never in production.
+    """
     if token := settings.METRICS_TOKEN:
         header = request.headers.get("Authorization", "")
         return secrets.compare_digest(header.encode(), f"Bearer {token}".encode())
