@@ -106,6 +106,7 @@ ROUNDS = RoundPages(
     form=AuditRoundForm,
     is_ready=lambda study: study.analyses.filter(state=Analysis.State.DONE).exists(),
     needs=lazy("Find key points in comments first. An audit draws pairs from an analysis."),
+    needs_page=lambda study: ("analyses", _("Key point analysis")),
     initial=_begun,
     related=("analysis",),
     columns=(ListColumn(lazy("Analysis"), lambda row: row.analysis),),

@@ -247,6 +247,7 @@ ROUND_PAGES = RoundPages(
     form=CountingRoundForm,
     is_ready=lambda study: study.summary_sets.exists(),
     needs=lazy("Run a system or import people's counts first. A round defines what is judged."),
+    needs_page=lambda study: ("system_runs", _("System runs")),
     columns=(ListColumn(lazy("People per set"), lambda row: row.raters, css="number"),),
     people=(
         ListColumn(

@@ -1,6 +1,7 @@
 """Models of users, studies, memberships, invitations, API tokens and raters."""
 
 import hashlib
+import re
 import secrets
 import uuid
 from datetime import timedelta
@@ -314,4 +315,4 @@ class AuditEvent(models.Model):
     @property
     def action(self) -> str:
         """The verb in words: ``member_role_changed`` reads "Member role changed"."""
-        return self.verb.replace("_", " ").capitalize()
+        return re.sub("_open$", "_opened", self.verb).replace("_", " ").capitalize()

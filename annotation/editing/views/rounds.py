@@ -120,6 +120,9 @@ FACE = RoundPages(
     more=_more,
     is_ready=lambda study: study.answers.exists() and experts_of(study).exists(),
     needs=lazy("A round needs answers, and experts from the study to edit them."),
+    needs_page=lambda study: (
+        ("members", _("People")) if study.answers.exists() else ("imports", _("Imports"))
+    ),
     related=("created_by",),
     decisions=(),
 )

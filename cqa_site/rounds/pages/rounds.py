@@ -80,9 +80,11 @@ class RoundPages:
     # How the items were drawn: what, and its value.
     drawn: Callable[[Any], list[tuple[Any, Any]]] = lambda round_: []
     initial: Callable[[HttpRequest, Study], dict[str, Any]] = lambda request, study: {}
-    # Whether the study has what rounds are drawn from, and what to do where it has not.
+    # Whether the study has what rounds are drawn from, and what to do where it has not, on
+    # which page: its route and title.
     is_ready: Callable[[Study], bool] = lambda study: True
     needs: Any = ""
+    needs_page: Callable[[Study], tuple[str, str]] = lambda study: ("imports", _("Imports"))
     related: tuple[str, ...] = ()
     decisions: tuple[str, ...] = field(default=DECISIONS)
     # ``sheets(round, rater or None)``: where sheets are listed, if they are.
@@ -326,6 +328,7 @@ def _context(face: RoundPages, study: Study) -> dict[str, Any]:
         "face": face,
         # Asked by the templates, where they need it.
         "is_ready": partial(face.is_ready, study),
+        "needs_page": partial(face.needs_page, study),
     }
 
 

@@ -142,7 +142,7 @@ def go_on(*, run: Run, actor: User) -> None:
     if run.state == Run.State.DRAFT:
         _plan(run, actor)
         return
-    _move(run, {Run.State.CHECKED}, Run.State.RUNNING, actor, "run_went_on")
+    _move(run, {Run.State.CHECKED}, Run.State.RUNNING, actor, "run_continued")
     transaction.on_commit(jobs.ring)
 
 

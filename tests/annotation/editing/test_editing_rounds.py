@@ -91,6 +91,16 @@ def test_a_researcher_sees_the_split_and_opens_exactly_it(study, researcher, cli
     assert count(expert="nobody", state="nothing") == 14
 
 
+def test_where_only_experts_are_missing_the_next_step_is_the_page_of_people(study, client):
+    make_answers(study, questions=1)
+    for page, word in (("editing_rounds", "No rounds yet"), ("editing_round_new", "experts from")):
+        text = client.get(reverse(page, args=[study.public_id])).text
+        assert (
+            f'href="{reverse("members", args=[study.public_id])}">People'
+            in text.partition(word)[2]
+        )
+
+
 @pytest.mark.long
 def test_what_makes_no_round_is_refused_and_nothing_is_stored(study, draw):
     """Names that are taken are tested in tests/rounds/test_round_states.py."""

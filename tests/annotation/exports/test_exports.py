@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections import defaultdict
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -270,6 +271,17 @@ def test_a_frozen_snapshot_keeps_giving_its_votes(label_round, researcher):
     assert export(label_round, researcher, format="jsonl").snapshot.number == snapshot.number + 1
     with pytest.raises(exports.ExportNotPossible):
         export(label_round, researcher, ["final_labels"], snapshot=snapshot)
+
+
+def test_a_file_from_before_the_freeze_is_not_listed_as_frozen(label_round, researcher):
+    snapshot = snapshots.refresh(LABEL_ROUNDS, label_round)
+    export(label_round, researcher)
+    about = {"owner": label_round, "number": snapshot.number, "note": "", "actor": researcher}
+    snapshots.freeze(LABEL_ROUNDS, **about)
+    snapshot.refresh_from_db()
+    export(label_round, researcher, snapshot=snapshot)
+    listed = sign_in(researcher).get(page("exports", label_round)).text
+    assert re.findall(r"badge[^>]*>((?:Not f|F)rozen)", listed) == ["Frozen", "Not frozen"]
 
 
 def test_a_failure_or_a_lost_job_leaves_no_file(label_round, researcher, settings, monkeypatch):

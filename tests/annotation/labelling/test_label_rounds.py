@@ -46,6 +46,7 @@ def test_from_nothing_to_an_open_label_round(study, client):
     label_round.refresh_from_db()
     assert (label_round.state, label_round.slots.count()) == ("open", 27)
     assert label_round.guideline.frozen_at
+    assert "Label round opened" in client.get(url("audit", study)).text
 
 
 def test_an_imported_round_is_listed_without_a_number_of_votes_to_collect(study, client):
