@@ -14,23 +14,20 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.controls import offer_named, offered_examples, set_example, take_example
 from cqa_site.rounds.examples import known_text
-from cqa_site.rounds.kind import RoundNotReady, SheetKind, kind_of
+from cqa_site.rounds.kind import RoundNotReady, kind_of
 from cqa_site.rounds.models import Round
 from cqa_site.rounds.onboarding.steps import exercises_wanted
 from cqa_site.rounds.progress import items_of
-from cqa_site.rounds.rules.pages import ruled_round
 from .forms import ExampleForm
-from .pages import known_page, page_context
+from .pages import controlled_round, known_page, page_context
 
 PER_PAGE = 25
 
 
 def draft_with_examples(study: Study, any_round_id: uuid.UUID) -> Any:
     """Return a draft of the study whose kind has examples; raises Http404."""
-    round_ = ruled_round(study, any_round_id)
-    kind = kind_of(round_)
-    is_draft = round_.state == Round.State.DRAFT
-    if not (is_draft and isinstance(kind, SheetKind) and kind.can_train):
+    round_ = controlled_round(study, any_round_id)
+    if round_.state != Round.State.DRAFT:
         raise Http404
     return round_
 

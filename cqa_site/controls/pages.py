@@ -21,7 +21,6 @@ from cqa_site.results.figures import Figure, Files, figure_file
 from cqa_site.rounds.access import trial_context
 from cqa_site.rounds.controls import (
     CHANGEABLE,
-    OFFERED,
     control_offers,
     is_undrawn,
     require_same,
@@ -29,7 +28,7 @@ from cqa_site.rounds.controls import (
     set_tolerance,
     take_offers,
 )
-from cqa_site.rounds.examples import known_text
+from cqa_site.rounds.examples import OFFERED, known_text
 from cqa_site.rounds.kind import OfferedAnswer, RoundNotReady, SheetKind, kind_of, round_head
 from cqa_site.rounds.pages.rounds import PAGES
 from cqa_site.rounds.rules.pages import ruled_round

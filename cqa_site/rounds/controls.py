@@ -12,20 +12,18 @@ from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 from django.utils.translation import gettext as _, gettext_lazy as lazy
 
 from cqa_site.people.access import record
 from cqa_site.people.models import User
-from .examples import add_example, add_item, examples_of, known_items
+from .examples import OFFERED, add_example, add_item, examples_of, known_items
 from .kind import OfferedAnswer, RoundNotReady, SheetKind, kind_of, sheet_kind_of
 from .lifecycle import locked_round
 from .models import COUNTED, ORDINARY, Place, Round, Sheet
 from .queue import CHUNK, hold_slot, unseen_items
 
 CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
-# Agreed answers that a page offers.
-OFFERED = 50
 NOT_OFFERED = lazy("This answer is not offered any more. Choose another one.")
 REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choose another item.")
 
@@ -170,7 +168,10 @@ def agreed_answers(round_: Any) -> list[OfferedAnswer]:
     a known answer in this round are left out.
     """
     kind = sheet_kind_of(round_)
-    sheets = _comparable(kind, round_)
+    # People's counted first sheets of other rounds whose answers fit this one.
+    own = kind.Sheet._default_manager.filter(COUNTED, kind.alike(round_), replicate=0)
+    sheets: Any = own.filter(study=round_.study_id, round__state=Round.State.CLOSED)
+    sheets = sheets.exclude(round=round_.pk).order_by("pk")
     several = sheets.order_by().values("round", kind.subject).annotate(n=Count("rater"))
     things = several.filter(n__gt=1).order_by("-round", kind.subject)
     keys = things.values_list(kind.subject, flat=True)[:CHUNK]
@@ -251,15 +252,6 @@ def set_example(
         about = f"{stored.name}: {item.position}"
         record(study=stored.study, actor=actor, verb=verb, subject=about, after=known)
     return item
-
-
-def _comparable(kind: SheetKind, round_: Any) -> QuerySet[Any]:
-    """Return people's counted first sheets of closed rounds whose answers fit this round."""
-    rows = kind.Sheet._default_manager.filter(
-        COUNTED, kind.alike(round_), study=round_.study_id, replicate=0
-    )
-    closed = rows.filter(round__state=Round.State.CLOSED).exclude(round=round_.pk)
-    return closed.order_by("pk")
 
 
 def item_like(round_: Any, row: Any) -> Any | None:
