@@ -121,7 +121,7 @@ def check_labels(label_round: LabelRound, snapshot: Snapshot, contents: list[str
     if marker(label_round) != snapshot.marker:
         raise ExportNotPossible(
             _(
-                "The votes have changed since this snapshot was frozen, so its final labels "
-                "can no longer be determined. Export them from the live snapshot."
+                "Votes or decisions have changed since this snapshot was frozen, so its final "
+                "labels can no longer be determined. Export them from the current state."
             )
         )

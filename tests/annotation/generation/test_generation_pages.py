@@ -71,7 +71,7 @@ def test_looking_shows_what_it_takes_and_what_is_left_out(client, lab):
     shown = client.post(url(lab, "generation_estimate"), values)
     assert shown.context["estimate"].requests == 12
     assert shown.context["passes_cap"] is True
-    assert "4 arguments beyond the maximum per question" in shown.text
+    assert "Arguments beyond the maximum per question: 4" in shown.text
     assert not Run.objects.exists()
     # Filters count only where a scenario shows arguments.
     shown = client.post(url(lab, "generation_estimate"), form(lab, 3, favoured="object2"))
@@ -136,7 +136,7 @@ def test_the_page_of_a_run_lists_its_answers_with_links(
     for answer in Answer.objects.select_related("question"):
         assert url(lab, "answer", answer.public_id) in response.text
         assert url(lab, "question", answer.question.public_id) in response.text
-    assert "16 arguments with another label" in response.text
+    assert "arguments with another label: 16" in response.text
     assert "with label 2-3" in response.text
     with django_assert_max_num_queries(8):
         client.get(url(lab, "generation_figures", run.public_id))

@@ -136,7 +136,7 @@ def check_port(host: str, port: int) -> None:
     except OSError as error:
         raise CommandError(
             f"The site cannot listen on {host}, port {port}: {error.strerror}. "
-            f"Choose another port: --port {port + 1}, or make demo PORT={port + 1}"
+            f"Choose another port: --port {port + 1}, or PORT={port + 1} after make"
         ) from error
 
 
