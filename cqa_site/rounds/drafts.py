@@ -66,7 +66,7 @@ def note_save(sheet: Any, save: DraftSubmission) -> None:
 def _worked(sheet: Any, save: DraftSubmission) -> int:
     """Return the seconds to add: the page's claim, limited to the time since the last save."""
     since = sheet.saved_at or sheet.served_at
-    passed = int((timezone.now() - since).total_seconds()) if since else LONGEST_STRETCH
+    passed = round((timezone.now() - since).total_seconds()) if since else LONGEST_STRETCH
     return max(0, min(save.active_seconds, passed, LONGEST_STRETCH))
 
 

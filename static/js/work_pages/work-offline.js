@@ -166,10 +166,11 @@ class WorkClock {
 
   seconds() {
     this.tick(true);
-    return Math.round(this.spent / 1000);
+    return Math.max(0, Math.round(this.spent / 1000));
   }
 
-  take(seconds) { this.spent = Math.max(0, this.spent - seconds * 1000); }
+  // What was rounded up is missing from the next seconds.
+  take(seconds) { this.spent -= seconds * 1000; }
 
   tick(counts) {
     const now = performance.now();

@@ -66,6 +66,12 @@ def test_a_draft_that_another_page_replaces_or_somebody_deletes_by_mistake_is_ke
     assert [row.text for row in rows][2:] == ["", "text 019", "text 039"]
 
 
+def test_short_times_are_rounded_and_not_cut(sheet):
+    just_now = timezone.now() - timedelta(seconds=2.6)
+    EditingSheet.objects.filter(pk=sheet.pk).update(served_at=just_now, saved_at=None)
+    assert save(sheet, "one", 0, active_seconds=3).active_seconds == 3
+
+
 def test_time_is_what_the_page_claims_but_no_more_than_has_passed(sheet):
     saved = save(sheet, "one", 0, active_seconds=95)
     assert saved.active_seconds == 95
