@@ -286,7 +286,7 @@ def _of_judge(board: ScoreBoard, judge: str) -> list[str]:
     warnings = []
     thin = thin_cells(board, judge)
     if thin:
-        cells = [f"{names[cell.system]} {cell.scenario or '–'}" for cell in thin]
+        cells = [f"{names[cell.system]} {cell.scenario or ''}".strip() for cell in thin]
         text = ngettext(
             "%(n)d thin cell is left out of every mean (%(which)s).",
             "%(n)d thin cells are left out of every mean (%(which)s).",
