@@ -65,7 +65,7 @@ class ShippedTools:
 
         source = weights or resolve(SHIPPED_MATCH)
         self.encoder_name, reader = encoder, reader_of(encoder)
-        self.match = [SentenceEmbedder(source, quick=True), reader and reader.embedder]
+        self.match = [SentenceEmbedder(source), reader and reader.embedder]
         self.match = self.match[encoder == "multilingual" : 1 + (encoder != "shipped")]
         has_match = encoder != "multilingual"
         self.side = side_in(Path(source)) if sides and has_match else None

@@ -176,9 +176,10 @@ class ScorerTools:
         self.work, self.topic = work, analysis.cell.topic
         self.prefix = self.topic if scorer.uses_topic else ""
         source = source_of(scorer)
-        self.encoder = BiEncoder(source, model_key(scorer), quick=True)
+        self.is_quick = statements_of(analysis.cell).count() > MOST_PRECISE
+        self.encoder = BiEncoder(source, model_key(scorer), quick=self.is_quick)
         self.encoder_name = str(analysis.options.get("encoder", SHIPPED))
-        self.other = reader_of(self.encoder_name)
+        self.other = reader_of(self.encoder_name, quick=self.is_quick)
         # What is all on one side of a debate praises and complains for the same reasons. The lines
         # that tell sides and filler know vectors of the match scorer only.
         has_match = self.encoder_name != MULTILINGUAL
@@ -268,7 +269,8 @@ class ScorerTools:
             note %= {"n": f"{start + done:,}", "all": f"{total:,}"}
             self.work.progress(min(99, round(100 * share)), 100, note)
 
-        key = key_of("quick vectors", reader.key, texts_key(texts))
+        what = "quick vectors" if self.is_quick else "vectors"
+        key = key_of(what, reader.key, texts_key(texts))
         return kept_rows(key, len(texts), lambda: reader.embedder.encode(texts, step))
 
 
@@ -277,6 +279,9 @@ MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
 CHECK, FOLLOW = "analysis_check_written", "analysis_follow_run"
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
+# So many are read in full precision: the same comments then have the same key points on every kind
+# of processor. More are read in less than half the time where there are 16-bit instructions.
+MOST_PRECISE = 6_000
 FEWEST_STATEMENTS = 3
 
 

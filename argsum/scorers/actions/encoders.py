@@ -86,10 +86,10 @@ def encoder_options(
     return {"encoder": choice.name, "encoder_reason": choice.reason}
 
 
-def reader_of(name: str) -> VectorReader | None:
+def reader_of(name: str, *, quick: bool = False) -> VectorReader | None:
     """Return the reader of an optional encoder; None for the match scorer's own.
 
-    Raises EmbeddingsUnavailable if it is not installed any more.
+    ``quick`` is that of `SentenceEmbedder`. Raises EmbeddingsUnavailable if it is not installed any more.
     """
     if name == SHIPPED:
         return None
@@ -107,7 +107,7 @@ def reader_of(name: str) -> VectorReader | None:
         )
     if name == MULTILINGUAL:
         return VectorReader(encoder.sha256, MultilingualEmbedder())
-    return VectorReader(encoder.sha256, SentenceEmbedder(str(encoder.folder), quick=True))
+    return VectorReader(encoder.sha256, SentenceEmbedder(str(encoder.folder), quick=quick))
 
 
 # Downloads: a job of the whole site, because every study uses the same folder.

@@ -61,6 +61,18 @@ def test_each_statement_is_read_once_whoever_reads_it(read, begun):
     assert len(read) == 11
 
 
+def test_few_statements_are_read_in_full_precision(read, begun, monkeypatch):
+    """In 16 bits the key points would depend on the processor."""
+    few = analyses.ScorerTools(begun, JobContext(begun.job))
+    few.vectors(["It is loud."])
+    monkeypatch.setattr(analyses, "MOST_PRECISE", 10)
+    many = analyses.ScorerTools(begun, JobContext(begun.job))
+    many.vectors(["It is loud."])
+    assert [tools.encoder.embedder.quick for tools in (few, many)] == [False, True]
+    # Stored vectors of one kind do not stand in for the other's.
+    assert len(read) == 2
+
+
 def test_sides_count_where_a_statement_may_take_either(read, begun):
     for stance, width in ((0, 386), (1, 384), (-1, 384)):
         begun.cell.stance = stance
