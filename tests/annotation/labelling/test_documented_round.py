@@ -13,6 +13,7 @@ from annotation.labelling.models.rounds import LabelRound
 from cqa_site.files.actions import import_jobs as importing
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Invitation, Study, User
+from cqa_site.rounds.onboarding.actions import take_step
 from cqa_site.web.limits import CourtesyThrottle
 from tests.api.conftest import client_of
 from tests.cast import make_member
@@ -23,6 +24,8 @@ LABELS = {"gas": 3, "Charcoal": 2, "train": 1, "plane": 0}
 
 def label_everything(label_round, membership):
     place = member_place(label_round=label_round, membership=membership)
+    take_step(round_=label_round, place=place, kind="reading", answers={}, started_at=None)
+    place.refresh_from_db()
     while rows := next_work(label_round=label_round, place=place).assignments:
         for row in rows:
             words = row.item.argument.text.split()
