@@ -245,8 +245,8 @@ def test_pages_and_programs_say_what_limit_a_round_has_and_who_is_over_it(build_
     rows.objects.filter(rater__user=person_of().user).update(**seconds)
     tail, program = f"{world.round.public_id}/", program_of(world)
     kinds = {"score": "scoring", "prefer": "preference", "count": "counting"}
-    own = f"{kinds.get(name)}-rounds/{tail}people/"
-    own = f"label-rounds/{tail}raters/" if name == "label" else own
+    people = "raters" if name == "label" else "people"
+    own = f"{kinds.get(name, name)}-rounds/{tail}{people}/"
     for address in (f"rounds/{tail}participants/", own):
         (row,) = [each for each in program(address) if each["skipped_share"] is not None]
         assert row["skipped"] == 2 * can_skip
