@@ -135,9 +135,9 @@ UNSEEN = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.S)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("role", "most", "own"), [("d", 100, 35), ("e", 5, 1)])
+@pytest.mark.parametrize(("role", "pages", "entries"), [("d", 100, 35), ("e", 5, 1)])
 def test_every_page_has_crumbs_to_its_place_in_the_menu_and_a_title_of_its_own(
-    world, role, most, own
+    world, role, pages, entries
 ):
     """As an admin sees it, and as an expert does."""
     client, seen, titles, heads = sign_in(world.people[role]), 0, Counter(), Counter()
@@ -165,6 +165,6 @@ def test_every_page_has_crumbs_to_its_place_in_the_menu_and_a_title_of_its_own(
         if current == [address]:
             titles[re.search(r"<title>(.*?)</title>", text, re.S)[1].strip()] += 1
             heads[UNSEEN.sub("", re.search(r"<h1.*?</h1>", text, re.S)[0]).strip()] += 1
-    assert seen > most
-    assert len(titles) > own
+    assert seen > pages
+    assert len(titles) > entries
     assert [each for each in (*titles.items(), *heads.items()) if each[1] > 1] == []
