@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _, ngettext
-from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
@@ -116,8 +115,7 @@ def known_page(
     return render(request, "rounds/controls/known.html", context, status=_status(form))
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def round_control_take(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID
 ) -> HttpResponse:

@@ -8,13 +8,7 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy
 from cqa_site.results.boards import PageTable, joined
 from cqa_site.results.figures import Column, EstimateColumn, Figure, FigureTable, Files, TextColumn
 from cqa_site.rounds.crowd.pay import START, WORK, PaySummary
-from cqa_site.rounds.onboarding.steps import (
-    CONSENT,
-    QUALIFICATION,
-    READING,
-    SCREENING,
-    TRAINING,
-)
+from cqa_site.rounds.onboarding.steps import CONSENT, QUALIFICATION, READING, SCREENING, TRAINING
 from cqa_site.web.tables import TableData, text_of
 
 # Rows of a table on a page; its files have all.

@@ -49,7 +49,6 @@ from .queue import SheetWork, next_sheet, own_sheets, place_for
 
 # Whose sheet may be opened by whom; everybody else hears that it does not exist.
 
-
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 
 
@@ -294,12 +293,7 @@ def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
 
 @transaction.atomic
 def decide_rater(
-    *,
-    place: Place,
-    actor: User | None,
-    decision: str,
-    reason: str = "",
-    rule: str = "",
+    *, place: Place, actor: User | None, decision: str, reason: str = "", rule: str = ""
 ) -> Place | None:
     """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
@@ -357,7 +351,6 @@ def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str
 # A sheet as a worker would see it; nothing of it is stored.
 #
 # Serving, saving and submitting are the real ones; the transaction around them is taken back.
-
 
 # Maximum number of items of a round that can be tried.
 MOST = 20

@@ -19,7 +19,6 @@ from .rules.actions import check_rules
 # (``sequence``), and the version that page began from (``since``): what a page sends on may be
 # based on any version since then, because all of them are its own.
 
-
 # Seconds that one save may add to the time of work.
 LONGEST_STRETCH = 600
 SAVED_FIELDS = ("version", "client", "sequence", "since", "active_seconds", "saved_at")

@@ -25,7 +25,6 @@ from .onboarding.steps import exercises_wanted
 
 # How much work a plan makes, before anything is drawn: items, answers, time and money.
 
-
 MOST_PAY = 100_000
 
 
@@ -140,7 +139,6 @@ class SaveForm(forms.Form):
 
 
 # What every plan of a round decides, as a form; page, API and command line read the same.
-
 
 LONGEST_INSTRUCTIONS = 20_000
 # A legend, and rows of names of fields.
@@ -388,7 +386,6 @@ def _offered(field: forms.Field, value: Any) -> Any:
 
 
 # A new crowd link, and what somebody says does not work.
-
 
 CODES = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
 MORE_CODES = (

@@ -18,25 +18,8 @@ from .kind import RoundNotReady, SheetKind, kind_of, kinds
 from .models import ParticipantLink, Place, Round, Sheet
 from .onboarding.steps import exercises_wanted
 from .progress import SUBMITTED, TO_DO, count_of, how_far, newest_of_each
-from .queue import (
-    CHUNK,
-    DONE,
-    FREE,
-    LEASED,
-    OPEN,
-    free_slots,
-    hold_slot,
-    next_sheet,
-    unseen_items,
-)
-from .rules.measures import (
-    FAST,
-    OF_CONTROLS,
-    ONE_VALUE,
-    SKIPS,
-    ControlAnswer,
-    RecentAnswer,
-)
+from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet, unseen_items
+from .rules.measures import FAST, OF_CONTROLS, ONE_VALUE, SKIPS, ControlAnswer, RecentAnswer
 
 # A round is a row of two tables. Without the shared one, which has the state, whoever waited for
 # the lock would go on with the state from before.
@@ -160,7 +143,6 @@ def _move(stored: Any, state: str, actor: User) -> None:
 
 
 # Invariants of people's work, checked in the database; each finding is one sentence.
-
 
 FETCH = 1_000
 

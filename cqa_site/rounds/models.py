@@ -30,7 +30,6 @@ from .onboarding.models import (
 # sheets, events and kept drafts of a kind are tables of its own, made from the abstract classes
 # here, because their constraints reach into what the kind stores (docs/decisions/0007-rounds.md).
 
-
 __all__ = [
     "CrowdPayment",
     "Item",

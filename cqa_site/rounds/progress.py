@@ -82,8 +82,7 @@ def items_of(round_: Round) -> QuerySet[Any]:
     slots = kind.Slot._default_manager.filter(item=OuterRef("pk"))
     items = kind.Item._default_manager.filter(round=round_.pk)
     drawn: QuerySet[Any] = items.select_related(*kind.item_needed).annotate(
-        wanted=count_of(slots, "item"),
-        done=count_of(slots.filter(state=DONE), "item"),
+        wanted=count_of(slots, "item"), done=count_of(slots.filter(state=DONE), "item")
     )
     return drawn
 
@@ -109,7 +108,6 @@ def _progress(kind: SheetKind, place: Place, row: dict[str, Any]) -> RaterProgre
 #
 # Whatever comes to a person counts alike: a known answer hidden among others, or an item that
 # comes a second time, is one more to do and one more done.
-
 
 # What a round plans counts as so many answers of somebody's own, none of which counts as longer
 # than so many planned ones: label.js goes on in the same way.
@@ -200,7 +198,6 @@ def newest_of_each(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]
 
 
 # How fast people of a round work and how much they skip; it is shown, and decides nothing.
-
 
 # Of the time that an item is expected to take, or takes people of the round on average.
 HASTY_SHARE = 0.2

@@ -113,7 +113,6 @@ def choose_repeat(
 #
 # Locks are taken in one order everywhere: the place, then the sheet, then slots.
 
-
 OPEN, LEASED, DONE = Slot.State.OPEN, Slot.State.LEASED, Slot.State.DONE
 # Rows that are written at once.
 CHUNK = 2_000
@@ -237,7 +236,6 @@ def free_slots(kind: Any, holders: Any) -> int:
 #
 # One item at a time: examples of the qualification first, then items in the rater's own random
 # order, and among them blind repeats. An ordinary item is reserved by one of its slots.
-
 
 # Items of a rater's order to try before other people's locks count as "held".
 TRIES = 5

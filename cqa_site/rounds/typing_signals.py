@@ -16,7 +16,6 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext_lazy as lazy
-from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study
@@ -170,8 +169,7 @@ def summaries(rows: Iterable[dict[str, Any]]) -> list[TypingSummary]:
     ]
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """Show each person's typing counts and the signals they trigger."""
     round_ = ruled_round(study, any_round_id)
@@ -185,8 +183,7 @@ def round_typing(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -
     return render(request, "rounds/rules/typing.html", context)
 
 
-@study_page(*WORKERS)
-@require_POST
+@study_page(*WORKERS, only="POST")
 def typing_record(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
     """Store the counts of one text; without consent, nothing is stored."""
     plain = get_object_or_404(Round, study=study, public_id=any_round_id)

@@ -106,11 +106,7 @@ def recount(cell: Cell) -> None:
 
 @transaction.atomic
 def change_group(
-    *,
-    group: NearDuplicateGroup,
-    actor: User | None,
-    is_out: bool,
-    comment: Comment | None = None,
+    *, group: NearDuplicateGroup, actor: User | None, is_out: bool, comment: Comment | None = None
 ) -> None:
     """Take a comment out of a group, or put it back; without a comment undo or restore the group.
 

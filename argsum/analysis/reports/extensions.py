@@ -63,7 +63,6 @@ def corrections_by_part(
 
 # Rounds that close an analysis to people who answer in them.
 
-
 # Open rounds about an analysis in which a person answers or could, each with ``has_answers``.
 BlindingSource = Callable[[Analysis, User], Sequence[Any]]
 BLINDING: list[BlindingSource] = []

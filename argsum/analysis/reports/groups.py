@@ -19,25 +19,10 @@ from cqa_site.stats.estimate import Bounded
 from cqa_site.web.charts.points import distinct
 from cqa_site.web.tables import TableData, interval_text, one_line, text_of
 from . import counts as counting
-from .counts import (
-    POINTS,
-    THEMES,
-    CommentColumn,
-    CommentCounts,
-    CountedTheme,
-    NamedView,
-    kept,
-)
+from .counts import POINTS, THEMES, CommentColumn, CommentCounts, CountedTheme, NamedView, kept
 from .extensions import CorrectedShare, corrections_by_part
 from .share_charts import groups_chart, in_percent
-from .voices import (
-    BANDS_RECIPE,
-    COMMENTS,
-    VOICES,
-    VOICES_RECIPE,
-    copies_note,
-    counted_in_words,
-)
+from .voices import BANDS_RECIPE, COMMENTS, VOICES, VOICES_RECIPE, copies_note, counted_in_words
 
 if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
@@ -422,11 +407,7 @@ def _difference(comparison: GroupComparison, row: ComparedPoint) -> dict[str, st
         at = next(place for place, group in enumerate(comparison.groups) if not group.is_small)
     cell = row.found.groups[at]
     name = "" if comparison.is_pair else short(comparison.groups[at].value)
-    return {
-        "value": points_of(cell.difference),
-        "bounds": bounds(cell.difference),
-        "group": name,
-    }
+    return {"value": points_of(cell.difference), "bounds": bounds(cell.difference), "group": name}
 
 
 def _widest(row: ComparedPoint) -> tuple[int, InGroup]:

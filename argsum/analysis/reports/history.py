@@ -86,7 +86,6 @@ def _quoted(text: str) -> str:
 
 # Sign-offs: who approved the key points shown, and whether these are still the same.
 
-
 State = FoundPoint.State
 
 
@@ -133,10 +132,7 @@ def sign_off_in_words(state: SignOffState) -> str:
     """Return who signed off and when, and whether key points have changed; empty without one."""
     if state.newest is None:
         return ""
-    values = {
-        "name": state.newest.actor,
-        "day": date_format(state.newest.at, "Y-m-d H:i"),
-    }
+    values = {"name": state.newest.actor, "day": date_format(state.newest.at, "Y-m-d H:i")}
     if state.is_valid:
         return _("Signed off by %(name)s on %(day)s UTC") % values
     return _("Changed since sign-off by %(name)s on %(day)s UTC: sign off again") % values

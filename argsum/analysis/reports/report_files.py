@@ -109,10 +109,7 @@ def _summary(report: Report) -> list[ReportPart]:
         *(ReportPart("text", note) for note in notes_of(report.summary)),
         *(
             ReportPart(
-                "paragraph",
-                paragraph.theme,
-                shares.get(paragraph.theme, ""),
-                paragraph=paragraph,
+                "paragraph", paragraph.theme, shares.get(paragraph.theme, ""), paragraph=paragraph
             )
             for paragraph in report.summary.paragraphs
         ),

@@ -163,10 +163,7 @@ def named(start: date, period: str) -> str:
         year, week, _day = start.isocalendar()
         return _("%(year)s week %(week)s") % {"year": year, "week": week}
     if period == "quarter":
-        return _("%(year)s Q%(quarter)s") % {
-            "year": start.year,
-            "quarter": (start.month + 2) // 3,
-        }
+        return _("%(year)s Q%(quarter)s") % {"year": start.year, "quarter": (start.month + 2) // 3}
     return date_format(start, "M Y") if period == "month" else str(start.year)
 
 
@@ -324,12 +321,7 @@ def _trends_shown(trend: PointTrends) -> PageTable:
         ]
         for row in trend.rows[:SHOWN]
     ]
-    columns = [
-        trend.noun,
-        _("share"),
-        _("change, percentage points"),
-        _("p (Holm)"),
-    ]
+    columns = [trend.noun, _("share"), _("change, percentage points"), _("p (Holm)")]
     return PageTable(columns, rows, [False, True, True, True])
 
 

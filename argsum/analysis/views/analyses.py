@@ -59,12 +59,7 @@ from argsum.analysis.reports.analyses import (
 from argsum.analysis.reports.extensions import blinding_rounds
 from argsum.analysis.reports.history import sign_off_in_words, sign_off_of
 from argsum.analysis.reports.mentions import NarrowedCounts, PointCounts, narrowed_counts
-from argsum.analysis.reports.points import (
-    narrowed_points,
-    overview_of,
-    point_rows,
-    points_of,
-)
+from argsum.analysis.reports.points import narrowed_points, overview_of, point_rows, points_of
 from argsum.analysis.reports.themes import themes_of
 from argsum.datasets.models import Cell
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
@@ -102,8 +97,7 @@ def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 PER_PAGE = 50
 
 
-@study_page(*EXPERTS)
-@require_safe
+@study_page(*EXPERTS, only="GET")
 def analyses(request: StudyRequest, study: Study) -> HttpResponse:
     """List the analyses, newest first, of one dataset or of all."""
     state = chosen(request, "state", Analysis.State.values)
@@ -147,8 +141,7 @@ def analysis_new(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, "argsum/analysis/analysis_new.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponse:
     """Start an analysis for each topic of a dataset, with default settings."""
     argument_dataset = get_object_or_404(study.argument_datasets, public_id=dataset_id)
@@ -182,8 +175,7 @@ def analysis_state(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 def steering(action: Callable[..., object]) -> Callable[..., HttpResponseBase]:
     """Return the view that cancels an analysis, restarts it, or places new comments."""
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def steer(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
         analysis = analysis_or_404(study, analysis_id)
         try:
@@ -195,8 +187,7 @@ def steering(action: Callable[..., object]) -> Callable[..., HttpResponseBase]:
     return steer
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def analysis_delete(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
     """Delete an analysis with its edits."""
     analysis = analysis_or_404(study, analysis_id)

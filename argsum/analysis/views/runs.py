@@ -8,7 +8,6 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import URLPattern, path
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST
 
 from argsum.analysis.actions.analyses import is_at_work
 from argsum.analysis.actions.point_writing import ATTEMPTS, writable_points
@@ -48,8 +47,7 @@ def start_paths(
         return start_page(request, study, form, template, context)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def price(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
         """Return the fragment with the estimated cost of the run in the form."""
         form = _form(form_class, request, finished_or_404(study, analysis_id))

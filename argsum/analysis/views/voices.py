@@ -10,7 +10,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from argsum.analysis.actions.voices import GroupRefused, ask_to_group, change_group, job_of
 from argsum.analysis.forms import GroupForm
@@ -33,8 +32,7 @@ PER_PAGE, SHOWN = 5, 2
 MEMBERS = 12
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def near_duplicates(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """List groups of near-duplicate comments, each with one full text and some variations."""
     cell = cell_or_404(study, cell_id)
@@ -55,8 +53,7 @@ def near_duplicates(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> 
     return render(request, "argsum/analysis/voices/groups.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def near_duplicate_group(
     request: StudyRequest, study: Study, cell_id: uuid.UUID, group_id: uuid.UUID
 ) -> HttpResponse:
@@ -74,8 +71,7 @@ def near_duplicate_group(
     return render(request, "argsum/analysis/voices/group.html", context)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def near_duplicates_find(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
     """Look for near-duplicates in the background."""
     cell = cell_or_404(study, cell_id)
@@ -83,8 +79,7 @@ def near_duplicates_find(request: StudyRequest, study: Study, cell_id: uuid.UUID
     return redirect("near_duplicates", study.public_id, cell.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def near_duplicate_group_change(
     request: StudyRequest, study: Study, cell_id: uuid.UUID, group_id: uuid.UUID
 ) -> HttpResponse:

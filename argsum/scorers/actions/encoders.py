@@ -89,7 +89,7 @@ def encoder_options(
 def reader_of(name: str, *, quick: bool = False) -> VectorReader | None:
     """Return the reader of an optional encoder; None for the match scorer's own.
 
-    ``quick`` is that of `SentenceEmbedder`. Raises EmbeddingsUnavailable if it is not installed any more.
+    ``quick`` is that of `SentenceEmbedder`. Raises EmbeddingsUnavailable if it is not installed.
     """
     if name == SHIPPED:
         return None

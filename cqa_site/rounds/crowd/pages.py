@@ -68,7 +68,6 @@ from .tokens import EntryRefused, KeysUnavailable, entry_ids
 # signs the participant in, so no foreign page can do it in their name, and binds
 # the place to the browser by a cookie.
 
-
 SESSION_KEY = "crowd_entry"
 
 
@@ -345,7 +344,6 @@ def _running_page(
 
 # The crowd links of a round, of whatever kind, and who came by them.
 
-
 PAGE_SIZE = 50
 SHOWN_LINKS = 100
 
@@ -373,8 +371,7 @@ def crowd_link_close(request: StudyRequest, link: ParticipantLink) -> HttpRespon
     return redirect("crowd_links", link.study.public_id, link.round.public_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def participant_release(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:
@@ -384,8 +381,7 @@ def participant_release(
     return redirect("crowd_links", study.public_id, any_round_id)
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def participant_fault(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:

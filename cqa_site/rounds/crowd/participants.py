@@ -15,13 +15,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils import timezone
 
-from cqa_site.people.access import (
-    RESEARCHERS,
-    StudyRequest,
-    memberships_of,
-    record,
-    study_page,
-)
+from cqa_site.people.access import RESEARCHERS, StudyRequest, memberships_of, record, study_page
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import Membership, Rater, Role, Study, User, hash_secret, new_secret
 from cqa_site.rounds.kind import TaskKind, kinds
@@ -32,7 +26,6 @@ from cqa_site.rounds.models import Participant, ParticipantLink, Round
 # Anybody can type a platform's id into the address of a crowd link, and copy a signed one. An id
 # therefore opens a place once: the browser that was first keeps a secret in a
 # cookie, and the database its hash. A researcher releases the place of somebody who lost theirs.
-
 
 # Longer than any crowd study runs, so that people can come back to their code.
 LIFETIME = timedelta(days=180)

@@ -42,7 +42,6 @@ from .participants import (
 # that stopped while the person was at work, or what a researcher confirmed. What
 # somebody writes is kept, and is no fault by itself.
 
-
 SCREENED_OUT = {
     "stopped": Participant.Outcome.SCREENED_OUT,
     "not_qualified": Participant.Outcome.NOT_QUALIFIED,
@@ -231,7 +230,6 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
 # place, and the page they came from says in which study. Of an answer that met an error of the
 # server their browser carries a note, because the database may be what is away: a signed cookie
 # that only the server can write, and only for the browser it was written for.
-
 
 NOTE_LIFETIME = timedelta(days=1)
 # Newest links of a study in which a place is looked for.

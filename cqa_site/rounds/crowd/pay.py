@@ -28,7 +28,6 @@ from .participants import participants_of, record_link
 # the opening of a step to its answer. Nothing longer than `LONGEST_STRETCH` seconds without a sign
 # of the person counts as work, as for drafts of sheets.
 
-
 ENDED = Participant.Outcome
 # Outcomes that can have a pay of their own, beside completed participations.
 PAID_OUTCOMES = (

@@ -26,7 +26,6 @@ from .submissions import newest_status
 # The platform pays an order as often as it is asked. So a payment is stored as being sent before
 # the platform is asked to pay, and only a person can say what became of it if no answer came.
 
-
 STATES, KINDS = CrowdPayment.State, CrowdPayment.Kind
 # A request that pays has ended after this time, whatever became of it.
 SENT_SECONDS = 600

@@ -18,7 +18,6 @@ from .participants import PlatformIds
 # asked for keys: what a token says about where its key lies (jku, x5u, a kid that looks like an
 # address) is never followed.
 
-
 TOKEN_PARAM = "prolific_token"  # noqa: S105  # a parameter's name
 PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
 LONGEST_TOKEN = 4096

@@ -201,11 +201,7 @@ def grant_qualification(
 
 @transaction.atomic
 def withdraw_qualification(
-    *,
-    qualification: Qualification,
-    actor: User | None,
-    reason: str,
-    can_repeat: bool = False,
+    *, qualification: Qualification, actor: User | None, reason: str, can_repeat: bool = False
 ) -> Qualification | None:
     """End a person's qualification for this onboarding; None if it had ended before.
 

@@ -10,7 +10,6 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.actions import rater_for
@@ -44,8 +43,7 @@ def onboarding_in(study: Study, onboarding_id: uuid.UUID) -> Onboarding:
     return get_object_or_404(rows, public_id=onboarding_id)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def onboardings(request: StudyRequest, study: Study) -> HttpResponse:
     starts = [(name, start["title"]) for name, start in STARTS.items()]
     context = {"study": study, "onboardings": onboardings_of(study)[:200], "starts": starts}
@@ -90,8 +88,7 @@ def _form_page(
     return render(request, "rounds/onboarding/form.html", context, status=status)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def onboarding(request: StudyRequest, study: Study, onboarding_id: uuid.UUID) -> HttpResponse:
     """Show a version with its rounds and results; the newest one unless the address names one."""
     return _page(request, study, onboarding_in(study, onboarding_id))
@@ -131,8 +128,7 @@ def _named_version(request: StudyRequest, versions: list[OnboardingVersion]) -> 
     return next((row for row in versions if str(row.number) == number), versions[0])
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def onboarding_grant(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID
 ) -> HttpResponse:
@@ -154,8 +150,7 @@ def onboarding_grant(
     return redirect(f"{page}?version={version.number}")
 
 
-@study_page(*RESEARCHERS)
-@require_POST
+@study_page(*RESEARCHERS, only="POST")
 def onboarding_withdraw(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID, qualification_id: uuid.UUID
 ) -> HttpResponse:
@@ -178,8 +173,7 @@ def onboarding_withdraw(
     return redirect("onboarding", study.public_id, onboarding_id)
 
 
-@study_page(*RESEARCHERS)
-@require_safe
+@study_page(*RESEARCHERS, only="GET")
 def onboarding_survey(
     request: StudyRequest, study: Study, onboarding_id: uuid.UUID
 ) -> StreamingHttpResponse:

@@ -15,7 +15,6 @@ from ..queue import own_order
 # "+" for those that are right or admit; "=" explains, and "@" names the place in the guideline.
 # In surveys a question without choices takes a text, or a number after "[number]".
 
-
 MOST_QUESTIONS, MOST_CHOICES, LONGEST_LINE = 30, 20, 500
 LONGEST_ANSWER = 2_000
 NUMBER = "[number]"

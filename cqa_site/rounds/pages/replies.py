@@ -175,7 +175,6 @@ def trial_ways(round_: Any, number: int, count: int) -> Ways:
 # server takes it back with the first answer that belongs to anybody else: at signing out, and
 # however somebody signs in.
 
-
 # The worker keeps answers with this header, and no others.
 SESSION = "X-Work-Page"
 

@@ -16,7 +16,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path
 from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _, gettext_lazy as lazy
-from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Rater, Study, User
@@ -123,8 +122,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     kind, name = face.kind, face.kind.audit.round
     PAGES[kind.name] = face
 
-    @study_page(*RESEARCHERS)
-    @require_safe
+    @study_page(*RESEARCHERS, only="GET")
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
         rows = rounds_of(kind, study).select_related(*face.related)
         context = _context(face, study) | {"page": _page(request, rows)}
@@ -159,8 +157,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
             return redirect(f"{name}_edit", study.public_id, row.public_id)
         return _correct(face, request, row)
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def extent(request: StudyRequest, study: Study) -> HttpResponse:
         """Estimate the work a plan would make; nothing is stored."""
         row = _draft(face, request, study)
@@ -168,8 +165,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         form = form_class(request.POST, study=study, round_=row)
         return render(request, "rounds/_extent.html", _extent(form, PayForm(request.POST)))
 
-    @study_page(*RESEARCHERS)
-    @require_safe
+    @study_page(*RESEARCHERS, only="GET")
     def shown(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Show everybody's progress and the items."""
         rows = rounds_of(kind, study).select_related("study", *face.related)
@@ -189,8 +185,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         }
         return render(request, face.far if request.htmx else face.template, context)
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def delete(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         row = round_in(face, study, ids[round_id])
         try:
@@ -200,16 +195,14 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
             return to_round(row)
         return redirect(f"{name}s", study.public_id)
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def rater(
         request: StudyRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
     ) -> HttpResponse:
         """Admit or refuse a rater, or take their sheets out of the figures."""
         return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def moved(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
         row = round_in(face, study, ids[round_id])
         try:
@@ -353,18 +346,15 @@ def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
     """Return the trial addresses of a kind's work page; a route converter names the round."""
     name, place = face.kind.work_page, f"{rounds}trial/<int:number>/"
 
-    @study_page(*RESEARCHERS)
-    @require_safe
+    @study_page(*RESEARCHERS, only="GET")
     def trial(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
         return _tried(face, request, study, ids, number, show_sheet)
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def save(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
         return _tried(face, request, study, ids, number, take_save)
 
-    @study_page(*RESEARCHERS)
-    @require_POST
+    @study_page(*RESEARCHERS, only="POST")
     def submit(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
         return _tried(face, request, study, ids, number, take_submit)
 

@@ -14,7 +14,6 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import URLPattern, path, reverse
-from django.views.decorators.http import require_POST, require_safe
 
 from cqa_site.people.access import StudyRequest, study_page
 from cqa_site.people.models import Role, Study
@@ -105,14 +104,12 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
     """Return the addresses of a kind's work pages; converters in the three routes name the ids."""
     kind, name = face.kind, face.kind.work_page
 
-    @study_page(*face.roles)
-    @require_safe
+    @study_page(*face.roles, only="GET")
     def work(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         (round_id,) = ids.values()
         return _work(request, opened_round(kind, request, study, round_id))
 
-    @study_page(*face.roles)
-    @require_safe
+    @study_page(*face.roles, only="GET")
     def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """List the person's sheets of a round that they may still see."""
         (round_id,) = ids.values()
@@ -121,8 +118,7 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
             return redirect(face.own_page, study.public_id)
         return _own(face, request, round_)
 
-    @study_page(*face.roles)
-    @require_safe
+    @study_page(*face.roles, only="GET")
     def form(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Show one of the person's sheets: the form, or an example's key after submission."""
         (sheet_id,) = ids.values()
@@ -131,16 +127,14 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
             return to_steps(sheet.round)
         return show_sheet(face, request, sheet)
 
-    @study_page(*face.roles, in_archive=True)
-    @require_POST
+    @study_page(*face.roles, in_archive=True, only="POST")
     def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Store the form's content; set late content aside."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         return to_steps(sheet.round) if is_before_steps(sheet) else take_save(face, request, sheet)
 
-    @study_page(*face.roles, in_archive=True)
-    @require_POST
+    @study_page(*face.roles, in_archive=True, only="POST")
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
@@ -148,8 +142,7 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
             return to_steps(sheet.round)
         return take_submit(face, request, sheet)
 
-    @study_page(*face.roles, in_archive=True)
-    @require_POST
+    @study_page(*face.roles, in_archive=True, only="POST")
     def settle(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         sheet_id, kept_id = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
