@@ -6,8 +6,8 @@ from django.db import migrations, models
 def mark_examples(apps, schema_editor):
     """Nobody knows which of them were drawn, so that none becomes part of the work."""
     for name in ("preferenceitem", "scoringitem"):
-        items = apps.get_model("benchmark", name).objects.filter(key_points__isnull=False)
-        items.update(is_drawn=False)
+        items = apps.get_model("benchmark", name).objects.using(schema_editor.connection.alias)
+        items.filter(key_points__isnull=False).update(is_drawn=False)
 
 
 class Migration(migrations.Migration):

@@ -101,6 +101,16 @@ def test_no_released_migration_was_edited():
     assert found == released
 
 
+def test_migrations_change_rows_of_the_database_that_they_are_applied_to():
+    """Which is another one than the site's own while a backup is restored."""
+    paths = [path for app in apps.get_app_configs()
+             if (path := Path(app.path)).parent in (ROOT, ROOT / "cqa_site")]  # fmt: skip
+    texts = {file: file.read_text() for path in paths for file in path.glob("migrations/0*.py")}
+    assert sum(".objects" in text for text in texts.values()) > 4
+    assert [file for file, text in texts.items()
+            if text.count(".objects") > text.count(".using(")] == []  # fmt: skip
+
+
 def hash_of(path):
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "missing"
 
