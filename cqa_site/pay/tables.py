@@ -25,8 +25,8 @@ STEP_NAMES = {
 TIME = lazy(
     "Time worked is the stored active time on everything served, plus the time from opening a "
     "step to answering it, at most 10 minutes per step. Pay is computed from the terms of the "
-    "link, whether or not it is confirmed. It is not defined if no pay is set; pay per hour is "
-    "also not defined if no time is stored."
+    "link, whether or not it is confirmed. It is defined once the participation has ended, if pay "
+    "is set; pay per hour also needs stored time."
 )
 
 
@@ -86,7 +86,7 @@ TABLES: dict[str, FigureTable] = {
             Column(lazy("Step"), lambda row: str(STEP_NAMES[row.step])),
             Column(lazy("People"), "people"),
             Column(lazy("Median minutes"), "minutes"),
-            Column(lazy("Ended in this step, or left after it"), "ended"),
+            Column(lazy("Participations that ended here"), "ended"),
             Column(lazy("Earned in total"), lambda row: _money(row.earned)),
         ),
         lambda summary: summary.by_step(),
