@@ -4,6 +4,7 @@ import json
 from functools import partial
 
 import pytest
+from django.conf import settings
 
 from cqa_site.judging import rate_limits
 from cqa_site.judging.chat import Failure
@@ -45,6 +46,7 @@ def carried(lab, monkeypatch, stub, body: bytes, **values):
 
     monkeypatch.setitem(clients.MAKERS, Endpoint.Kind.REMOTE, make)
     monkeypatch.setattr(rate_limits, "backoff", lambda tries: 0.0)
+    monkeypatch.setattr(settings, "CALL_BREAK_SECONDS", 0.0)
     run = lab.start(**values)
     write_calls(run)
     drain_inline()
