@@ -171,7 +171,7 @@ def test_a_word_is_looked_up_by_keyboard(boss, visit):
     visitor = visit(boss)
     page = visitor.go("label_round_new", boss.memberships.get().study.public_id)
     word = page.get_by_role("button", name="control item")
-    note = page.get_by_text("item with a known label, hidden among ordinary items")
+    note = page.get_by_text("item with a known answer, hidden among ordinary items")
     expect(note).to_be_hidden()
     word.focus()
     page.keyboard.press("Enter")
