@@ -97,8 +97,12 @@ LOOKS_OF_TEXTS = """() => {
   window.looks = Map.groupBy(texts, look)
   return [...window.looks.keys()]
 }"""
-OF_NEW_LOOKS = """([looks, options]) => axe.run(
-  {include: looks.flatMap(look => window.looks.get(look).slice(0, 3))}, options)"""
+# A part that asks again may have taken the place of some since.
+OF_NEW_LOOKS = """([looks, options]) => {
+  const include = looks.flatMap(
+    look => window.looks.get(look).filter(each => each.isConnected).slice(0, 3))
+  return include.length ? axe.run({include}, options) : {violations: []}
+}"""
 
 
 def pytest_collection_modifyitems(config, items):
