@@ -1,6 +1,6 @@
 """Preparation of a site for its first page: tables, cache tables, compressed static files.
 
-Each is asked for itself, not remembered: a database may be another one than yesterday, and an
+Each is asked for itself, not remembered: today's database may not be yesterday's, and an
 upgrade may bring anything. Asking takes a few hundredths of a second, doing it again seconds.
 """
 
@@ -21,7 +21,7 @@ from django.db.migrations.executor import MigrationExecutor
 from cqa_site.migrating import make_all_tables
 from cqa_site.web.static_files import NeededFiles
 
-# In the folder of the packed files, so that it goes where they go.
+# Record in the folder of the packed files, so that it goes where they go.
 PACKED = "packed-from.txt"
 # What packs them: another version may do it otherwise.
 PACKERS = ("Django", "whitenoise", "brotli")

@@ -124,7 +124,7 @@ question_urls = [
 
 # Systems of a study: how much each has written, and what it is called here.
 
-SHOWN = 200
+MOST_SHOWN = 200
 
 
 @study_page(*RESEARCHERS)
@@ -157,7 +157,7 @@ def system(request: StudyRequest, study: Study, system_id: uuid.UUID) -> HttpRes
         "study": study,
         "system": row,
         "form": form,
-        "learned": learned[:SHOWN],
+        "learned": learned[:MOST_SHOWN],
         "learned_count": learned.count(),
     }
     status = 422 if form.errors else 200

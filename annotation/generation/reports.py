@@ -21,7 +21,7 @@ FIRST, SECOND, NEITHER, UNCLEAR, NONE = "object1", "object2", "neither", "unclea
 CHOICES: dict[str, Promise] = {
     FIRST: lazy("the first object"),
     SECOND: lazy("the second object"),
-    NEITHER: lazy("neither: the answer declines"),
+    NEITHER: lazy("neither: the answer declines to choose"),
     UNCLEAR: lazy("a word that names neither object"),
     NONE: lazy("no part naming a choice"),
 }

@@ -164,7 +164,7 @@ def figures_of(compared: AnswersComparison) -> list[tuple[str, Any, Any]]:
     base, other = pair
     rows: list[tuple[str, Any, Any]] = [
         (_("Answers"), base.answers, other.answers),
-        (_("Words, mean"), floatformat(base.words_mean, 0), floatformat(other.words_mean, 0)),
+        (_("Mean words"), floatformat(base.words_mean, 0), floatformat(other.words_mean, 0)),
     ]
     if any(spread.read < spread.answers for spread in pair):
         rows.insert(1, (_("First answers, counted here"), base.read, other.read))

@@ -81,4 +81,4 @@ def _labels_unlike_their_history() -> Iterator[str]:
     )
     unlike = Q(said__isnull=True) | ~Q(said=F("label"))
     for pk in rows.filter(unlike).values_list("pk", flat=True):
-        yield f"assignment {pk} has another label than its last event"
+        yield f"assignment {pk} differs in its label from its last event"

@@ -165,7 +165,7 @@ class AuditRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Yield pairs of another analysis than that of their round."""
+        """Yield pairs that belong to an analysis other than their round's."""
         strange = AuditPair.objects.exclude(point__analysis=F("round__analysis"))
         for pk in strange.values_list("pk", flat=True):
             yield f"audit pair {pk} is not of the analysis of its round"

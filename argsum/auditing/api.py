@@ -24,7 +24,7 @@ from cqa_site.rounds.api import (
     round_views,
 )
 
-SHOWN = (AuditSheet.State.SUBMITTED, AuditSheet.State.VOID)
+SHOWN_STATES = (AuditSheet.State.SUBMITTED, AuditSheet.State.VOID)
 
 
 class AuditRoundInput(FormInput):
@@ -119,7 +119,7 @@ class AuditSheetViews(StudyViews):
 
     def rows(self) -> QuerySet[Any]:
         """Return the rows in the order in which they were created."""
-        rows = AuditSheet.objects.filter(study=self.study, state__in=SHOWN).order_by("pk")
+        rows = AuditSheet.objects.filter(study=self.study, state__in=SHOWN_STATES).order_by("pk")
         return rows.select_related("round", "rater", "pair__point", "pair__comment")
 
 

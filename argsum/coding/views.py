@@ -23,7 +23,7 @@ from cqa_site.people.models import Study
 from cqa_site.runs.models import Job, Run
 from cqa_site.runs.views.runs import run_context
 
-SHOWN = 50
+MOST_SHOWN = 50
 
 
 def _assignment(analysis: Analysis) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def proposal_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse
 def assignment_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     """Show one assignment run: progress, requests, and codes that match scores do not confirm."""
     outcome = assignment_of(run)
-    rows = disagreements_of(run)[:SHOWN] if outcome.differing else []
+    rows = disagreements_of(run)[:MOST_SHOWN] if outcome.differing else []
     context = _run_context(study, run) | {
         "outcome": outcome,
         "rows": disagreements_in_words(run, list(rows)),

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from argsum.counting.forms import CountingRoundForm, CountingRunForm
 from argsum.counting.models import CountingItem, CountingRound, CountSheet
-from argsum.counting.reports import SHOWN, CountSheetQuery, shown_sheets
+from argsum.counting.reports import SHOWN_STATES, CountSheetQuery, shown_sheets
 from cqa_site.api.base import FormInput, ReadSerializer, StudyViews, public_id
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.api import (
@@ -123,7 +123,7 @@ class CountSheetFilter(filters.FilterSet):
     rater = filters.UUIDFilter(field_name="rater__public_id")
     set = filters.UUIDFilter(field_name="summary_set__public_id")
     dataset = filters.UUIDFilter(field_name="summary_set__cell__dataset__public_id")
-    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN])
+    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN_STATES])
     source = filters.CharFilter(max_length=255)
 
 

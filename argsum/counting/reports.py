@@ -23,7 +23,7 @@ FETCH = 2_000
 MOST_BESIDE = 12
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
 # Drafts are nobody's counts yet.
-SHOWN = (CountSheet.State.SUBMITTED, CountSheet.State.VOID)
+SHOWN_STATES = (CountSheet.State.SUBMITTED, CountSheet.State.VOID)
 RELATED = ("summary_set__cell__dataset", "rater", "round")
 TYPES: dict[str, type] = {
     "sheet": str,
@@ -81,7 +81,7 @@ def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
         "summary_set__public_id": query.summary_set,
     }
     condition = Q(**{name: value for name, value in wanted.items() if value is not None})
-    sheets = study.count_sheets.filter(condition, state__in=SHOWN)
+    sheets = study.count_sheets.filter(condition, state__in=SHOWN_STATES)
     return sheets.select_related(*RELATED).order_by("pk")
 
 
@@ -130,7 +130,7 @@ def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
 
 def sheet_or_404(study: Study, count_id: uuid.UUID) -> CountSheet:
     """Return one submitted sheet of the study."""
-    rows = study.count_sheets.filter(state__in=SHOWN).select_related(*RELATED)
+    rows = study.count_sheets.filter(state__in=SHOWN_STATES).select_related(*RELATED)
     return get_object_or_404(rows, public_id=count_id)
 
 
@@ -147,7 +147,7 @@ class CountColumn:
 def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
     """Return the sheet and the others of its set: the marks of each, row by row."""
     others = (
-        sheet.summary_set.count_sheets.filter(state__in=SHOWN)
+        sheet.summary_set.count_sheets.filter(state__in=SHOWN_STATES)
         .exclude(pk=sheet.pk)
         .select_related("rater")
         .order_by("rater", "replicate", "pk")

@@ -26,7 +26,7 @@ from cqa_site.stats.means import PairedTest, clustered_mean, paired_tests
 Selection = Literal["dev", "fixed", "oracle"]
 SELECTIONS: tuple[Selection, ...] = ("dev", "fixed", "oracle")
 FIGURES = ("weighted", "coverage", "redundancy", "excluding", "including", "share", "seconds")
-# By what a setting is chosen: the first that is known; on the dev split, in half of its cells.
+# A setting is chosen by the first known one, on the dev split, in half of its cells.
 CRITERIA = ("weighted", "coverage", "including")
 INDICES = ("including", "excluding")
 # Cell → its topic; a cell that is not in it stands alone.

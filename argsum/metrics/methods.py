@@ -13,7 +13,7 @@ from cqa_site.stats.arrays import FloatArray
 # Names of the metrics of a summary set: ``function:part``, or one word where there are no parts.
 #
 # The functions compare a reference with a summary; the parts are the soft scores made of these
-# comparisons (`argsum.metrics.methods.soft_scores`). Source: argument summarization paper,
+# comparisons (`soft_scores`). Source: argument summarization paper,
 # section 3.4.
 
 Dimension = Literal["coverage", "redundancy"]
@@ -28,7 +28,7 @@ FUNCTIONS = (*ROUGE, BERT_SCORE, EMBEDDING)
 COVERAGE_SCORE = "coverage_score"
 LLM_COVERAGE, LLM_REDUNDANCY = "llm_coverage", "llm_redundancy"
 LLM = (LLM_COVERAGE, LLM_REDUNDANCY)
-LONGEST = 60
+LONGEST_NAME = 60
 
 _TITLES = {
     "rouge_1": "ROUGE-1",
@@ -64,7 +64,7 @@ def soft_name(function: str, part: str) -> str:
     if part not in PARTS:
         raise ValueError(f"{part!r} is not a soft score.")
     name = f"{function}:{part}"
-    if len(name) > LONGEST:
+    if len(name) > LONGEST_NAME:
         raise ValueError(f"{function[:40]!r} is too long for a name.")
     return name
 
@@ -242,7 +242,7 @@ def _check(similarity: FloatArray) -> None:
 
 Values = Sequence[float | None] | FloatArray
 # Any two points lie on a line, so a correlation of two says nothing.
-LEAST = 3
+LEAST_PAIRS = 3
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ class Correlations:
     constant_cells
         Cells in which a column does not vary, so that they have none.
     small_cells
-        Cells with fewer than `LEAST` sets that have both values.
+        Cells with fewer than `LEAST_PAIRS` sets that have both values.
     """
 
     across: float | None
@@ -325,7 +325,7 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
         if value is not None:
             per_cell[cell] = value
         else:
-            (small if here.sum() < LEAST else constant).append(cell)
+            (small if here.sum() < LEAST_PAIRS else constant).append(cell)
     correlations = list(per_cell.values())
     return Correlations(
         across=pearson(x[both], y[both]),
@@ -364,8 +364,8 @@ def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
 
 
 def pearson(x: FloatArray, y: FloatArray) -> float | None:
-    """Return Pearson's r; None with fewer than `LEAST` values or if one side is constant."""
-    if len(x) < LEAST or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
+    """Return Pearson's r; None with fewer than `LEAST_PAIRS` values or if one side is constant."""
+    if len(x) < LEAST_PAIRS or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
         return None
     left, right = x - x.mean(), y - y.mean()
     value = float(left @ right / np.sqrt((left @ left) * (right @ right)))

@@ -16,7 +16,7 @@ from argsum.surveys.reports import question_rows, surveys_of
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# To comparisons, on one page.
+# Links to comparisons on one page.
 MOST_LINKS = 400
 
 

@@ -13,12 +13,12 @@ from benchmark.rubrics.models import default_rubric
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-SHOWN = 3
+LIMIT = 3
 
 
 @study_page(*RESEARCHERS, only="GET")
 def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
-    """Show the rules and the pairs they select; `part` or `datasheet` in the query downloads."""
+    """Show the rules and selected pairs, or download the `part` or `datasheet` in the query."""
     rubric = default_rubric(study)
     initial = {"rubric": rubric.public_id}
     form = PairsForm(request.GET if "basis" in request.GET else None, study=study, initial=initial)
@@ -38,7 +38,7 @@ def distillation(request: StudyRequest, study: Study) -> HttpResponseBase:
     context |= {
         "training": training,
         "query": query.urlencode(),
-        "examples": [record for record, _n in zip(records(training), range(SHOWN), strict=False)],
+        "examples": [record for record, _n in zip(records(training), range(LIMIT), strict=False)],
     }
     return render(request, "benchmark/distillation/distillation.html", context)
 

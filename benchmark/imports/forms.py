@@ -11,9 +11,9 @@ from benchmark.imports.methods.columns import (
     BY_DESCRIPTION,
     BY_ID,
     BY_PLACE,
+    JUDGEMENT,
     RATER,
     RECORD,
-    SAID,
     check_columns,
 )
 from benchmark.rubrics.methods.rubric import Rubric
@@ -119,7 +119,7 @@ class SheetColumnsForm(ColumnsForm):
             ),
             (_("Points"), self.rubric.keys),
             (_("Rater"), RATER[:2]),
-            (_("Other columns, as in our exports"), (*RATER[2:], *SAID, *RECORD)),
+            (_("Other columns, as in our exports"), (*RATER[2:], *JUDGEMENT, *RECORD)),
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:

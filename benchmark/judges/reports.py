@@ -287,9 +287,9 @@ def attacks_table(run: Run, attacks: Sequence[Attack]) -> TableData:
         Column(_("Replies"), "asked"),
         Column(_("Decided"), "decided"),
         Column(_("Obeyed"), "obeyed"),
-        Column(_("Plain, mean"), "plain"),
-        Column(_("With the instruction, mean"), "got"),
-        Column(_("Gain, mean"), "gain"),
+        Column(_("Mean without the instruction"), "plain"),
+        Column(_("Mean with the instruction"), "got"),
+        Column(_("Mean gain"), "gain"),
     )
     return table_of(
         columns,

@@ -34,7 +34,7 @@ from cqa_site.runs.api.bodies import Given, PlanInput, Start, as_typed, key_of
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.rest.queries import TrueFalseFilter, refuse_unknown
 
-SHOWN = (
+SHOWN_STATES = (
     PreferenceSheet.State.SUBMITTED,
     PreferenceSheet.State.UNSCORED,
     PreferenceSheet.State.VOID,
@@ -137,7 +137,7 @@ class PreferenceSheetFilter(filters.FilterSet):
     rater = filters.UUIDFilter(field_name="rater__public_id")
     rater_kind = filters.ChoiceFilter(field_name="rater__kind", choices=Rater.Kind.choices)
     question = filters.UUIDFilter(field_name="pair__question__public_id")
-    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN])
+    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN_STATES])
     verdict = filters.ChoiceFilter(choices=PreferenceSheet.Verdict.choices)
     is_swapped = TrueFalseFilter(field_name="is_swapped")
 
@@ -151,7 +151,7 @@ class PreferenceSheetViews(StudyViews):
     def rows(self) -> QuerySet[Any]:
         """Return the rows in the order in which they were created."""
         pair = ("pair__question", "pair__first", "pair__second")
-        rows = PreferenceSheet.objects.filter(study=self.study, state__in=SHOWN)
+        rows = PreferenceSheet.objects.filter(study=self.study, state__in=SHOWN_STATES)
         rows = reports.with_known(rows).select_related(*pair, "rater", "round", "run")
         return rows.defer("pair__first__text", "pair__second__text", "draft").order_by("pk")
 

@@ -230,7 +230,7 @@ PROMPTS = {
         Path(__file__).parent / "prompts" / "preference.md",
     )
 }
-SAID = ("call", "fence", "state", "verdict", "comment", "reason", "submitted_at")
+STORED_FIELDS = ("call", "fence", "state", "verdict", "comment", "reason", "submitted_at")
 NEEDED = ("question__comparison", "first__system", "second__system")
 
 
@@ -307,7 +307,7 @@ class PreferringKind:
             [_sheet(run, rater, outcome) for outcome in ended],
             update_conflicts=True,
             unique_fields=["run", "pair", "is_swapped"],
-            update_fields=SAID,
+            update_fields=STORED_FIELDS,
         )
 
     def values(self, run: Run) -> dict[str, int]:

@@ -8,15 +8,15 @@ from benchmark.rubrics.models import RubricVersion
 from cqa_site.people.models import Study
 from cqa_site.rounds.models import Sheet
 
-SHOWN = 20
+MOST_SHOWN = 20
 # What was submitted, or could not be scored.
-SAID = (Sheet.State.SUBMITTED, Sheet.State.UNSCORED)
+COUNTED_STATES = (Sheet.State.SUBMITTED, Sheet.State.UNSCORED)
 
 
 def versions_with_counts(study: Study) -> QuerySet[RubricVersion]:
     """Return all versions with their numbers of submitted or unscored sheets, rounds and runs."""
     return study.rubric_versions.annotate(
-        n_sheets=_count("sheets", filter=Q(sheets__state__in=SAID)),
+        n_sheets=_count("sheets", filter=Q(sheets__state__in=COUNTED_STATES)),
         n_rounds=_count("rounds"),
         n_runs=_count("runs"),
     ).select_related("derived_from", "created_by")
@@ -32,11 +32,11 @@ def use_of(version: RubricVersion) -> dict[str, Any]:
 
     Rounds, runs and derived versions are newest first and limited.
     """
-    sheets = version.sheets.filter(state__in=SAID)
+    sheets = version.sheets.filter(state__in=COUNTED_STATES)
     kinds = sheets.order_by().values("rater__kind").annotate(n=Count("pk"))
     return {
-        "rounds": list(version.rounds.all()[:SHOWN]),
-        "runs": list(version.runs.select_related("run").order_by("-pk")[:SHOWN]),
-        "successors": list(version.successors.order_by("-pk")[:SHOWN]),
+        "rounds": list(version.rounds.all()[:MOST_SHOWN]),
+        "runs": list(version.runs.select_related("run").order_by("-pk")[:MOST_SHOWN]),
+        "successors": list(version.successors.order_by("-pk")[:MOST_SHOWN]),
         "sheets": {row["rater__kind"]: row["n"] for row in kinds.order_by("rater__kind")},
     }

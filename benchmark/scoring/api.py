@@ -72,7 +72,7 @@ ROUNDS = round_views(
 )
 
 
-SHOWN = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State.VOID)
+SHOWN_STATES = (ScoreSheet.State.SUBMITTED, ScoreSheet.State.UNSCORED, ScoreSheet.State.VOID)
 
 
 class SheetSerializer(ReadSerializer):
@@ -104,7 +104,7 @@ class SheetFilter(filters.FilterSet):
     answer = filters.UUIDFilter(field_name="answer__public_id")
     condition = filters.UUIDFilter(field_name="answer__condition__public_id")
     is_plain = TrueFalseFilter(field_name="answer__condition__is_plain")
-    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN])
+    state = filters.ChoiceFilter(choices=[(choice.value, choice.label) for choice in SHOWN_STATES])
     source = filters.CharFilter(max_length=255)
 
 
@@ -118,7 +118,7 @@ class ScoreSheetViews(StudyViews):
         """Return the rows in the order in which they were created."""
         related = ("answer__condition", "rubric", "rater", "round", "run")
         return (
-            self.study.score_sheets.filter(state__in=SHOWN)
+            self.study.score_sheets.filter(state__in=SHOWN_STATES)
             .select_related(*related)
             .defer("answer__text", "rubric__content")
             .order_by("pk")

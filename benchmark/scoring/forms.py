@@ -254,7 +254,7 @@ class SheetExportForm(forms.Form):
     )
     format = forms.ChoiceField(label=lazy("Format"), choices=list(FORMATS.items()))
     with_texts = forms.BooleanField(
-        label=lazy("Include the answers' texts"),
+        label=lazy("Include the texts of the answers"),
         required=False,
         help_text=lazy("Only needed to import the file into another study."),
     )

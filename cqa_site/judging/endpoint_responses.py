@@ -150,7 +150,7 @@ def _clamped(seconds: float) -> float:
 
 # What an OpenAI-compatible server sent back, read without trusting its shape.
 
-# Of an error's body; more says nothing more.
+# Part read of an error's body; more says nothing more.
 LONGEST_ERROR = 65_536
 
 

@@ -16,7 +16,7 @@ from cqa_site.judging import packages
 from cqa_site.judging.packages import MODEL_PACKAGE, PREFIX, PackagePart
 
 LOG = PREFIX / "language-packages.log"
-# In the folder of the model once all of it is there: make looks at it.
+# File in the folder of a complete model, for which make looks.
 READY = ".ready"
 # Pages come first: people wait for them.
 NICENESS = 10

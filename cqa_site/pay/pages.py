@@ -42,7 +42,7 @@ from .tables import pay_figures
 
 FILE_NAMES: dict[str, str] = {KINDS.BONUS: "bonuses", KINDS.OUTCOME: "outcome-pay"}
 # Rows of a table on the page, which is as many as one form may send.
-SHOWN = 500
+MOST_SHOWN = 500
 
 
 @link_page
@@ -84,15 +84,15 @@ def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpRespo
     context = round_head(link.round) | {
         "link": link,
         "form": form,
-        "problems": problems[:SHOWN],
+        "problems": problems[:MOST_SHOWN],
         "problem_count": len(problems),
         "listed": link.submissions.aggregate(count=Count("pk"), at=Max("seen_at")),
-        "differences": rows[:SHOWN],
+        "differences": rows[:MOST_SHOWN],
         "difference_count": len(rows),
         "reclaimable": sum(row.problem == "ended_there" for row in rows),
         "due": due,
-        "due_rows": due.payments[:SHOWN],
-        "payments": link.payments.select_related("participant__user")[:SHOWN],
+        "due_rows": due.payments[:MOST_SHOWN],
+        "payments": link.payments.select_related("participant__user")[:MOST_SHOWN],
         "states": states,
         "payment_count": sum(state["count"] for state in states),
         "fetching": last_job(FETCH_JOB, link),

@@ -12,7 +12,7 @@ from cqa_site.rounds.onboarding.steps import CONSENT, QUALIFICATION, READING, SC
 from cqa_site.web.tables import TableData, text_of
 
 # Rows of a table on a page; its files have all.
-SHOWN = 500
+LIMIT = 500
 STEP_NAMES = {
     START: lazy("Before completing a step"),
     CONSENT: lazy("Consent"),
@@ -119,13 +119,13 @@ def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
 def _about(table: TableData) -> str:
     """Say that a page shows the first rows alone."""
     count = len(table.rows)
-    about = {"n": text_of(SHOWN), "all": text_of(count)}
-    return _("First %(n)s of %(all)s rows; the files have all.") % about if count > SHOWN else ""
+    about = {"n": text_of(LIMIT), "all": text_of(count)}
+    return _("First %(n)s of %(all)s rows; the files have all.") % about if count > LIMIT else ""
 
 
 def _on_page(table: TableData) -> PageTable:
     """Return the first rows, with amounts and minutes in two decimals."""
-    page = joined(replace(table, rows=table.rows[:SHOWN]))
+    page = joined(replace(table, rows=table.rows[:LIMIT]))
     rows = [
         [text_of(value, 2) if isinstance(value, float) else value for value in row]
         for row in page.rows

@@ -1,4 +1,4 @@
-"""Access of people, and of their API tokens, to the pages of a study."""
+"""Access of people and their API tokens to a study; the audit log."""
 
 import re
 import uuid
@@ -35,7 +35,7 @@ RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)
 EXPERTS = (Role.EXPERT, *RESEARCHERS)
 EVERYONE = tuple(Role)
 # What the security log repeats of an event: words of the site, never what somebody wrote.
-TOLD = ("role", "scope", "fields", "cap")
+LOGGED_DETAILS = ("role", "scope", "fields", "cap")
 RUN_NUMBER = re.compile(r"#\d+")
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 
@@ -70,7 +70,7 @@ def memberships_of(user: User | int) -> QuerySet[Membership]:
 def may_open_studies(user: User) -> bool:
     """Whether the user may create studies.
 
-    Site administrators may, and researchers if the site's setting allows it.
+    Site administrators may, and researchers if `RESEARCHERS_OPEN_STUDIES` is set.
     """
     if is_administrator(user):
         return True
@@ -188,10 +188,9 @@ def record(
     **details: Any,
 ) -> AuditEvent:
     """Write one line to the study's audit log and, once it is stored, to the security log."""
-    values = {name: details[name] for name in TOLD if name in details} | {
+    values = {name: details[name] for name in LOGGED_DETAILS if name in details} | {
         "study": study and study.public_id,
         "person": actor and actor.public_id,
-        # The number of a run.
         "subject": subject if RUN_NUMBER.fullmatch(subject) else None,
     }
     values = {name: value for name, value in values.items() if value is not None}
@@ -202,7 +201,7 @@ def record(
 
 
 TOKEN_LIFETIME = timedelta(days=180)
-# A token that a page of the site asks the interface with, one for each person.
+# A token with which a page of the site calls the API, one for each person.
 LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)
 
 

@@ -251,7 +251,7 @@ def rater_for(*, membership: Membership) -> Rater:
 
 
 LIFETIME = timedelta(days=7)
-# Without a point or a slash, so that a link stays one word in every terminal.
+# No full stop and no slash, so that a link stays one word in every terminal.
 _SIGNER = TimestampSigner(salt="first administrator", sep="~")
 
 

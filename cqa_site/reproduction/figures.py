@@ -27,7 +27,7 @@ ONLY_STATED = "the files state it without the scores behind it"
 NEAR_ENOUGH = 0.01
 # Digits of a computed number that nobody printed, and those shown beyond the printed ones.
 DIGITS, MORE_DIGITS = 4, 2
-# Of decimal numbers that floats cannot hold exactly.
+# Slack for decimal numbers that floats cannot hold exactly.
 ROUNDING = 1e-9
 NOTHING = "–"
 _BETWEEN = re.compile(r"\s*[±/]\s*")

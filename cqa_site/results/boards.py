@@ -134,7 +134,7 @@ class Board:
         return len(self.columns) + 1 + self.is_ranked + self.is_ticked
 
 
-# Of an address: what is chosen to be shown, and the choice of details among the columns.
+# Parameter of an address for the columns to show, and its value for details.
 SHOW, DETAILS = "show", "details"
 
 

@@ -135,7 +135,7 @@ SNAPSHOT_FILES: dict[str, Callable[[ResultKind, Any], bytes]] = {
     MANIFEST: lambda kind, snapshot: as_json(manifest_of(kind, snapshot)),
     "archive.zip": archive_of,
 }
-# Of a file that only some kinds have: its content type, and what writes it.
+# Files that only some kinds have: name → content type, and what writes it.
 More = Mapping[str, tuple[str, Callable[[Any], bytes]]]
 
 

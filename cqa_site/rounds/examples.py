@@ -17,7 +17,7 @@ from .queue import CHUNK
 
 # Known answers that a page offers.
 OFFERED = 50
-# In an example's notes, beside the reasons by field: the place in the guideline.
+# Key of an example's notes for the place in the guideline; the others are reasons by field.
 WHERE = "where"
 
 

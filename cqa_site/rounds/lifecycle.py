@@ -156,7 +156,7 @@ def find_violations() -> Iterator[str]:
     for pk in strays.values_list("pk", flat=True):
         yield f"crowd link {pk} leads into a round of another study"
     for pk in misdirected().values_list("pk", flat=True):
-        yield f"crowd payment {pk} names another submission than the one it was earned under"
+        yield f"crowd payment {pk} names a submission other than the one it was earned under"
 
 
 def sheet_violations(kind: SheetKind) -> Iterator[str]:

@@ -130,7 +130,7 @@ class Round(models.Model):
 
 
 class Place(models.Model):
-    """A rater's status in a round: qualified, excluded, and the number of sheets served."""
+    """A rater's standing in a round: qualification, exclusion, and number of sheets served."""
 
     round = models.ForeignKey(Round, models.CASCADE, related_name="places", db_index=False)
     rater = models.ForeignKey("people.Rater", models.CASCADE, related_name="places")

@@ -199,7 +199,7 @@ def newest_of_each(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]
 
 # How fast people of a round work and how much they skip; it is shown, and decides nothing.
 
-# Of the time that an item is expected to take, or takes people of the round on average.
+# An answer is hasty below this share of an item's expected or usual time.
 HASTY_SHARE = 0.2
 
 

@@ -29,7 +29,7 @@ PER_PAGE = 50
 LONGEST_TEXT, LONGEST_MS, MOST_PASTES = 1_000_000, 24 * 3_600_000, 10_000
 MOST_ROWS = 20_000
 SUMMED = ("typed", "pasted", "inserted", "pastes", "typing_ms")
-# Of continued texts; what the database can store.
+# Largest sum for continued texts that the database can store.
 LARGEST_SUM = 2_000_000_000
 # Outcomes of people who left an item unfinished; another tab may still send its counts.
 STOPPED = (Participant.Outcome.STOPPED, Participant.Outcome.SKIPS)

@@ -360,9 +360,9 @@ def run_kind_of(prompt_kind: str) -> RunKind:
     raise KeyError(prompt_kind)
 
 
-# As whom a run of a judge stands beside people.
+# The rater as whom a judge's run stands beside people.
 
-ASKED = ("endpoint", "origin", "model", "prompt", "params")
+IDENTITY_FIELDS = ("endpoint", "origin", "model", "prompt", "params")
 
 
 def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
@@ -371,7 +371,7 @@ def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
     ``also`` are further values that distinguish judges; without a ``name``, one is built from
     model and prompt.
     """
-    identity = {field: run.spec[field] for field in ASKED} | also
+    identity = {field: run.spec[field] for field in IDENTITY_FIELDS} | also
     rater, _is_new = Rater.objects.get_or_create(
         study=run.study,
         kind=Rater.Kind.MODEL,

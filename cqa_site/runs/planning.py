@@ -142,7 +142,7 @@ def _plan(run: Run, subjects: Sequence[Subject]) -> CallPlan:
 
 
 def _questions(run: Run, subjects: Sequence[Subject]) -> Iterator[CallRequest]:
-    """Yield the app's requests, written some hundreds at a time."""
+    """Yield the app's requests, in batches of `AT_ONCE` subjects."""
     for start in range(0, len(subjects), AT_ONCE):
         yield from kind_of(run).questions(run, subjects[start : start + AT_ONCE])
 

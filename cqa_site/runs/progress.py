@@ -204,7 +204,7 @@ UNUSABLE: dict[str, Promise] = {
     UnscoredReason.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
     UnscoredReason.WRONG_TYPE: lazy("The label was not a whole number."),
 }
-# Of replies with points for several criteria.
+# Reasons for unscored replies with points for several criteria.
 POINTS: dict[str, Promise] = {
     "duplicate_keys": lazy("The reply gave points for a criterion twice."),
     "renumbered": lazy("The reply used its own numbering of the criteria."),
@@ -213,7 +213,7 @@ POINTS: dict[str, Promise] = {
     "not_a_whole_number": lazy("The reply gave something other than whole points."),
     "out_of_range": lazy("The reply gave points that a criterion does not have."),
 }
-# Of replies that end with a count.
+# Reasons for unscored replies that end with a count.
 COUNTS: dict[str, Promise] = {
     "no_count": lazy("The reply had no line with a count in the requested form."),
     "no_half_step": lazy("The count was not a multiple of one half."),

@@ -138,7 +138,7 @@ def alternative_annotator_test(
     judge
         The judge's value, indexed by item; missing where unscored.
     closeness : {"scores", "labels"}
-        Minus the root mean squared difference to the remaining humans, or the share of them
+        Minus the root mean squared difference from the remaining humans, or the share of them
         with the same value (for values without an order).
     epsilon
         Allowed edge of the human, 0 to 1. 0.2 is the default of the source's code, meant for

@@ -7,5 +7,5 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
-# Of single precision, too, as models give them.
+# Also of single precision, as models return them.
 Floats = NDArray[np.floating[Any]]

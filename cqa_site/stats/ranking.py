@@ -262,7 +262,7 @@ def within_and_across(
         Columns system, question, x, y; rows lacking x or y are dropped, several rows of a
         system and question (choices, replicates) are averaged.
     kind : {"pearson", "spearman", "kendall"}
-        Of both levels.
+        Used at both levels.
     confidence
         Nominal coverage of both intervals.
 

@@ -18,7 +18,7 @@ from cqa_site.stats.intervals import LEAST_CLUSTERS, LEAST_RATED, moments, witho
 # is close enough, or that agreement suffices. A figure may always be shown; a verdict needs its
 # rule. `docs/statistics.md` lists the rules, `python -m benchmarks.verdicts` simulates them.
 
-# Of every test and every family; intervals cover 1 - LEVEL.
+# Level of every test and every family; intervals cover 1 - LEVEL.
 LEVEL = 0.05
 
 Direction = Literal["above", "below", "not_shown"]

@@ -1,4 +1,4 @@
-"""Cells as text, numbers, truth values or dates, and strict JSON."""
+"""Strict JSON; cells as text, numbers, truth values or dates; keys of texts."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ from .shapes import MEGABYTE, Value
 # or values, and documents above a size, which is checked before parsing.
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-# Control characters but tab and line breaks.
+# Control characters other than tab and line breaks.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -101,7 +101,7 @@ def decode_at(
 ) -> tuple[Value, int]:
     """Decode the one value that starts at `position`.
 
-    ``raw_lines`` takes line breaks and tabs inside texts that are not escaped.
+    ``raw_lines`` accepts unescaped line breaks and tabs inside texts.
 
     Returns
     -------
@@ -211,14 +211,14 @@ def _check_texts(value: Value) -> None:
 #
 # A cell that does not fit raises ValueError with the reason.
 
-# Of what is kept of a column that is none of our fields, and how many such columns are kept.
+# Longest value kept of a column that is none of our fields, and most such columns.
 LONGEST_VALUE = 200
 MOST_ATTRIBUTES = 50
 # What programs write where nothing is known.
 MISSING_WORDS = frozenset(
     "na n/a n.a. nan null none nil <na> #n/a #null! #value! #ref! - – — . .. ?".split()  # noqa: SIM905
 )
-# Beside white space, which includes no-break spaces: characters that no screen shows.
+# Characters that no screen shows, beside white space, which includes no-break spaces.
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _TRUE = frozenset(
     "true 1 yes wahr ja vrai oui verdadero si sí vero verdadeiro sim waar".split()  # noqa: SIM905
@@ -227,7 +227,7 @@ _FALSE = frozenset("false 0 no falsch nein faux non falso não nao onwaar nee".s
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
 _COMMA = re.compile(r"[+-]?[0-9]{1,15},[0-9]{1,40}")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
-# As East Asian keyboards write digits, and the minus sign of typesetting.
+# Digits of East Asian keyboards, and the minus sign of typesetting.
 _FULL_WIDTH = {0xFF10 + digit: str(digit) for digit in range(10)} | {0x2212: "-"}
 # "Mon Mar 02 09:00:20 PST 2026": the abbreviation of a zone stands where strptime knows none.
 _ZONED = re.compile(r"(.*\d) ?([A-Z]{1,4})((?: \d{4})?)")
@@ -237,7 +237,7 @@ _MOMENTS = (
     "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y",
 )  # fmt: skip
-# Under one of these an annotation tool keeps the one thing that was chosen.
+# Keys under which annotation tools keep the one thing that was chosen.
 _CHOSEN = ("choices", "rating", "number", "value", "label")
 
 

@@ -297,7 +297,7 @@ def _page_address(page: str, ids: list[Any]) -> str:
 # Things of a study by their names, for the search box: every app says what it has.
 
 # Maximum results of each kind.
-SHOWN = 5
+MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ def find(study: Any, role: str, words: list[str]) -> list[dict[str, str]]:
         {"kind": str(finder.kind), "name": finder.name(row)[:120], "url": finder.url(study, row)}
         for finder in _FINDERS
         if role in finder.roles
-        for row in finder.rows(study).filter(_holding(finder.fields, words))[:SHOWN]
+        for row in finder.rows(study).filter(_holding(finder.fields, words))[:MOST_SHOWN]
     ]
 
 
@@ -354,7 +354,7 @@ def _holding(fields: tuple[str, ...], words: list[str]) -> Q:
 
 # A tour of a study: the pages of the menu that say what they are for, one after the other.
 
-# Of an address: that its page is a stop.
+# Parameter of an address: its page is a stop.
 TOUR = "tour"
 
 

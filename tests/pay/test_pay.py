@@ -174,7 +174,7 @@ def test_tables_leave_out_the_ids_of_the_platform_and_pages_cut_long_ones(
         assert reply.status_code == 200
         assert not {"PID-", "SUB-"} & set(re.findall(r"\b[A-Z]{3}-", reply.text))
     assert file("people", "svg").status_code == 404
-    monkeypatch.setattr("cqa_site.pay.tables.SHOWN", 4)
+    monkeypatch.setattr("cqa_site.pay.tables.LIMIT", 4)
     page = researcher.get(crowd.page("crowd_pay")).text
     assert page.count("Participant ") == 4
     assert "First 4 of 10 rows; the files have all." in page

@@ -129,7 +129,7 @@ def test_pages_say_which_of_several_links_they_are_about_and_that_tables_are_cut
     for each in (page.split(str(crowd.link.public_id))[0], crowd.page("crowd_pay"), page):
         text = researcher.get(each).text.split("<main", 1)[1].split("<details", 1)[0]
         assert f"{crowd.link.created_at:%Y-%m-%d %H:%M}" in text
-    monkeypatch.setattr("cqa_site.pay.pages.SHOWN", 2)
+    monkeypatch.setattr("cqa_site.pay.pages.MOST_SHOWN", 2)
     for _state in ("due", "confirmed"):
         assert "First 2 of 3 rows." in " ".join(researcher.get(page).text.split())
         confirm(crowd)

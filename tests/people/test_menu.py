@@ -7,7 +7,7 @@ from django.urls import get_resolver, reverse
 
 from annotation.answers.models import System
 from annotation.corpus.models import Comparison, Question
-from cqa_site.web.navigation import ANY_STUDY, GROUPS, SHOWN, entries, entry_at, inside, paths
+from cqa_site.web.navigation import ANY_STUDY, GROUPS, MOST_SHOWN, entries, entry_at, inside, paths
 from tests.cast import make_member, sign_in
 from tests.security.matrix import STUDY_ROUTES
 
@@ -113,10 +113,10 @@ def test_search_finds_things_of_the_own_study_alone_and_asks_once_for_each_kind(
     # Experts find what they may open.
     expert = sign_in(make_member(study, "expert", name="Tea Taster"))
     assert {each["kind"] for each in find(expert, study, "tea")} == {"Question"}
-    for number in range(SHOWN + 3):
+    for number in range(MOST_SHOWN + 3):
         System.objects.create(study=study, name=f"Pot {number}")
     with django_assert_max_num_queries(12):
-        assert len(find(researcher, study, "pot")) == SHOWN
+        assert len(find(researcher, study, "pot")) == MOST_SHOWN
 
 
 def test_what_waits_is_counted_after_the_page(study, researcher, django_assert_max_num_queries):

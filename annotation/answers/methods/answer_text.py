@@ -326,7 +326,7 @@ def _is_heading(text: str, match: re.Match[str]) -> bool:
 
 
 def _split_at_bullets(text: str, section: AnswerSection) -> list[AnswerSection]:
-    """Split a section into the summary up to its first bullet, and a body from there on."""
+    """Split a section into the summary up to its first bullet, and the body from there on."""
     blocks = _blocks(text, section.text_start, section.end, section.kind)
     first = next((block for block in blocks if block.is_bullet), None)
     if section.kind != SUMMARY or first is None:

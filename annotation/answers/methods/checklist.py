@@ -42,7 +42,7 @@ _ARTICLES = ("the", "a", "an")
 class BestOption:
     """First line under the heading of the best option.
 
-    ``meant`` is 1 or 2 for an object, 0 where the answer declines, None where it names neither;
+    ``meant`` is 1 or 2 for an object, 0 if the answer chooses neither, None if it names none;
     ``is_one_word`` also holds for the full name of an object of several words.
     """
 

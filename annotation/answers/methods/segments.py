@@ -107,7 +107,7 @@ def sound_segments(text: str) -> list[Segment]:
     of a sentence: "Dogs are smarter [1] but cats are easier to train [2]." makes two. Adjacent
     brackets are read together, also behind the full stop. A bracket at the start of a bullet or
     sentence belongs to what follows. Headings, names of aspects and the closing list of used
-    arguments are left out, and so is a choice of less than three words.
+    arguments are left out, and so is a choice of fewer than three words.
 
     Examples
     --------
@@ -180,8 +180,8 @@ def _sentence_cuts(
     for match in _SENTENCE_END.finditer(masked, block.text_start, block.end):
         end = match.end()
         following = end + len(text[end : block.end]) - len(text[end : block.end].lstrip())
-        is_next = text[following : following + 1]
-        if following in opened or is_next.islower() or following >= block.end:
+        next_character = text[following : following + 1]
+        if following in opened or next_character.islower() or following >= block.end:
             continue
         if match[0] == "." and _ABBREVIATED.search(text, max(0, end - 10), end):
             continue

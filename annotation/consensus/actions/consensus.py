@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 JOB = "final_labels"
 COMPARED: tuple[Method, ...] = ("dawid_skene", "mace")
 CHUNK = 1_000
-# Between two computations that pages ask for by being looked at while votes come in.
+# Least time between computations that page views request while votes come in.
 REST = timedelta(seconds=20)
 LABELS = (
     "label", "majority_label", "dawid_skene_label", "mace_label", "expert_label", "adopted_label",

@@ -60,7 +60,7 @@ _KNOWN_AS = {
 }
 # Two columns that differ in nothing else hold the two objects.
 _PAIRS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("one", "two"))
-# Of what crowd platforms were given, and of what people answered there.
+# What crowd platforms put before the columns of their input and of people's answers.
 _PARTED = re.compile(r"(?:input|answer)\.", re.IGNORECASE)
 _RATER_COLUMN = re.compile(r"(?:rater|annotator|coder|worker|judge|expert|label|vote|r)[_ .-]?\w+")
 # Texts of other kinds of files.

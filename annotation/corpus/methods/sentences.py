@@ -1,4 +1,4 @@
-"""Comparative sentences: their words, the objects they name, and reproducible samples."""
+"""Comparative sentences: the words that matter in them, and the objects they name."""
 
 import re
 from dataclasses import dataclass
@@ -88,9 +88,8 @@ def is_comparing(word: str) -> bool:
 
 # Where a sentence names the two objects of its comparison.
 #
-# A row is one sentence with its two objects. Matching ignores case, takes whole
-# words only and accepts a simple plural or possessive; the longer name is looked
-# for first, so "Model B2" is not shown as "Model B". The text itself never
+# Matching ignores case, takes whole words only and accepts a simple plural or possessive; the
+# longer name is looked for first, so "Model B2" is not shown as "Model B". The text itself never
 # changes: the parts joined give the sentence back, character for character.
 
 POSSESSIVE = r"(?:['’]s)?"
@@ -118,24 +117,24 @@ def split_sentence(text: str, object1: str, object2: str) -> list[SentencePart]:
 
     Returns
     -------
-    list of Segment
-        In order, none of them empty; no segment for an empty sentence.
+    list of SentencePart
+        In order, none of them empty; no part for an empty sentence.
 
     Examples
     --------
     >>> [(part.text, part.mark) for part in split_sentence("Cats beat a dog.", "cat", "dog")]
     [('Cats', 1), (' beat a ', None), ('dog', 2), ('.', None)]
     """
-    segments = []
+    parts = []
     end = 0
     for start, stop, mark in _occurrences(text, object1, object2):
         if start > end:
-            segments.append(SentencePart(text[end:start], None))
-        segments.append(SentencePart(text[start:stop], mark))
+            parts.append(SentencePart(text[end:start], None))
+        parts.append(SentencePart(text[start:stop], mark))
         end = stop
     if end < len(text):
-        segments.append(SentencePart(text[end:], None))
-    return segments
+        parts.append(SentencePart(text[end:], None))
+    return parts
 
 
 def _occurrences(text: str, object1: str, object2: str) -> list[tuple[int, int, int]]:

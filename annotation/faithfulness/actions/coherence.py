@@ -167,7 +167,7 @@ PROMPTS = {
         FOLDER / "coherence.md",
     )
 }
-ASKED = "coherent"
+FIELD = "coherent"
 
 
 class PromptAnswer(NamedTuple):
@@ -211,7 +211,7 @@ class CoherenceKind:
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
         """Read one reply into a `YesNoReading`."""
         try:
-            verdict = parse_verdict(reply.text, reply.finish_reason, ASKED, refusal=reply.refusal)
+            verdict = parse_verdict(reply.text, reply.finish_reason, FIELD, refusal=reply.refusal)
         except ReplyNotUsable as problem:
             return ReplyReading.unscored(problem.reason)
         return ReplyReading(value=verdict)
@@ -277,7 +277,7 @@ def _question(
         "passage": fence(passage.text, fence_token("passage", passage.text)),
     }
     flags = (*argument.flags.names, *passage.flags.names)
-    return CallRequest(tuple(render(parts, values)), verdict_schema(ASKED), flags)
+    return CallRequest(tuple(render(parts, values)), verdict_schema(FIELD), flags)
 
 
 def _row(run: Run, reply: EndedCall) -> CoherenceVerdict:

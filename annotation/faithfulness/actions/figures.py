@@ -98,7 +98,7 @@ def _jobs(study: Study):
 # Everything is stored piece by piece under the key of what it was made from: a worker that dies
 # loses one piece, and a repeated run makes only what is missing.
 
-# Texts stored together; with vectors fewer, because each brings some dozens of sentences.
+# Texts stored together; with vectors fewer, because each brings dozens of sentences.
 TOGETHER = 50
 TOGETHER_WITH_VECTORS = 20
 DERIVED = {

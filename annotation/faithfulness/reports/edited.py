@@ -35,7 +35,7 @@ TITLES = {name: MEASURES[name].title for name in COLUMNS} | {
     WORDS: lazy("Words"),
     CHECKS: lazy("Checks passed"),
 }
-# Of lengths and counts; shares show more.
+# Decimals of lengths and counts; shares show more.
 DECIMALS = {"levenshtein": 1, WORDS: 0, CHECKS: 0}
 Place = tuple[bool, int | None]
 

@@ -300,7 +300,7 @@ def work_table(editing_round: EditingRound, agreement_view: AgreementView) -> Ta
         Column(_("Checks passed before"), "1.checks_before"),
         Column(_("Checks passed after"), "1.checks_after"),
         Column(_("Checks"), "1.checks"),
-        Column(_("Seconds, median"), "1.seconds"),
+        Column(_("Median seconds"), "1.seconds"),
     )
     rows = zip(agreement_view.names[1:], agreement_view.found.work, strict=True)
     caption = _("Changes by expert, round “%s”.") % editing_round.name

@@ -28,7 +28,7 @@ from .texts import Relabel, known_labels, mark_of_labels
 
 Part = tuple[float, int]
 COHERENCE = "coherence"
-# By which groups are compared: the first of these that is known.
+# Groups are compared by the first of these measures that is known.
 HEADLINES = ("f1", "similarity", "jaccard_segment")
 # The least and the largest value of a measure that is no share.
 LIMITS = {"levenshtein": (0.0, math.inf), "similarity": (-1.0, 1.0)}

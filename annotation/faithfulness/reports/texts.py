@@ -25,7 +25,7 @@ from cqa_site.results.figures import Column, TextColumn, table_of
 from cqa_site.runs.models import Run
 from cqa_site.web.tables import TableData
 
-# Stored faithfulness figures held against another label set than the study's.
+# Stored faithfulness figures held against a label set other than the study's.
 #
 # Stored figures follow the study's choice. Only precision, recall and F1 depend on labels, and
 # the numbers that a text cites are stored, so those three are computed when somebody asks.
@@ -145,7 +145,7 @@ def mark_of_labels(study: Study, whose: str) -> str:
 
 
 WRITTEN = 500
-SAID = {"yes": True, "no": False, "none": None}
+VERDICTS = {"yes": True, "no": False, "none": None}
 
 
 class CitationSubject(NamedTuple):
@@ -176,7 +176,7 @@ class VerdictSelection:
 
         scenario, verdict, texts = (query.get(name, "") for name in ("scenario", "said", "texts"))
         return cls(
-            said=verdict if verdict in SAID else "",
+            said=verdict if verdict in VERDICTS else "",
             system=id_from(query.get("system", "")),
             scenario=int(scenario) if scenario in map(str, Answer.Scenario.values) else None,
             condition=id_from(query.get("condition", "")),
@@ -198,7 +198,7 @@ def verdicts_of(run: Run, wanted: VerdictSelection) -> QuerySet[CoherenceVerdict
         "call", "answer__system", "answer__condition", "answer__question__comparison", "revision"
     )
     if wanted.said:
-        rows = rows.filter(is_coherent=SAID[wanted.said])
+        rows = rows.filter(is_coherent=VERDICTS[wanted.said])
     if wanted.system is not None:
         rows = rows.filter(answer__system__public_id=wanted.system)
     if wanted.scenario is not None:

@@ -22,8 +22,8 @@ Names = dict[int, str]
 def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableData:
     """Return one figure as a table with its recipe; raises KeyError for an unknown one."""
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
-    where = _("Round “%(label_round)s”, snapshot #%(number)s, votes sha256 %(sha)s, %(date)s.") % {
-        "label_round": snapshot.label_round.name,
+    where = _("Round “%(name)s”, snapshot #%(number)s, votes SHA-256 %(sha)s, %(date)s.") % {
+        "name": snapshot.label_round.name,
         "number": snapshot.number,
         "sha": snapshot.sha256[:12],
         "date": date_format(snapshot.computed_at, "Y-m-d H:i e"),

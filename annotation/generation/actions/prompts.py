@@ -229,7 +229,7 @@ def _why_not(
     return "" if favoured == side else "other_object"
 
 
-# Of a launch: a sample that all of its runs ask, so that they can be compared.
+# The questions of a launch: a sample for all of its runs, so that they can be compared.
 NAMED = "named"
 MOST_CHOICES = 5
 

@@ -39,7 +39,7 @@ _FORMS = tuple(
         r"(?P<one>[^,:?]+?)\s+or\s+(?P<two>[^,:?]+?)\s*\?+",
     )
 )
-# As this site words a question that has no wording of its own.
+# This site's wording of a question that has none of its own.
 _OWN = re.compile(
     r"Which is better(?: for (?P<aspect>.+?))?: (?P<one>[^:?]+?) or (?P<two>[^:?]+?)\?"
 )

@@ -213,7 +213,7 @@ TABLES: dict[str, FigureTable] = {
 
 # How far two runs over the same round agree, and where they differ most.
 
-SHOWN = 20
+MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ def compare_runs(first: Run, second: Run) -> RunAgreement:
         ],
         scale=scale,
         confusion=table.to_numpy(dtype=int).tolist(),
-        differing=_differing(first, second, apart[:SHOWN], base, other),
+        differing=_differing(first, second, apart[:MOST_SHOWN], base, other),
         n_differing=len(apart),
     )
 

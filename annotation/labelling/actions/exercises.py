@@ -12,7 +12,7 @@ from annotation.labelling.models.rounds import Item, LabelRound
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import Exercise, RoundNotReady
 
-# Of a new round without steps of its own.
+# Exercises of a new round without steps of its own.
 USUAL = 3
 # Where the recipe of a round keeps them, as pairs of an argument's public id and its label.
 TRAINING = "training"

@@ -31,8 +31,8 @@ from cqa_site.rounds.queue import place_for
 # then slots, each by key. Who cannot keep to it skips what is locked.
 
 LOW_WATER = 2
-# So many items are held ahead, so that work goes on without a connection, unless that would be
-# more than one in SHARE_AHEAD of the votes that the round still needs.
+# Items held ahead, so that work goes on without a connection, unless they would be more than
+# one in SHARE_AHEAD of the votes that the round still needs.
 AHEAD = 20
 SHARE_AHEAD = 5
 WINDOW = 4

@@ -29,7 +29,7 @@ from cqa_site.stats.verdicts import LEVEL
 
 Key = Callable[[AnnotatorQuality], Any]
 
-# By upper bound: annotators shown to be bad come before those who had bad luck.
+# Sorted by upper bound: annotators shown to be bad come before those who had bad luck.
 DEFAULT_SORT = "interval"
 SORTS: dict[str, Key] = {
     "name": lambda annotator: annotator.rater.pseudonym,

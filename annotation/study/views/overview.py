@@ -27,7 +27,7 @@ from cqa_site.runs.models import Run
 from cqa_site.runs.progress import add_counts, state_in_words
 from cqa_site.web.navigation import path_of, paths
 
-SHOWN = 6
+MOST_SHOWN = 6
 # People who are named.
 LISTED = 20
 # Fewer say nothing about how long the rest takes.
@@ -99,7 +99,7 @@ def _files(study: Study) -> Iterator[TaskCard]:
 
 def _runs(study: Study) -> Iterator[TaskCard]:
     waiting = study.runs.filter(state__in=Run.WAITING).select_related("relevance__label_round")
-    for run in waiting[:SHOWN]:
+    for run in waiting[:MOST_SHOWN]:
         details = {"number": run.number, "name": about(run)}
         yield TaskCard(
             _("Run #%(number)s to review: %(name)s") % details,
@@ -167,7 +167,7 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
     for kind in kinds():
         # Rounds whose labels came in a file have nothing to go on with.
         opened = rounds_of(kind, study).filter(state__in=going, opened_at__isnull=False)
-        for round_ in opened[:SHOWN]:
+        for round_ in opened[:MOST_SHOWN]:
             yield OngoingWork(
                 round_.name,
                 str(kind.words.rounds),
@@ -182,7 +182,7 @@ def _round_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
 def _run_lanes(study: Study, now: datetime) -> Iterator[OngoingWork]:
     going = (Run.State.DRAFT, *Run.WORKING)
     runs = study.runs.filter(state__in=going).select_related("relevance__label_round")
-    working = list(runs[:SHOWN])
+    working = list(runs[:MOST_SHOWN])
     add_counts(working)
     for run in working:
         if run.planning_failed:
@@ -209,12 +209,12 @@ def _end(
 def results_of(study: Study) -> list[LatestResult]:
     """Return the newest figures of each kind, and verdicts on judges; one query per kind."""
     results = [*_snapshots(study), *_verdicts(study)]
-    return sorted(results, key=lambda result: result.at, reverse=True)[:SHOWN]
+    return sorted(results, key=lambda result: result.at, reverse=True)[:MOST_SHOWN]
 
 
 def _snapshots(study: Study) -> Iterator[LatestResult]:
     for kind in KINDS.values():
-        for snapshot in kind.newest(study)[:SHOWN]:
+        for snapshot in kind.newest(study)[:MOST_SHOWN]:
             at = snapshot.frozen_at or snapshot.computed_at
             says = _("frozen %s") if snapshot.frozen_at else _("computed %s")
             status = says % naturaltime(at)
@@ -225,7 +225,7 @@ def _snapshots(study: Study) -> Iterator[LatestResult]:
 
 def _verdicts(study: Study) -> Iterator[LatestResult]:
     """Yield verdicts on label judges, which have no snapshots; available once labels exist."""
-    for label_round in judged_rounds(study)[:SHOWN]:
+    for label_round in judged_rounds(study)[:MOST_SHOWN]:
         at = vars(label_round)["judged_at"]
         page = reverse("judges", args=[study.public_id, label_round.public_id])
         yield LatestResult(
@@ -278,7 +278,7 @@ def _researcher_page(request: StudyRequest, study: Study) -> HttpResponse:
             PendingFigures(str(kind.what), name, url, str(kind.unmade_says))
             for kind in KINDS.values()
             for name, url in kind.unmade(study)
-        ][:SHOWN],
+        ][:MOST_SHOWN],
     }
     return render(request, "annotation/study/overview_researcher.html", context)
 

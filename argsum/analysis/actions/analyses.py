@@ -279,7 +279,7 @@ MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
 CHECK, FOLLOW = "analysis_check_written", "analysis_follow_run"
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
-# So many are read in full precision: the same comments then have the same key points on every kind
+# Most statements that are read in full precision: their key points are then the same on every kind
 # of processor. More are read in less than half the time where there are 16-bit instructions.
 MOST_PRECISE = 6_000
 FEWEST_STATEMENTS = 3

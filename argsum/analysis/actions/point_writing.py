@@ -114,10 +114,8 @@ def _refused_texts(pairs: Sequence[Refused]) -> str:
     return "\n" + fence_records(records, fence_token("refused", *plain))
 
 
-# What a request shows stands in its own row: the key point, which attempt it is, and the
-# statements.
-# So people go on editing while a run is under way. Whether a text fits is looked at by a job, once
-# all requests are over; see `check_written`.
+# A request's own row holds what it shows (the key point, the attempt and the statements), so that
+# people can edit during a run. A job checks the texts once all requests are over: `check_written`.
 KIND = "point_writing"
 WORDS, STATEMENTS = 15, 30
 # A text of more than so many times the words asked for is no key point; the first version took it.
@@ -125,7 +123,7 @@ TOO_LONG, READER_VERSION = 2, 2
 # How often a key point is asked for, the first time included.
 ATTEMPTS = 3
 State = FoundPoint.State
-KEPT = ["point", "attempt", "text", "reason", "fence"]
+STORED_FIELDS = ["point", "attempt", "text", "reason", "fence"]
 
 
 def target_of(
@@ -211,7 +209,7 @@ class PointWritingKind:
             [_row(run, reply, there) for reply in ended],
             update_conflicts=True,
             unique_fields=["call"],
-            update_fields=KEPT,
+            update_fields=STORED_FIELDS,
         )
         if not run.calls.filter(state__in=Call.OPEN).exists():
             analysis = run.study.analyses.filter(writing=run).first()

@@ -435,7 +435,7 @@ def place_new(
     `find_points`.
 
     ``points`` are key points as they are called now, ``behind`` some statements of each, at most
-    some hundred, which say what it is about where its text was changed.
+    about a hundred, which say what it is about where its text was changed.
     """
     if not texts or not points:
         return [NONE] * len(texts), [0.0] * len(texts), [False] * len(texts)

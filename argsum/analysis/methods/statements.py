@@ -19,8 +19,8 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 # `argsum.systems.methods.clusters` does it: that likeness is the cosine of vectors that one linear
 # map makes of the given ones, which takes no matrix of all pairs, either.
 
-# Of what all statements on a topic have in common, so much is taken away: the rest is compared on
-# one scale whatever the topic is.
+# Share taken away of what all statements on a topic have in common, so that the rest is compared
+# on one scale whatever the topic is.
 CENTRED = 0.5
 # Maximum number of statements to compare with each other; of more, a sample of this size.
 MOST_COMPARED = 6_000
@@ -248,7 +248,7 @@ def _fit(scores: Scores, place: int) -> TextFit:
     return TextFit(own, float(others[nearest]), nearest)
 
 
-# Of two statements, the share of common words from which they count as the same.
+# Two statements count as the same from this share of common words on.
 ALIKE = 0.5
 _WORD = re.compile(r"\w+")
 

@@ -28,9 +28,9 @@ KEPT_SECONDS = 7 * 24 * 3600
 PIECE = 5_000
 # Above this a page is shown before its figures are counted.
 AT_ONCE = 10_000
-# Of a column that forms groups.
+# Values of a column that forms groups, and characters of a value.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 120
-# As many as an import keeps.
+# As many columns as an import keeps.
 MOST_COLUMNS = 50
 # A group below this is in no test, see `prevalence`.
 LEAST = RULES["groups"].least

@@ -17,7 +17,7 @@ Verb = PointChange.Verb
 # Edits that change names, and undoing, which changes them back.
 NAMING = (Verb.RENAMED, Verb.MERGED, Verb.SPLIT, Verb.THEMED, Verb.UNDONE)
 # States before and after an edit of another key point that made this one.
-MADE = (FoundPoint.State.REMOVED, FoundPoint.State.SHOWN)
+RESTORED_STATES = (FoundPoint.State.REMOVED, FoundPoint.State.SHOWN)
 # Lines below an edit; letters of a name.
 MOST_LINES, LONGEST_NAME = 6, 120
 # Changed fields of key points, by primary key.
@@ -49,7 +49,7 @@ def _in_words(point: int | None, old: Fields, new: Fields, texts: Mapping[int, s
             lines.append(_("merged: %s") % _quoted(name))
         elif before.get("merged_into_id"):
             lines.append(_("separate again: %s") % _quoted(name))
-        elif (before.get("state"), fields.get("state")) == MADE and int(key) != point:
+        elif (before.get("state"), fields.get("state")) == RESTORED_STATES and int(key) != point:
             lines.append(_("new key point: %s") % _quoted(name))
     if len(lines) <= MOST_LINES:
         return lines

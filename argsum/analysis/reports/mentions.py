@@ -24,7 +24,7 @@ from .voices import VOICES, voices_by_comment
 if TYPE_CHECKING:
     import numpy as np
 
-# By the column: by the statement itself Django would order as statements are.
+# Ends with the column: by `argument`, Django would use the order of statements.
 BEST_FIRST = ("-is_by_hand", "-is_sure", "-score", "argument_id")
 
 

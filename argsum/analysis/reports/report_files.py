@@ -152,8 +152,9 @@ def _points(report: Report) -> list[ReportPart]:
     if report.few:
         parts.append(ReportPart("heading", _("Said by few")))
         text = _(
-            "Their share of all comments or voices is under 2 %. The first ones differ most from "
-            "all others: their statements match each other well, and other key points badly."
+            "Their share of all comments or voices is under 2 %. The first ones listed differ "
+            "most from all others: their statements match each other well, and other key points "
+            "poorly."
         )
         parts += [ReportPart("text", text), *_point_parts(report.few)]
     if report.beyond:
@@ -403,7 +404,7 @@ TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 # Characters that XML cannot hold.
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 SMALL = 9
-# Of a chart; a sheet has about 6 inches.
+# Width of a chart; a sheet has about 6 inches.
 INCHES = 5.6
 
 

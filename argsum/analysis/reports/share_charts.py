@@ -38,7 +38,7 @@ from cqa_site.web.charts.vega import (
 )
 from cqa_site.web.tables import text_of
 
-# Of one key point over time.
+# Heights of a panel, which shows one key point over time, and of the gap below it.
 PANEL = 76
 BETWEEN = 14
 # Bold letters are so much wider.

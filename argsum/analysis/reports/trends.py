@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from argsum.analysis.methods.trends import Trend
 
 # Key points of a chart; rows of the table that has all of them.
-CHARTED, SHOWN = 6, 60
+CHARTED, MOST_SHOWN = 6, 60
 WORDS = {
     "day": lazy("day"),
     "week": lazy("week"),
@@ -267,8 +267,8 @@ def trends_recipe(trend: PointTrends) -> str:
         _(
             "Test of the hypothesis that there is no linear trend: Cochran–Armitage (the score "
             "test of a logistic regression on time). If fewer than 100 comments have or lack the "
-            "%(noun)s: 9,999 random orders with a fixed seed. Holm-corrected over all %(nouns)s. "
-            "A rise followed by a fall is not a linear trend."
+            "%(noun)s: 9,999 random permutations, with a fixed seed. Holm-corrected over all "
+            "%(nouns)s. A rise followed by a fall is not a linear trend."
         )
         % {"noun": trend.noun, "nouns": trend.nouns},
         _("Small periods (fewer than %d comments) are marked with * and count like all others.")
@@ -299,8 +299,8 @@ def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: File
             slug="trends",
             title=_("All %s") % trend.nouns,
             about=_("the %(n)d most frequent; the file has all %(nouns)s")
-            % {"n": SHOWN, "nouns": trend.nouns}
-            if len(trend.rows) > SHOWN
+            % {"n": MOST_SHOWN, "nouns": trend.nouns}
+            if len(trend.rows) > MOST_SHOWN
             else "",
             recipe=trends_recipe(trend),
             table=trends_table(trend),
@@ -319,7 +319,7 @@ def _trends_shown(trend: PointTrends) -> PageTable:
             WithInterval(points_of(row.found.change), bounds(row.found.change)),
             p_value(row.found.p),
         ]
-        for row in trend.rows[:SHOWN]
+        for row in trend.rows[:MOST_SHOWN]
     ]
     columns = [trend.noun, _("share"), _("change, percentage points"), _("p (Holm)")]
     return PageTable(columns, rows, [False, True, True, True])

@@ -22,7 +22,7 @@ from cqa_site.runs.views.start import estimate, start_page
 from .analyses import ONE
 from .report import finished_or_404
 
-SHOWN = 50
+MOST_SHOWN = 50
 
 
 def start_paths(
@@ -86,7 +86,7 @@ def writing_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
         "target": run.spec["target"],
         "writing": writing_of(run),
         "is_checking": bool(analysis and analysis.writing_id == run.pk and is_at_work(analysis)),
-        "rows": rows[:SHOWN],
+        "rows": rows[:MOST_SHOWN],
     }
     return render(request, "argsum/analysis/writing/run.html", context)
 

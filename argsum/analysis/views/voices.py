@@ -28,7 +28,7 @@ from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
 # Groups and variations of a page; below 200 kB even if all letters are long.
-PER_PAGE, SHOWN = 5, 2
+PER_PAGE, MOST_SHOWN = 5, 2
 MEMBERS = 12
 
 
@@ -42,7 +42,7 @@ def near_duplicates(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> 
         "study": study,
         "cell": cell,
         "page": page,
-        "rows": group_rows(list(page), SHOWN),
+        "rows": group_rows(list(page), MOST_SHOWN),
         "comments": comments,
         "voices": voices_of(cell, comments),
         "uncompared": uncompared(cell),

@@ -34,7 +34,7 @@ MOST_REQUESTS, MOST_SAMPLE, MOST_POINTS = 40, 200, 60
 # Entries that one request merges; more are merged in groups first. Twice `MOST_POINTS`, so that
 # every group of lists becomes shorter.
 MOST_MERGED = 120
-KEPT = ["step", "entries", "dropped", "reason", "fence"]
+STORED_FIELDS = ["step", "entries", "dropped", "reason", "fence"]
 Entry = tuple[str, str, list[int]]
 
 
@@ -140,7 +140,7 @@ class PointProposalKind:
             [_row(run, reply, lists) for reply in ended],
             update_conflicts=True,
             unique_fields=["call"],
-            update_fields=KEPT,
+            update_fields=STORED_FIELDS,
         )
         queue_what_follows(run)
 

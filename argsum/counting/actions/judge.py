@@ -170,7 +170,7 @@ METRICS = {
     CountReply.Dimension.COVERAGE: LLM_COVERAGE,
     CountReply.Dimension.UNIQUENESS: LLM_REDUNDANCY,
 }
-SAID = ["count", "reason", "fence", "at"]
+STORED_FIELDS = ["count", "reason", "fence", "at"]
 NOTHING_READ = "no usable reply"
 
 
@@ -209,7 +209,7 @@ class CountingKind:
             [_row(run, reply) for reply in ended],
             update_conflicts=True,
             unique_fields=["run", "summary_set", "dimension", "replicate"],
-            update_fields=["call", *SAID],
+            update_fields=["call", *STORED_FIELDS],
         )
         upsert(iter(scores_of(run, {reply.call.subject_ids[0] for reply in ended})))
 

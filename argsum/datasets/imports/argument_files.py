@@ -215,8 +215,8 @@ def _lines(
 
 
 TOPIC, STANCE = "Every town should have a public garden", 1
-# By key point; enough of each for every system to find them.
-SAID = {
+# Statements by key point, enough of each for every system to find them.
+STATEMENTS = {
     "People meet there": (
         "A garden gives old people a place to sit and to meet.",
         "Neighbours get to know each other between the beds.",
@@ -242,9 +242,9 @@ SAID = {
         "In a garden children learn how plants grow.",
     ),
 }
-KEY_POINTS = tuple(SAID)
-ARGUMENTS = tuple(text for texts in SAID.values() for text in texts)
-MATCHES = tuple(at for at, texts in enumerate(SAID.values()) for _text in texts)
+KEY_POINTS = tuple(STATEMENTS)
+ARGUMENTS = tuple(text for texts in STATEMENTS.values() for text in texts)
+MATCHES = tuple(at for at, texts in enumerate(STATEMENTS.values()) for _text in texts)
 DATASET = "Sample gardens"
 
 

@@ -315,10 +315,10 @@ def _remarks(reading: _Reading) -> Iterator[Note]:
         yield Note(text % f"{reading.unclear:,}")
 
 
-ASKED = "What do you think of the new canteen?"
+TOPIC = "What do you think of the new canteen?"
 SHOPS, OFFICE = "Workshop", "Office"
 # Comment, group, day of March.
-SAID = (
+SAMPLE_COMMENTS = (
     ("The food is warm at last. The queue is far too long at noon.", OFFICE, 3),
     ("I wait twenty minutes in the queue every day.", OFFICE, 3),
     ("The vegetable dishes are really good now.", SHOPS, 4),
@@ -343,16 +343,16 @@ SAID = (
 
 
 def _comments() -> bytes:
-    rows = [(text, group, f"2024-03-{day:02d}") for text, group, day in SAID]
+    rows = [(text, group, f"2024-03-{day:02d}") for text, group, day in SAMPLE_COMMENTS]
     return csv_of(("comment", "group", "date"), rows)
 
 
 SAMPLE = Sample(
-    "sample-comments.csv", _comments, {"dataset": "Sample canteen", "topic": ASKED}, goals=GOALS
+    "sample-comments.csv", _comments, {"dataset": "Sample canteen", "topic": TOPIC}, goals=GOALS
 )
-# Beside a topic they make a list of arguments, as debates are released.
+# Columns that make a file with a topic a list of arguments, as debates are released.
 _OF_ARGUMENTS = {"stance", "set", "quality"}
-# Of other formats, whose files lack something that would show what they are.
+# Columns of other formats whose files may lack what shows their kind.
 _ELSEWHERE = {"object1", "object2", "rater", "filename"}
 
 
@@ -371,5 +371,5 @@ def fits_comments(look: Look) -> str:
     if column := column_of_sentences(look.columns, look.rows, look.titles):
         return _("its column %s contains sentences") % column
     if len(look.columns) == 1 and isinstance(look.first.get(look.columns[0]), str):
-        return _("it has one column of texts")
+        return _("it has a single column of text")
     return ""

@@ -33,7 +33,7 @@ from .datasets import MOST_NAMES
 # A dataset of comments can grow whatever was made of it: what is stored stays as it is, and what
 # is new gets the next positions. Only replacing is refused once something rests on it.
 STATEMENTS = "statements"
-# In the notes.
+# Most topics named in the notes.
 MOST_TOPICS = 10
 T = TypeVar("T")
 

@@ -222,8 +222,6 @@ def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place
     return known[key]
 
 
-# That file has two qualities, by weighted average and by MACE; the first is read unless another
-# column is named. Its ``stance_WA`` is the stance.
 class RatedRow(NamedTuple):
     """One rated argument of a topic; stance is 0 and split "" if the file has none."""
 

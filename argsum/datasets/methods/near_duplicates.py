@@ -212,7 +212,7 @@ class _Stars:
         return [row for row in order.tolist() if self.free[row]]
 
     def _near(self, row: int, reached: Sequence[int]) -> list[int]:
-        """Return rows that may be similar enough to a row, from the buckets of those reached."""
+        """Return likely near-duplicates of a row that share a bucket with a reached row."""
         buckets = np.unique(self.buckets[:, list(reached)])
         parts = [self.rows[self.starts[at] : self.starts[at + 1]] for at in buckets]
         rows = np.unique(np.concatenate(parts))

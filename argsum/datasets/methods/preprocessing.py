@@ -53,11 +53,11 @@ def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     return selection
 
 
-# For datasets that shall be prepared as published, and for its counts: with these rules the same
-# arguments remain as in its processed files, 2,321 of 3,139 of Debate and 4,252 of 4,836 of
-# ArgKP-2021, one by one. They read a second ``!`` or ``?`` at an end, a mark right before a
-# bracket or a quote, and a full stop in front of a text as ends of sentences, and dots before a
-# capital letter as none. `sentences`, the usual rule, keeps "What about school?!" and tells "He
+# The paper's own rules for a single sentence. With them the same arguments remain as in its
+# processed files, 2,321 of 3,139 of Debate and 4,252 of 4,836 of ArgKP-2021, one by one. They read
+# a second ``!`` or ``?`` at an end, a mark right before a bracket or a quote, and a full stop in
+# front of a text as ends of sentences, and dots before a capital letter as none.
+# `is_one_sentence`, the usual rule, keeps "What about school?!" and tells "He
 # left... Nobody knew." apart.
 _LETTER = r"[^\W\d_]"
 _MORE_THAN_DOTS = re.compile(r"[^\s.!?…]")
@@ -112,7 +112,7 @@ def _ends_sentence(match: re.Match[str], text: str) -> bool:
 # more for comments, whose statements take part if they say something. An argument keeps the first
 # step it failed, so that each count is a step further down the same funnel. The paper counted rows
 # where we count key points, and split sentences by rules of its own; both are steps, too, and so
-# is the half of the arguments that it took of Debate (`halves`).
+# is the half of the arguments that it took of Debate (`half_of`).
 UNIQUE = "unique"
 ONE_KEY_POINT = "exactly_one_key_point"
 ONE_SENTENCE = "one_sentence"
@@ -120,12 +120,12 @@ ONE_ROW = "one_row"
 PUBLISHED_SENTENCE = "published_sentence"
 SAYS_SOMETHING = "says_something"
 HALF = "half"
-# In the order in which they are taken; a recipe chooses among them.
+# All steps, in the order in which they are taken; a recipe chooses among them.
 ALL_STEPS = (
     UNIQUE, ONE_KEY_POINT, ONE_ROW, ONE_SENTENCE, PUBLISHED_SENTENCE, SAYS_SOMETHING, HALF,
 )  # fmt: skip
-# Those that the paper describes, which a dataset usually has; those by which it came to its
-# numbers; and those of comments, which the import has split already.
+# The steps that the paper describes, which a dataset usually has; those by which it came to its
+# numbers; and those for comments, which the import has split already.
 PAPER_STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)
 PUBLISHED = (UNIQUE, ONE_ROW, PUBLISHED_SENTENCE)
 COMMENT_STEPS = (UNIQUE, SAYS_SOMETHING)

@@ -78,7 +78,7 @@ _LINE_END = re.compile(r"[.!?…:;][\"'’”»)\]]*$")
 # A line that is at least so long and goes on in small letters was broken by its width alone.
 WRAPPED_FROM = 40
 _BULLETS = "•●▪‣◦■□✓✔➤►"
-# At the beginning of a line; a hyphen or star counts with white space behind it only.
+# Mark of an item at the beginning of a line; a hyphen or star needs white space after it.
 _ITEM = re.compile(rf"^\s*(?:[{_BULLETS}·]\s*|[-–—*+]\s+|\(?(?:\d{{1,2}}|[a-zA-Z])[.)]\s+(?=\S))")
 _INSIDE = re.compile(rf"\s*[{_BULLETS}]\s*|\s+·\s+")
 _DASHED = re.compile(r"^\s*[-–—*]\s+")
@@ -101,7 +101,7 @@ _STATEMENT_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 LEAST_UNSPACED = 4
 LEAST_STATEMENT_WORDS = 2
-# Without case and marks; whole statements only.
+# Whole statements that say nothing, without case and marks.
 NOTHING = frozenset(
     """
     n a

@@ -27,7 +27,7 @@ SYSTEMS = (
     ("Invented system A (demo)", "mcargsum", 0.55),
     ("Invented system B (demo)", "smatchtopr", 0.4),
 )
-# How often an argument is put to another key point than its own.
+# How often an argument is put to a key point other than its own.
 SLIPS = 0.12
 # The share of arguments that stay in no cluster.
 UNCLUSTERED = 0.1

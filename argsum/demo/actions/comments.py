@@ -40,7 +40,7 @@ THEMES_BY_HAND = {
 
 SEED = 8
 COLUMN = "visitors"
-FOUND = Path(__file__).with_name("pool_found.json")
+POOL_ANALYSIS = Path(__file__).with_name("pool_found.json")
 THEMES = Path(__file__).with_name("pool_comments.json")
 
 
@@ -90,7 +90,7 @@ def raw_comments() -> list[RawComment]:
 
 
 def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
-    content = json.loads(FOUND.read_text(encoding="utf-8"))
+    content = json.loads(POOL_ANALYSIS.read_text(encoding="utf-8"))
     match, quality = default_scorers(study, cell.dataset)
     analysis = Analysis.objects.create(
         study=study,

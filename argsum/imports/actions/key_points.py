@@ -34,7 +34,7 @@ from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
 BOOK = "sets"
 POINTS = "system_points"
-# As `order` of an import: the file's ids of arguments are left aside.
+# Value of `order` for an import that ignores the file's argument ids.
 NO_ORDER = "none"
 
 

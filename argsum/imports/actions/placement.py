@@ -12,8 +12,8 @@ from argsum.datasets.models import CellArgument, Dataset, KeyPointMatch
 from argsum.imports.methods.clustering_order import (
     CLEAR,
     KEY_POINTS,
+    LEAST_STRENGTH,
     ORDERS,
-    SHOWN,
     CellClusterings,
     OrderFit,
     better_order,
@@ -233,7 +233,7 @@ class ArgumentOrder:
         if best == KEY_POINTS or not is_confirmed(best, fits, cells):
             return ""
         strength = word_strength(best, cells)
-        if strength is None or strength < SHOWN:
+        if strength is None or strength < LEAST_STRENGTH:
             return ""
         text = _(
             "The ids follow the arguments %(order)s: the index is %(here).3f, compared with "
@@ -253,7 +253,7 @@ class ArgumentOrder:
     def _check_words(self, order: str, cells: Sequence[CellClusterings]) -> None:
         """Refuse ids that fit the key points if their clusters share no words."""
         strength = word_strength(order, cells)
-        if strength is None or strength >= SHOWN:
+        if strength is None or strength >= LEAST_STRENGTH:
             return
         if self._asked and sum(len(cell.arguments) for cell in cells) < FEWEST_TOLD:
             self.notes.append(

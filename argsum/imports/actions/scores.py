@@ -22,7 +22,7 @@ from argsum.imports.methods.released_scores import (
 from argsum.imports.methods.system_files import holds_key_points
 from argsum.keypoints.models import SummarySet
 from argsum.metrics.actions.metrics import upsert
-from argsum.metrics.methods import LLM, LONGEST, RELEASED_PARTS, soft_name
+from argsum.metrics.methods import LLM, LONGEST_NAME, RELEASED_PARTS, soft_name
 from argsum.metrics.models import MetricScore
 from cqa_site.files.actions.imports import ImportRefused, ImportSource, Line, Note, Reconciliation
 from cqa_site.tabular import UnreadableFile
@@ -67,7 +67,7 @@ def _runs(
 ) -> Iterator[StoredEntry]:
     for position, run in enumerate(runs, start=1):
         for name in run.scores:
-            if len(name) > LONGEST:
+            if len(name) > LONGEST_NAME:
                 raise UnreadableFile(source.name, f"{name[:40]!r} is too long for a name")
         yield StoredEntry(
             row=None,
@@ -108,7 +108,7 @@ def _by_set(
 
 def _llm_scores(source: ImportSource) -> Iterator[StoredEntry]:
     for temperature, lists in read_llm_scores(source.path, name=source.name).items():
-        yield from _by_set(source, lists, f"{SETTING}, temperature {temperature}"[:LONGEST])
+        yield from _by_set(source, lists, f"{SETTING}, temperature {temperature}"[:LONGEST_NAME])
 
 
 def _soft_scores(source: ImportSource) -> Iterator[StoredEntry]:

@@ -91,7 +91,7 @@ def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
     Raises
     ------
     ValueError
-        If a clustering has another length than its cell.
+        If the length of a clustering differs from that of its cell.
     """
     cells = [cell for cell in cells if cell.clusterings and cell.arguments]
     # A fixed seed: the same file is always judged alike, and nothing secret is drawn.
@@ -141,7 +141,7 @@ class _Table:
     def __init__(self, cell: CellClusterings) -> None:
         self.n = len(cell.arguments)
         if any(len(ids) != self.n for ids in cell.clusterings):
-            raise ValueError("a clustering has another length than its cell")
+            raise ValueError("the length of a clustering differs from that of its cell")
         # Told apart by a dictionary: arrays of texts forget NULs at their ends.
         numbers: dict[str, int] = {}
         self.points = np.array(
@@ -189,7 +189,7 @@ def _best(tables: Sequence[_Table], orders: Sequence[Sequence[int]]) -> float:
 # and at most 3 for others.
 
 # Standard deviations from which on words show that the texts are the right ones.
-SHOWN = 4.0
+LEAST_STRENGTH = 4.0
 _WORD_CHANCES = 30
 # Cells that are larger cost too much memory to be compared pair by pair.
 _LARGEST = 5_000
@@ -215,7 +215,7 @@ def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
     Raises
     ------
     ValueError
-        For another order, or a clustering of another length than its cell.
+        For an unknown order, or if a clustering and its cell differ in length.
     """
     draw = np.random.default_rng(0)
     strength, chances = 0.0, np.zeros(_WORD_CHANCES)
@@ -243,7 +243,7 @@ def _together(cell: CellClusterings) -> FloatArray:
     weights = np.zeros((size, size))
     for ids in cell.clusterings:
         if len(ids) != size:
-            raise ValueError("a clustering has another length than its cell")
+            raise ValueError("the length of a clustering differs from that of its cell")
         named = np.asarray(ids)
         same = (named[:, None] == named[None, :]) & (named >= 0)
         np.fill_diagonal(same, val=False)

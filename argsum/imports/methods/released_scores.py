@@ -112,7 +112,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 # as text, beside ``parameter_names``.
 
 SOFT_PARTS = ("sP", "sR", "sF1")
-# Of a clustering file: the clusters as they are, and after iterative clustering.
+# Parts of a clustering file: the clusters as they are, and after iterative clustering.
 CLUSTERINGS = ("clustering", "iterative_clustering")
 
 

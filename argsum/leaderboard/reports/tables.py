@@ -175,8 +175,8 @@ _OF_METRIC = (
 CORRELATION_COLUMNS = (
     *_OF_METRIC,
     Column(lazy("n sets"), "found.n"),
-    Column(lazy("Within, mean"), "found.within_mean"),
-    Column(lazy("Within, sd"), "found.within_sd"),
+    Column(lazy("Mean within"), "found.within_mean"),
+    Column(lazy("SD within"), "found.within_sd"),
     Column(lazy("n cells"), "cells"),
     Column(lazy("Constant cells"), lambda row: "; ".join(row.found.constant_cells)),
     Column(lazy("Small cells"), lambda row: "; ".join(row.found.small_cells)),

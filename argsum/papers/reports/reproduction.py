@@ -50,8 +50,8 @@ from .release import (
 from .tables import layouts, printed
 
 Rows = Iterator[tuple[Key, ReproducedValue]]
-# Of what must be clustered where unclustered arguments are left out. The paper prints 70 %, which
-# gives its figures of Debate; on ArgKP they take 72.5 to 76.5 %.
+# Share that must be clustered where unclustered arguments are left out. The paper prints 70 %,
+# which gives its figures of Debate; on ArgKP they take 72.5 to 76.5 %.
 LEAST_SHARES = {"ArgKP21": LEAST_SHARE, "Debate": 0.70}
 _PREFIXES = {"ArgKP21": "ArgKP21_", "Debate": "Debate_test_"}
 _SCENARIOS: dict[str, tuple[str, Noise]] = {

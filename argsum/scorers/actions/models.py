@@ -21,7 +21,7 @@ from argsum.datasets.models import CellArgument
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from argsum.systems.methods.inputs import Scores, cosines_into, sigmoid, with_topic
 from cqa_site.judging.embedding import (
-    DIFFERENCE,
+    DIFFERENCE_FILE,
     PACKAGED_MODEL,
     EmbeddingsUnavailable,
     SentenceEmbedder,
@@ -162,13 +162,13 @@ def _write(path: Path, shape: tuple[int, ...], fill: Fill) -> None:
 # A name on the hub, or of a folder below the data folder: nothing that walks a file system.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
-# Beside weights that come with the site: what their bytes are.
+# File of hashes beside the weights that come with the site.
 SUMS = "SHA256SUMS"
 # Weights that come with the site: name → folder.
 _SHIPPED = Path(__file__).parents[1] / "shipped"
 SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}
 
-# Of the packaged model, for as long as its package is not here to be read.
+# Hash of the packaged model, while its package is not installed.
 PACKAGED_SHA256 = "5076c6045d315992ac1325636e50a5a084335f5edad94d16747e5d4370a0fb0d"
 
 
@@ -221,7 +221,7 @@ def weights_hash(source: str) -> str:
     if source == PACKAGED_MODEL and not embeddings_available():
         return PACKAGED_SHA256
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
-    base = weights_hash(PACKAGED_MODEL) if (path / DIFFERENCE).is_file() else ""
+    base = weights_hash(PACKAGED_MODEL) if (path / DIFFERENCE_FILE).is_file() else ""
     files = (
         sorted(file for pattern in WEIGHTS for file in path.rglob(pattern))
         if path.is_dir()

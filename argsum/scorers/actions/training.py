@@ -21,7 +21,7 @@ from argsum.scorers.methods.training import ScorerRecipe, WritingRecipe, both_st
 from argsum.scorers.models import SHIPPED_MATCH, SHIPPED_QUALITY, Scorer
 from argsum.scorers.reports import shown_state
 from cqa_site.judging.embedding import (
-    DIFFERENCE,
+    DIFFERENCE_FILE,
     PACKAGED_MODEL,
     SIDE,
     EmbeddingsUnavailable,
@@ -214,7 +214,7 @@ def fail(scorer: Scorer, error: str) -> None:
 
 # The scorers that come with the site: made once, kept small, and made again by one command.
 #
-# A match scorer is the packaged model and a difference to it of low rank, which takes a thirtieth
+# A match scorer is the packaged model and a low-rank difference from it, which takes a thirtieth
 # of the room of its weights. A quality scorer is a line through vectors of the packaged model.
 
 STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
@@ -236,11 +236,11 @@ RECIPE = ScorerRecipe(
     uses_topic=False,
     quick=True,
 )
-# Of each matrix of the difference: 2.7 MB in all, in half precision.
+# Rank of each matrix of the difference: 2.7 MB in all, in half precision.
 RANK = 64
-# Of what was learned so much is added: between the packaged weights and the trained ones, texts on
+# Share added of what was learned: between the packaged weights and the trained ones, texts on
 # topics that are like none that was learned are told apart better.
-KEPT = 0.7
+ADDED_SHARE = 0.7
 # How much which side a text takes counts in a match score.
 SIDE_SHARE = 0.05
 SIDES = ("for", "against")
@@ -274,7 +274,7 @@ def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], li
 def ship_match(
     argkp: Splits, recipe: ScorerRecipe, work: Path, say: Say
 ) -> tuple[Path, list[dict[str, Any]]]:
-    """Train the match scorer; store its difference to the packaged model beside the code.
+    """Train the match scorer; store its difference from the packaged model beside the code.
 
     Parameters
     ----------
@@ -376,7 +376,7 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
     trained
         A folder of weights that began as the packaged model.
     folder
-        Where `DIFFERENCE` is written.
+        Where `DIFFERENCE_FILE` is written.
     rank
         Rank of each matrix; smaller matrices are stored whole.
 
@@ -396,8 +396,8 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
         raise ValueError(f"{trained.name} did not begin as {PACKAGED_MODEL}.")
     factors: dict[str, np.ndarray] = {}
     for name, weights in after.items():
-        factors |= _factors(name, KEPT * (weights.astype(np.float32) - before[name]), rank)
-    path = folder / DIFFERENCE
+        factors |= _factors(name, ADDED_SHARE * (weights.astype(np.float32) - before[name]), rank)
+    path = folder / DIFFERENCE_FILE
     save_file(factors, path)
     return path
 

@@ -42,7 +42,7 @@ TRAIN, DEV, TEST = "train", "dev", "test"
 FEWEST_RATED = 10
 Splits = dict[str, list[TrainingCell]]
 Examples = dict[str, list[TrainingExample]]
-# By split: arguments with their quality, 0–1.
+# Arguments with their quality, 0–1, by split.
 Rated = dict[str, list[tuple[str, float]]]
 
 

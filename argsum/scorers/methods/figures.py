@@ -256,7 +256,7 @@ class ClusterRecipe(NamedTuple):
     refines: bool = False
 
 
-# As in the paper first; the dev split chooses among them.
+# The paper's recipe first; the dev split chooses among them.
 CLUSTERINGS = tuple(
     ClusterRecipe(weight, refines) for refines in (False, True) for weight in (0, 0.5, 1)
 )

@@ -105,12 +105,12 @@ class ScorerRecipe(TrainingRecipe):
 # A writer is a sequence-to-sequence model. What it reads is built as in the argument summarization
 # paper, section 3.3: the task, the stance, the topic, then the arguments of a cluster, best first.
 
-# As in the authors' code; the paper does not say its size.
+# Named in the authors' code; the paper does not say its size.
 WRITER_MODEL = "google/flan-t5-base"
 # The task as T5 and its descendants learned to read it.
 TASK = "summarize:"
 SIDES = {1: "supporting", -1: "opposing", 0: ""}
-# As in the authors' code, the paper names neither: beams, nothing drawn at random.
+# Beams without random draws, as in the authors' code; the paper names neither.
 BEAMS, MOST_TOKENS_OUT = 6, 128
 
 

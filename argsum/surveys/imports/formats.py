@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext, ngettext_lazy
 
 from argsum.datasets.imports.argument_files import GOALS
-from argsum.datasets.imports.comment_files import OFFICE, SAID, SHOPS
+from argsum.datasets.imports.comment_files import OFFICE, SAMPLE_COMMENTS, SHOPS
 from argsum.surveys.methods.roles import PRIVATE, ColumnRole, ProposedRole, Reason, role_problem
 from argsum.surveys.models import Survey
 from cqa_site.files.actions.files import stored_path
@@ -208,7 +208,7 @@ class SurveyFormat(Format):
         return [PageLink(lazy("Survey"), page)]
 
 
-# Of other formats with several texts a row.
+# Columns of other formats with several texts a row.
 _ELSEWHERE = {"topic", "argument", "keypoint", "object1", "rater", "filename", "comparison"}
 _FEWEST_QUESTIONS, _WORDS_OF_A_QUESTION = 2, 4
 
@@ -232,11 +232,11 @@ GOOD, CHANGE = "What do you like about the canteen?", "What should the canteen c
 
 
 def _sample() -> bytes:
-    half = len(SAID) // 2
+    half = len(SAMPLE_COMMENTS) // 2
     rows = [
         (place, SHOPS if place % 2 else OFFICE, "Yes" if place % 3 else "No", good, change)
         for place, ((good, *_g), (change, *_c)) in enumerate(
-            zip(SAID[:half], SAID[half:], strict=True), start=1
+            zip(SAMPLE_COMMENTS[:half], SAMPLE_COMMENTS[half:], strict=True), start=1
         )
     ]
     columns = ("Respondent ID", "Where do you work?", "Do you eat there daily?", GOOD, CHANGE)

@@ -47,7 +47,7 @@ _MOST_DETAILS = 8
 # From so many answers on, all different short ones may identify people.
 _FEWEST = 5
 _MOST_OPTIONS, _LONGEST_OPTION = 40, 12
-# Of a closed question whose answers are worded at length.
+# Different answers of a closed question whose answers are worded at length.
 _MOST_ANSWERS = 20
 # How several answers in one cell are parted: Qualtrics puts no space after the comma.
 SEPARATORS = (r"\s*;\s*", r"\s*\|\s*", r",(?!\s)", r",\s+")
@@ -95,7 +95,7 @@ _ASKS_PERSON = re.compile(
     r"telefon\w*|ihr name|vor- und nachname|wie heißen|votre nom|su nombre)\b",
     re.IGNORECASE,
 )
-# In a sentence of any length.
+# Words of a heading of any length that asks for personal details.
 _ASKS_DETAILS = re.compile(
     r"\b(?:your|first|last|full) name\b|\bcontact details|\be-?mail address|\bphone number|"
     r"\b(?:ihr|dein)e?n? (?:namen?|e-?mail\S*|telefonnummer|kontaktdaten)\b|\bdate of birth|"

@@ -124,7 +124,7 @@ def is_summarizable(ids: Sequence[int]) -> bool:
 
 
 def members(ids: Sequence[int]) -> dict[int, list[int]]:
-    """Map cluster id to positions of its arguments, in order, without unclustered ones."""
+    """Map each cluster id to the sorted positions of its arguments; skip unclustered ones."""
     clusters: dict[int, list[int]] = {}
     for place, cluster in enumerate(ids):
         if cluster != UNCLUSTERED:

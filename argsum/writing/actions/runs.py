@@ -40,7 +40,7 @@ from .prompts import COUNTS, GLOBAL, LOCAL, OF_VARIANT, questions_of
 
 KIND = "writing"
 ARGUMENTS, WORDS = 500, 15
-SAID = ["texts", "dropped", "reason", "fence", "at"]
+STORED_FIELDS = ["texts", "dropped", "reason", "fence", "at"]
 State = SystemRun.State
 
 
@@ -135,7 +135,7 @@ class WritingKind:
         )
         parts = [_part(run, outcome) for outcome in ended]
         WrittenPart.objects.bulk_create(
-            parts, update_conflicts=True, unique_fields=["call"], update_fields=SAID
+            parts, update_conflicts=True, unique_fields=["call"], update_fields=STORED_FIELDS
         )
         reopen_better(system_run, parts)
         if not run.calls.filter(state__in=Call.OPEN).exists():

@@ -189,7 +189,7 @@ class _PairKinds:
 # judge.
 # Intervals leave out one question at a time (see `Jackknife`), those of systems resample both.
 
-# Of the shuffled baseline: fewer repeats for more cells.
+# Cells of all repeats of the shuffled baseline: more cells, fewer repeats.
 SHUFFLE_CELLS = 3_000_000
 MOST_POINTS = 400
 # Mean, difference and how many answers.

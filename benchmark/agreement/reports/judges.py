@@ -429,7 +429,7 @@ JUDGE_TABLES: dict[str, FigureTable] = {
         lazy("Scores and length"),
         lazy(
             "Totals against the answer's length in characters. The slope compares answers to the "
-            "same question. Intervals leave out questions."
+            "same question. Intervals leave out one question at a time."
         ),
         (
             Column(lazy("Rater"), "0"),

@@ -19,13 +19,13 @@ BY_ID = ("answer",)
 BY_PLACE = ("source", "position", "choice")
 BY_DESCRIPTION = ("object1", "object2", "aspect", "system", "scenario", "origin", "choice", "text")
 RATER = ("rater", "rater_kind", "rater_name", "replicate")
-SAID = ("total", "notes", "unable", "comment", "submitted_at")
-# As our own export has them.
+JUDGEMENT = ("total", "notes", "unable", "comment", "submitted_at")
+# Further columns of our own export.
 RECORD = (
     "sheet", "rubric_sha256", "state", "reason", "off_scale", "given", "is_consolidated",
     "is_counted",
 )  # fmt: skip
-FIELDS = tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION, *RATER, *SAID, *RECORD)))
+FIELDS = tuple(dict.fromkeys((*BY_ID, *BY_PLACE, *BY_DESCRIPTION, *RATER, *JUDGEMENT, *RECORD)))
 
 _KNOWN_AS = {
     "answer": ("answerid", "answer"),

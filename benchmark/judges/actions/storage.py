@@ -125,7 +125,7 @@ def _is_waiting(run: Run, canaries: Sequence[Call]) -> bool:
 # and the lock of its own row. So two workers that bring the last two parts of one sheet follow one
 # another, and the second one sees what the first wrote.
 
-SAID = ["points", "notes", "reason", "fence", "at", "call"]
+STORED_FIELDS = ["points", "notes", "reason", "fence", "at", "call"]
 SHEET_SAID = [
     "state", "points", "given", "notes", "total", "reason", "call", "fence", "submitted_at",
 ]  # fmt: skip
@@ -234,7 +234,7 @@ def _store_parts(
         [_part(scoring.run, rubric, call_key, outcome) for call_key, outcome in ended],
         update_conflicts=True,
         unique_fields=["run", "answer", "replicate", "group"],
-        update_fields=SAID,
+        update_fields=STORED_FIELDS,
     )
     wanted = {(call_key.answer, outcome.call.replicate) for call_key, outcome in ended}
     rows = JudgementPart.objects.filter(run=scoring.run, answer__in={pk for pk, _k in wanted})

@@ -76,9 +76,9 @@ def _level(points: int, text: str, example: str) -> str:
     return f"  {points}: {text}{more}"
 
 
-# JSON schemas of what a judge answers by a rubric.
+# JSON schemas of a judge's answers by a rubric, for endpoints that hold a model to a schema.
 #
-# For endpoints that hold a model to a schema. The order of properties is part of it: keep it when
+# The order of properties is part of it: keep it when
 # storing one (PostgreSQL's jsonb does not).
 
 

@@ -280,7 +280,7 @@ class JudgeRanking:
         return match if match and match.rank is not None else None
 
     def told_apart(self, confidence: float) -> set[tuple[int, int]]:
-        """Return the pairs that the corrected tests separate, as places with the better first."""
+        """Return positions of the pairs that the corrected tests separate, the better first."""
         if not RULES["leader"].allows(self.n_common):
             return set()
         pairs = zip(self.pairs.first, self.pairs.second, self.pairs.p_holm, strict=True)

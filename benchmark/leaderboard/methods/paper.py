@@ -193,8 +193,8 @@ def _check_columns(table: pd.DataFrame, needed: Iterable[str]) -> None:
 # Source: CompQA paper, tables 3 and 5.
 
 # Column of the table: the points of a judge that gave some outside the scale, as JSON.
-GIVEN = "off_scale_points"
-# Of a rater's kind, where the sheets of several people were made one.
+OFF_SCALE = "off_scale_points"
+# Kind of a rater whose sheets combine those of several people.
 CONSOLIDATED = "reference"
 
 
@@ -204,8 +204,8 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
     Parameters
     ----------
     table
-        As `make_board` takes it; with the column `GIVEN`, points outside the scale count as the
-        paper took them, without it those sheets are dropped.
+        As `make_board` takes it; with the column `OFF_SCALE`, points outside the scale count as
+        the paper took them, without it those sheets are dropped.
     scored
         Names the judges and systems.
     options
@@ -215,7 +215,7 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
     order = {judge: at for at, judge in enumerate(scored.judges)}
     places = {system: at for at, system in enumerate(scored.systems)}
     if sheets.empty:
-        return PaperRecipe(cells=(), rows=(), has_given=GIVEN in table)
+        return PaperRecipe(cells=(), rows=(), has_given=OFF_SCALE in table)
     frame = pd.DataFrame(
         {
             "rater": judge_keys(sheets).map(order),
@@ -253,7 +253,7 @@ def paper_recipe(table: pd.DataFrame, scored: ScoreArrays, options: BoardOptions
             )
             for key, row in system_scores(cells).iterrows()
         ),
-        has_given=GIVEN in table,
+        has_given=OFF_SCALE in table,
     )
 
 
@@ -269,8 +269,8 @@ def paper_sheets(table: pd.DataFrame, options: BoardOptions) -> pd.DataFrame:
     sheets = table[~(is_person & table["answer_id"].isin(settled))]
     points = sheets[options.column].to_numpy(dtype=float).copy()
     is_off = np.zeros(len(sheets), dtype=bool)
-    if GIVEN in sheets:
-        texts = sheets[GIVEN].fillna("").to_numpy()
+    if OFF_SCALE in sheets:
+        texts = sheets[OFF_SCALE].fillna("").to_numpy()
         for at in np.flatnonzero((texts != "") & np.isnan(points)):
             points[at] = _given(json.loads(texts[at]), options)
             is_off[at] = True

@@ -296,7 +296,7 @@ def _text(name: str) -> str:
         return file.read()
 
 
-# Beside those of every snapshot.
+# Files of a board, beside those of every snapshot.
 FILES = {
     "rows.parquet": ("application/vnd.apache.parquet", lambda board: rows_parquet(board.rows)),
     "board.html": ("text/html; charset=utf-8", page_file),

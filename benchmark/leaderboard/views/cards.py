@@ -241,7 +241,7 @@ CARDS = (
 WIDE = ("conditions", "criteria", "judges", "paper-cells")
 MEANS = ("groups", "criteria")
 PAPER_CARDS = ("paper-cells",)
-# Of more systems than these the chart of points shows the first and the last.
+# With more systems than this, the chart of points shows the first and the last.
 MOST_SPREAD = 2
 # Figures that the glossary explains.
 WORDS = {"thin": "thin cell"}

@@ -156,7 +156,7 @@ def rubric_of(study: Study, request: HttpRequest) -> tuple[RubricVersion | None,
 
 
 def live_board(request: StudyRequest, study: Study, rubric: RubricVersion) -> BoardView:
-    """Return the newest snapshot; requests a new one if sheets have changed."""
+    """Return the newest snapshot, and request a new one if sheets have changed."""
     rows = rubric.snapshots.filter(computed_at__isnull=False).select_related("frozen_by")
     snapshot = with_board(rows).first()
     is_stale = snapshot is None or snapshot.marker != board_marker(rubric)

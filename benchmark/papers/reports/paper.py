@@ -224,7 +224,7 @@ def compqa_figures(release: AnswerRelease) -> list[PaperFigure]:
 
 
 def beside(paper: Values, ours: Values) -> Mapping[Key, ReproducedValue]:
-    """Combine the values of both recipes; a note states by how many rows ours is smaller."""
+    """Combine the values of both recipes; a note says how many rows ours leaves out."""
     return {key: _found(value, ours.get(key)) for key, value in paper.items()}
 
 

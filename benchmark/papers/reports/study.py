@@ -79,13 +79,13 @@ def single_sheets(table: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     import pandas as pd
 
     from benchmark.leaderboard.methods.data import judge_keys
-    from benchmark.leaderboard.methods.paper import GIVEN, paper_sheets, with_totals
+    from benchmark.leaderboard.methods.paper import OFF_SCALE, paper_sheets, with_totals
 
     judges, systems = _names(table)
     sheets = paper_sheets(table, _options(rubric)).reset_index(drop=True)
     points = sheets[list(rubric.keys)].astype(float)
     for at in sheets.index[sheets["is_off"]]:
-        points.loc[at] = pd.Series(json.loads(sheets.at[at, GIVEN])).reindex(points.columns)
+        points.loc[at] = pd.Series(json.loads(sheets.at[at, OFF_SCALE])).reindex(points.columns)
     about = points.assign(
         system=sheets["system_id"].map(systems),
         scenario=sheets["scenario"].astype(int),

@@ -30,7 +30,7 @@ from cqa_site.stats.arrays import FloatArray, IntArray
 
 COLUMNS = ("question", "pair", "first", "second", "outcome", "rater", "side")
 _MIRRORED = {FIRST: SECOND, SECOND: FIRST, LEFT: RIGHT, RIGHT: LEFT}
-# Of each of `OUTCOMES`.
+# Column of each of `OUTCOMES`.
 _COLUMN = np.array([WIN, LOSS, DRAW, DRAW])
 
 

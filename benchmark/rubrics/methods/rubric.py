@@ -20,7 +20,7 @@ from typing import Any
 
 # Names of what `score_hints` counts; a criterion may point to one.
 HINTS = ("sentences", "repeats", "citations", "words")
-# As in the paper; the form has one key for each level.
+# The paper's maximum for a criterion; the form has one key for each level.
 MOST_POINTS = 2
 MOST_CRITERIA = 40
 LONGEST_NAME, LONGEST_TEXT = 80, 1000
@@ -386,6 +386,6 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# As the criterion of length says; its sentences are counted by code.
+# Limits in the criterion of length, whose sentences are counted by code.
 FEWEST_SENTENCES, MOST_SENTENCES = 12, 20
 COMPQA = rubric_from_dict(json.loads(Path(__file__).with_name("compqa.json").read_text("utf-8")))

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # Sheets as one table: a row a sheet, what every statistic begins with.
 
 FETCH = 5_000
-# As `benchmark.leaderboard.methods.paper` names it.
-GIVEN = "off_scale_points"
+# The column has this name in `benchmark.leaderboard.methods.paper`, too.
+OFF_SCALE = "off_scale_points"
 # Columns that come as keys and are given out as public ids: so few that looking each up once is
 # much faster than reading an id with every sheet.
 PUBLIC = {"question_id": Question, "system_id": System, "rater_id": Rater}
@@ -130,9 +130,9 @@ def sheet_table(sheets: QuerySet[ScoreSheet], rubric: Rubric) -> pd.DataFrame:
         .values_list(*COLUMNS.values(), "given", "points")
     )
     records = list(rows.iterator(FETCH))
-    table = pd.DataFrame.from_records([row[:-1] for row in records], columns=[*COLUMNS, GIVEN])
-    table[GIVEN] = [
-        json.dumps(content, sort_keys=True) if content else "" for content in table[GIVEN]
+    table = pd.DataFrame.from_records([row[:-1] for row in records], columns=[*COLUMNS, OFF_SCALE])
+    table[OFF_SCALE] = [
+        json.dumps(content, sort_keys=True) if content else "" for content in table[OFF_SCALE]
     ]
     for name in ("sheet", "answer_id"):
         table[name] = table[name].astype(str)
@@ -395,4 +395,4 @@ def _wrong_totals() -> Iterator[str]:
         if total != wanted:
             yield f"sheet {pk} has the total {total}, its points give {wanted}"
         if maximum != rubric.maximum:
-            yield f"sheet {pk} has another maximum than its rubric"
+            yield f"sheet {pk} differs in its maximum from its rubric"

@@ -29,7 +29,7 @@ DECISIONS = (BY_ROW, FOR_ALL)
 FITS = "fits"
 # Why nothing can be seen of it, and options by which it could be read.
 TROUBLE, PROPOSED = "trouble", "proposed"
-# Of an archive: groups of the files in it.
+# Option of an archive: groups of the files in it.
 INSIDE = "inside"
 
 

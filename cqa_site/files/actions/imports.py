@@ -320,7 +320,7 @@ class Reconciliation:
 
 # One file into one study: the path every page, command and test takes.
 
-# Of one file; more of them say nothing more.
+# Notes on one file; more of them say nothing more.
 MOST_NOTES = 20
 
 

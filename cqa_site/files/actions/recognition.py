@@ -39,7 +39,7 @@ def table_look(
 ) -> Look:
     """Return the first rows of a table, from the sheet that fits a format.
 
-    A file in another encoding than UTF-8 is shown in a likely encoding, with a note.
+    A file in an encoding other than UTF-8 is shown in a likely encoding, with a note.
     """
     try:
         return _look(path, name, formats, opened)

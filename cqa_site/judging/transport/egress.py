@@ -37,7 +37,7 @@ __all__ = [
     "InvalidURL", "NotAnAllowList", "fetch", "guarded_client", "parse_allowed",
 ]  # fmt: skip
 
-# So that nobody else imports the HTTP library.
+# Named here so that no other module imports the HTTP library.
 HTTPError = httpx2.HTTPError
 InvalidURL = httpx2.InvalidURL
 MAX_BYTES = 1_048_576

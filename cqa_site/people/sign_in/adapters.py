@@ -142,7 +142,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return only the providers of the site's setting, none from the library's table."""
+        """Return only the providers in `OIDC_PROVIDERS`, none from the library's table."""
         from allauth.socialaccount.adapter import _build_apps_from_settings
 
         by_provider = _build_apps_from_settings(provider=provider, client_id=client_id)
@@ -248,7 +248,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
 
 def provider_of(sociallogin: SocialLogin) -> OpenIDProvider:
-    """Return the provider of a sign-in, as defined in the site's setting."""
+    """Return the provider of a sign-in, as defined in `OIDC_PROVIDERS`."""
     return settings.OIDC_PROVIDERS[sociallogin.account.provider]
 
 

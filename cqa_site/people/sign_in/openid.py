@@ -34,7 +34,7 @@ CLOCK_SECONDS = 60
 LONGEST_AGE_SECONDS = 600
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri")
 LONGEST_SUBJECT = 191
-# What reading raises when an answer has another shape than the protocol says.
+# What reading raises when an answer does not have the shape that the protocol says.
 MISSHAPEN = (jwt.PyJWTError, KeyError, TypeError, ValueError, AttributeError, OSError)
 
 
@@ -58,7 +58,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
 
     @property
     def described(self) -> OpenIDProvider:
-        """The provider as defined in the site's setting."""
+        """The provider as defined in `OIDC_PROVIDERS`."""
         return settings.OIDC_PROVIDERS[self.provider_id]
 
     @property

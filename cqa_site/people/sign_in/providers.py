@@ -13,7 +13,7 @@ from uuid import UUID
 from django.core.exceptions import ImproperlyConfigured
 
 NAMED = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-# As in `cqa_site.people.models.Role`, the weakest first; settings are read before models.
+# Copy of `cqa_site.people.models.Role`, the weakest first; settings are read before models.
 ROLES = ("annotator", "expert", "researcher", "admin")
 
 
@@ -28,7 +28,7 @@ class GroupRule:
 
 @dataclass(frozen=True)
 class OpenIDProvider:
-    """One provider, as defined in the site's setting."""
+    """One provider, as defined in `OIDC_PROVIDERS`."""
 
     id: str
     name: str

@@ -51,10 +51,10 @@ from cqa_site.people.sign_in.second_step import (
 )
 from .studies import closed_door
 
-# How people sign in, by providers, passkeys, apps and recovery codes, and where they are.
+# Sign-in methods (providers, passkeys, apps and recovery codes) and sessions of an account.
 #
-# The account library's views do the work. They are opened to people with an account only, and to
-# those who showed a moment ago that it is them.
+# The account library's views do the work. They are open only to people with an account who
+# recently confirmed their identity.
 
 View = Callable[..., HttpResponseBase]
 
@@ -75,8 +75,8 @@ def own(view: View) -> View:
 def fresh(view: View) -> View:
     """Decorate an account view that the library protects by password or second step.
 
-    The library lets people through who have neither, because they come by a provider. They show
-    that it is them there, once more.
+    The library lets people through who have neither, because they sign in through a provider.
+    They confirm their identity there.
     """
 
     @own

@@ -13,7 +13,7 @@ from ..models import OnboardingVersion, Place, Qualification, StepResult
 Step = Mapping[str, Any]
 CONSENT, SCREENING, READING = "consent", "screening", "reading"
 TRAINING, QUALIFICATION, SURVEY = "training", "qualification", "survey"
-# In the order in which a new version has them.
+# Kinds of steps, in the order of a new version.
 KINDS = (CONSENT, SCREENING, READING, TRAINING, QUALIFICATION, SURVEY)
 # Steps that consist of items with known answers.
 EXERCISES = (TRAINING, QUALIFICATION)

@@ -61,7 +61,7 @@ def wants_page(request: HttpRequest) -> bool:
 
 
 def brought(page: HttpResponse, address: str) -> HttpResponse:
-    """Mark a page as the one at another address than the requested one (RFC 9110, 8.7)."""
+    """Mark a page as the one at an address other than the requested one (RFC 9110, 8.7)."""
     page["Content-Location"], page["Preference-Applied"] = address, WHOLE
     return page
 

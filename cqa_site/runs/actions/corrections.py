@@ -61,7 +61,7 @@ def sent_names(run: Run) -> list[str]:
 
 
 def suggested(run: Run) -> Correction:
-    """Suggest a correction from the endpoint's probe, or else the obvious one."""
+    """Suggest leaving out or renaming what the endpoint's probe and last error refused."""
     fitted, left_out = run.endpoint.fitted(run.params)
     refused = refused_parameter(run)
     token = next((name for name in TOKEN_LIMITS if name in fitted), "")

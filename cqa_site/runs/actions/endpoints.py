@@ -29,7 +29,7 @@ FIELDS = (
 IDENTITY = ("base_url", "model", "extra_params")
 # Where another study offered the endpoint, these are its own.
 OWN = ("name", "max_in_flight")
-FOUND = ("capabilities", "probed_at")
+PROBED = ("capabilities", "probed_at")
 KEY = ("key_ciphertext", "key_origin", "key_last4")
 
 
@@ -71,7 +71,7 @@ def change_endpoint(
         gates.set_key(endpoint, key)
     elif not endpoint.has_key:
         gates.clear_key(endpoint)
-    endpoint.save(update_fields=[*FIELDS, *FOUND, *KEY])
+    endpoint.save(update_fields=[*FIELDS, *PROBED, *KEY])
     if {"base_url", "model"} & set(changed):
         # What an administrator offered was another server or model.
         _withdraw(endpoint, actor)
@@ -140,7 +140,7 @@ def add_offered(*, study: Study, actor: User, offered: Endpoint) -> Endpoint:
     names = set(study.endpoints.values_list("name", flat=True))
     tries = (f"{offered.name[:110]} ({number})" for number in range(2, len(names) + 3))
     name = next(candidate for candidate in (offered.name, *tries) if candidate not in names)
-    values = {field: getattr(offered, field) for field in (*FIELDS, *FOUND)} | {"name": name}
+    values = {field: getattr(offered, field) for field in (*FIELDS, *PROBED)} | {"name": name}
     shared = {"kind": Endpoint.Kind.SHARED, "original": offered}
     endpoint = Endpoint.objects.create(study=study, created_by=actor, **shared, **values)
     record(study=study, actor=actor, verb="endpoint_added", subject=endpoint.name)
@@ -213,7 +213,7 @@ def _withdraw(endpoint: Endpoint, actor: User) -> None:
 
 def _pass_on(endpoint: Endpoint) -> None:
     """Copy prices, parameters and capabilities to the endpoints added from this one."""
-    names = {*FIELDS, *FOUND} - {*OWN}
+    names = {*FIELDS, *PROBED} - {*OWN}
     same = endpoint.added.filter(base_url=endpoint.base_url, model=endpoint.model)
     same.update(**{name: getattr(endpoint, name) for name in names})
 

@@ -1,4 +1,4 @@
-"""Forms of endpoints, prompt versions and a run's limits."""
+"""Forms of endpoints and prompt versions, and of a run's limits and corrections."""
 
 import json
 from decimal import Decimal
@@ -229,14 +229,14 @@ class TokenLimitForm(forms.Form):
 
     def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
         self.name = tight_limit(run)
-        now = int(run.params.get(self.name) or 0)
-        # Twice as much was tried.
-        first = min(max(4 * now, run.endpoint.proposed_limit), MOST_TOKENS)
+        limit = int(run.params.get(self.name) or 0)
+        # Twice the limit has been tried.
+        first = min(max(4 * limit, run.endpoint.proposed_limit), MOST_TOKENS)
         kwargs.setdefault("initial", {"limit": first})
         super().__init__(*args, **kwargs)
         self.fields["limit"].help_text = _(
             "The limit is now %(now)s, and replies were truncated again at twice that limit."
-        ) % {"now": intcomma(now)}
+        ) % {"now": intcomma(limit)}
 
     @property
     def correction(self) -> Correction:

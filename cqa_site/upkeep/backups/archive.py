@@ -335,9 +335,7 @@ def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Va
         raise DamagedBackup(part.name, "a row does not have one value for each column")
     for value, kind, column in zip(row, kinds, part.table.columns, strict=True):
         if value is not None and type(value) not in kind:
-            raise DamagedBackup(
-                part.name, f"a value of another kind than its column {column.name}"
-            )
+            raise DamagedBackup(part.name, f"a value that does not fit its column {column.name}")
     return row
 
 

@@ -243,7 +243,7 @@ def _kept(path: Path) -> StoredBackup | None:
 
 # A backup into an empty installation: completely, or not at all.
 
-# Of the rows in a backup SQLite makes two files with indices, the first one beside the other.
+# From the rows in a backup SQLite makes two files with indices, which exist at the same time.
 TIMES_ROWS = 4
 
 

@@ -346,7 +346,7 @@ def _load_table(
         ) from problem
     except (ValueError, TypeError, ArithmeticError, RecursionError) as problem:
         raise BackupRefused(
-            f"A row of {table.name} has a value of another kind than its column; nothing changed."
+            f"A row of {table.name} has a value that does not fit its column; nothing changed."
         ) from problem
     if stored.sha256 != read.sha256:
         raise BackupRefused(

@@ -10,7 +10,7 @@ import urllib.request
 from pathlib import Path
 
 SECONDS = 4
-# As long as `ALIVE` in cqa_site/runs/jobs.py, which this would have to load Django for.
+# The minute is `ALIVE` in cqa_site/runs/jobs.py, whose import would load Django.
 SEEN = "SELECT 1 FROM runs_workerbeat WHERE host = %s AND seen_at > now() - interval '1 minute'"
 
 

@@ -17,7 +17,7 @@ import cqa_site
 from cqa_site.web.logging import PLACE, hide, known
 
 Event = dict[str, Any]
-KEPT = ("event_id", "timestamp", "level", "platform", "release", "environment", "logger", "sdk")
+SENT = ("event_id", "timestamp", "level", "platform", "release", "environment", "logger", "sdk")
 KEPT_OF_FRAMES = (
     "filename", "function", "module", "lineno", "in_app", "context_line", "pre_context",
     "post_context",
@@ -47,7 +47,7 @@ def report_errors() -> None:
 
 def only_what_logs_hold(event: Event, hint: Event) -> Event:
     """Copy the allowed parts of an event, so that later library versions send nothing more."""
-    logs_hold = {name: event[name] for name in KEPT if name in event}
+    logs_hold = {name: event[name] for name in SENT if name in event}
     logs_hold["tags"] = {name: value for name, value in known().items() if name != PLACE}
     if words := (event.get("logentry") or {}).get("message"):
         # As written in the code, without what was put into it.

@@ -214,7 +214,7 @@ def _age(moment: datetime | None) -> float | None:
 
 # Several who scrape, and a page that is reloaded, cost one look.
 KEPT_SECONDS = 5.0
-# For all statements together.
+# Time for all statements together.
 LIMIT_SECONDS = 2.0
 # Lines that SQLite's machine runs between two looks at the clock: about a millisecond.
 STEPS = 10_000

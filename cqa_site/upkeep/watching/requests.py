@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-# Of servers on other machines nobody here can say whether they live.
+# Age from which counts count as left behind, since servers on other machines cannot be checked.
 LEFT_BEHIND = 7 * 24 * 3600.0
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 # Bytes that a new file of counts takes, and at most those of an entry beside its key.
@@ -147,7 +147,7 @@ def _reserve_room() -> None:
 # The request log: an id and a line for each request, and events of sign-in.
 
 HEADER = "X-Request-ID"
-# As proxies make them; anything else could forge parts of a line or be somebody's text.
+# Ids as proxies make them; anything else could forge parts of a line or be somebody's text.
 WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 REFUSED = (401, 403, 429)
 log = logging.getLogger("counterpoint.access")

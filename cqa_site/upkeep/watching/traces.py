@@ -26,7 +26,7 @@ from cqa_site.web.logging import PLACE, SPANS, hide
 from .requests import HEADER, person_of, route_of
 
 OURS = "counterpoint."
-KEPT = {
+SENT_ATTRIBUTES = {
     "celery.action", "celery.state", "db.statement", "db.system", "http.method", "http.route",
     "http.status_code", "messaging.message.id",
 }  # fmt: skip
@@ -74,7 +74,7 @@ def _copy(span: ReadableSpan) -> ReadableSpan:
         attributes={
             name: hide(value) if isinstance(value, str) else value
             for name, value in (span.attributes or {}).items()
-            if name in KEPT or name.startswith(OURS)
+            if name in SENT_ATTRIBUTES or name.startswith(OURS)
         },
         events=[Event(event.name, _type_of(event), event.timestamp) for event in span.events],
         kind=span.kind,

@@ -34,7 +34,7 @@ from .vega import (
 
 # Bars: counts by label, by size, by time, side by side, in order.
 
-# Of its place, what a bar takes.
+# Share of its place that a bar takes.
 PART = 0.84
 TICKS = {"wide": 6, "middle": 5, "narrow": 4}
 # How long a step of time is; months have their own lengths.
@@ -169,12 +169,12 @@ def _sums(sums: dict[Any, float], plane: Plane) -> list[Layer]:
     return [texts(words, "value", "center")] if is_free else []
 
 
-# Of the picture's width, what names of rows may take.
+# Share of the picture's width that names of rows may take.
 NAMES = 0.38
 WIDEST, LOWEST = 84, 18
 # From this share on cells are deep.
 DEEP = 0.6
-# Around a name or a text inside its cell.
+# Space around a name or a text inside its cell.
 AIR = 6
 Lines = list[list[str]]
 

@@ -30,12 +30,12 @@ from .vega import (
     wrap,
 )
 
-# Of the picture's width, what names may take beside the dots.
+# Share of the picture's width that names may take beside the dots.
 BESIDE = 0.38
 GAP = 14
-# Between lines of a name, between a name and the dots below it, and between rows.
+# Space between lines of a name, between a name and the dots below it, and between rows.
 LINE, UNDER = 14, 6
-# Between rows of one dot; three times as much between rows of several.
+# Space between rows of one dot; three times as much between rows of several.
 APART = 6
 # Lines of a name; what needs more loses its middle.
 MOST_LINES = 4
@@ -295,7 +295,7 @@ def _kinds(rows: Rows, name: str) -> list[Any]:
     return list(dict.fromkeys(row[name] for row in rows))
 
 
-# Between numbers and the brackets at the very right.
+# Space between numbers and the brackets at the very right.
 BRACKET = 12
 
 

@@ -32,7 +32,7 @@ from ..pages import NotThere
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
-# Of refusals from outside the views; the others say their reason themselves.
+# Details of refusals from outside the views; the others say their reason themselves.
 DETAILS = {
     400: "The request cannot be read.",
     403: "This is not allowed.",

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 
 register = template.Library()
-# Of every picture of the documentation; see docs/pictures.py.
+# Size of every picture of the documentation; see docs/pictures.py.
 SIZE = 'width="1120" height="700"'
 
 TAGS = {"p", "br", "hr", "h1", "h2", "h3", "h4", "ul", "ol", "li", "strong", "em", "code"}

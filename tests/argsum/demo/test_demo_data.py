@@ -7,7 +7,7 @@ from argsum.counting.models import CountingRound, CountSheet
 from argsum.datasets.models import Dataset
 from argsum.datasets.reports.datasets import cell_rows, dataset_rows
 from argsum.demo.actions.arguments import add_arguments
-from argsum.demo.actions.comments import FOUND, add_comments, raw_comments
+from argsum.demo.actions.comments import POOL_ANALYSIS, add_comments, raw_comments
 from argsum.keypoints.models import SummarySet
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.lifecycle import find_violations
@@ -22,7 +22,7 @@ def test_what_is_kept_of_comments_fits_the_statements(study, researcher):
     analysis = Analysis.objects.get()
     (row,) = dataset_rows([analysis.cell.dataset])
     assert (row.comments, row.kept, row.analyses) == (80, 85, 1)
-    found = json.loads(FOUND.read_text(encoding="utf-8"))
+    found = json.loads(POOL_ANALYSIS.read_text(encoding="utf-8"))
     kept = analysis.cell.arguments.filter(left_out="").order_by("position")
     assert list(kept.values_list("text", flat=True)) == list(found["placed"])
     points = list(analysis.points.order_by("position"))

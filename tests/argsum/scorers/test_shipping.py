@@ -20,14 +20,14 @@ from argsum.scorers.actions.training_data import Statements, statement_cells, st
 from argsum.scorers.methods.encoders import filler_classifier_in
 from argsum.scorers.methods.training import TrainingCell, both_stances, statement_cell
 from argsum.scorers.models import SHIPPED_MATCH
-from cqa_site.judging.embedding import DIFFERENCE, SentenceEmbedder, SideClassifier, side_in
+from cqa_site.judging.embedding import DIFFERENCE_FILE, SentenceEmbedder, SideClassifier, side_in
 from cqa_site.judging.training import Training
 from tests.argsum.analysis.made_comments import make_cell, say
 from tests.argsum.made_cells import make_scorer
 from tests.cast import make_study
 
 COMMAND = "argsum.management.commands.make_shipped_scorers"
-SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE
+SHIPPED_DIFFERENCE = SHIPPED[SHIPPED_MATCH] / DIFFERENCE_FILE
 
 
 def cell(topic, stance, arguments, key_points, labels, judged=()):
@@ -144,7 +144,7 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     monkeypatch.setattr(training, "side_of", lambda folder, points: (side, 0.75))
     monkeypatch.setattr(f"{COMMAND}.ship_filler_classifier", lambda: small / "filler.json")
     call_command("make_shipped_scorers", "--match", str(tmp_path), "--steps", "2")
-    held = load_file(small / DIFFERENCE)
+    held = load_file(small / DIFFERENCE_FILE)
     lines = {f"side.{name}" for name in ("weight", "bias", "share")}
     assert set(held) == {"matrix.a", "matrix.b", "bias", *lines}
     assert (held["matrix.a"].shape, held["matrix.b"].shape) == ((90, 64), (64, 80))
@@ -152,8 +152,8 @@ def test_what_was_learned_is_kept_as_a_difference_of_low_rank(
     assert product == pytest.approx(0.7 * Learned.CHANGE["matrix"], abs=2e-3)
     assert held["bias"] == pytest.approx(0.7, abs=1e-3)
     assert held["side.share"].tolist() == pytest.approx([training.SIDE_SHARE])
-    digest = sha256((small / DIFFERENCE).read_bytes()).hexdigest()
-    assert f"{digest}  {DIFFERENCE}" in (small / SUMS).read_text()
+    digest = sha256((small / DIFFERENCE_FILE).read_bytes()).hexdigest()
+    assert f"{digest}  {DIFFERENCE_FILE}" in (small / SUMS).read_text()
     assert "{'sides': 0.75}" in capsys.readouterr().out
 
 
@@ -180,11 +180,11 @@ def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path
     classifier = filler_classifier_in(small)
     texts = ["hello there", "the lamp is loud"]
     assert classifier.is_filler(texts, SentenceEmbedder(str(small)).encode(texts))[0]
-    held = load_file(small / DIFFERENCE)
+    held = load_file(small / DIFFERENCE_FILE)
     layers = {name.split(".")[2] for name in held if name.startswith("encoder.layer.")}
     assert layers == {"3", "4", "5"}
     assert all(part.shape[1] == 64 for name, part in held.items() if name.endswith(".a"))
-    assert (small / DIFFERENCE).stat().st_size < 3_000_000
+    assert (small / DIFFERENCE_FILE).stat().st_size < 3_000_000
     assert held["side.share"].tolist() == pytest.approx([training.SIDE_SHARE])
     vectors = SentenceEmbedder(str(small)).encode(["the lamp is quiet", "the lamp is loud"])
     vectors = side_in(small).added(vectors)
@@ -194,7 +194,7 @@ def test_the_command_trains_and_writes_a_small_difference(small, trams, tmp_path
 
 @pytest.mark.long
 def test_sides_are_learned_from_statements_that_take_one(small):
-    shutil.copy(SHIPPED_DIFFERENCE, small / DIFFERENCE)
+    shutil.copy(SHIPPED_DIFFERENCE, small / DIFFERENCE_FILE)
     quiet = ["never heard it", "quiet as a mouse", "no noise at all", "wonderfully silent"]
     loud = ["it howls all day", "loud as a jet", "a terrible racket", "painfully noisy"]
     points = [

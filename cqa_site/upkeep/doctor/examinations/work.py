@@ -26,7 +26,7 @@ from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, well, wrong
 
 SECONDS = 2
-# Of Redis; others keep to the time-out of the connection.
+# Options for Redis; other brokers keep to the time-out of the connection.
 QUICK = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS}
 # A message says nothing but "look around", and after a minute nobody needs it.
 MANY = 1_000

@@ -6,8 +6,8 @@ import pytest
 
 from argsum.imports.methods.clustering_order import (
     KEY_POINTS,
+    LEAST_STRENGTH,
     ROWS,
-    SHOWN,
     TEXTS,
     CellClusterings,
     better_order,
@@ -81,9 +81,9 @@ def cell(seed):
 def test_the_right_texts_share_words_and_others_do_not():
     rows, ids = cell(1)
     others, _ids = cell(2)
-    assert word_strength(ROWS, [CellClusterings(rows, [ids])]) > 2 * SHOWN
-    assert abs(word_strength(ROWS, [CellClusterings(others, [ids])])) < SHOWN
-    assert abs(word_strength(TEXTS, [CellClusterings(rows, [ids])])) < SHOWN
+    assert word_strength(ROWS, [CellClusterings(rows, [ids])]) > 2 * LEAST_STRENGTH
+    assert abs(word_strength(ROWS, [CellClusterings(others, [ids])])) < LEAST_STRENGTH
+    assert abs(word_strength(TEXTS, [CellClusterings(rows, [ids])])) < LEAST_STRENGTH
     # Clusters that are key points, or nothing, show nothing.
     for nothing in ([0, 1] * 40, [-1] * 80):
         assert word_strength(ROWS, [CellClusterings(rows, [nothing])]) is None
