@@ -1,4 +1,4 @@
-"""Addresses of the relevance paper in the REST interface; every one lies inside a study."""
+"""Addresses of the relevance paper in the REST API; every one lies inside a study."""
 
 from annotation.answers import api as answers
 from annotation.consensus import api as consensus

@@ -1,4 +1,4 @@
-"""Addresses of the benchmark in the REST interface."""
+"""Addresses of the benchmark in the REST API."""
 
 from benchmark.agreement import api as agreement
 from benchmark.distillation import api as distillation

@@ -12,7 +12,7 @@ from cqa_site.web.outages import health
 
 # Papers that a site may leave out of INSTALLED_APPS, each with all its addresses.
 PAPERS = [app for app in ("benchmark", "argsum") if apps.is_installed(app)]
-# Lists of addresses of the REST interface; what none of them knows is a 404 of its own.
+# Lists of addresses of the REST API; what none of them knows is a 404 of its own.
 API = [
     "cqa_site.api.studies",
     "cqa_site.rounds.crowd.api_urls",

@@ -1,4 +1,4 @@
-"""REST interface of questions, systems, conditions and answers."""
+"""REST API of questions, systems, conditions and answers."""
 
 import uuid
 from typing import Any

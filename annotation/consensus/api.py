@@ -1,4 +1,4 @@
-"""REST interface of votes, final labels, decisions and adoptions."""
+"""REST API of votes, final labels, decisions and adoptions."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""REST interface of editing rounds, tasks, revisions and discussions."""
+"""REST API of editing rounds, tasks, revisions and discussions."""
 
 import uuid
 from typing import Any

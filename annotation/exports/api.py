@@ -1,4 +1,4 @@
-"""REST interface of export files."""
+"""REST API of export files."""
 
 import uuid
 from typing import Any

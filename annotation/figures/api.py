@@ -1,4 +1,4 @@
-"""REST interface of the snapshots of a round."""
+"""REST API of the snapshots of a round."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""REST interface of runs and launches in which a model writes answers."""
+"""REST API of runs and launches in which a model writes answers."""
 
 import uuid
 from collections.abc import Iterable

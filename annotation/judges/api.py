@@ -1,4 +1,4 @@
-"""REST interface of judges, trained judges, their labels and label comparisons."""
+"""REST API of judges, trained judges, their labels and label comparisons."""
 
 import uuid
 from collections.abc import Iterable

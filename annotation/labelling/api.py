@@ -1,4 +1,4 @@
-"""REST interface of guidelines, labelling rounds and their items."""
+"""REST API of guidelines, labelling rounds and their items."""
 
 import uuid
 from typing import Any

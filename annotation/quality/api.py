@@ -1,4 +1,4 @@
-"""REST interface of annotators, control items and exclusions."""
+"""REST API of annotators, control items and exclusions."""
 
 import uuid
 from collections.abc import Callable

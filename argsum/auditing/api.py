@@ -1,4 +1,4 @@
-"""Audits in the REST interface: rounds, answers, and the figures of an analysis."""
+"""Audits in the REST API: rounds, answers, and the figures of an analysis."""
 
 from typing import Any
 

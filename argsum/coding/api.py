@@ -1,4 +1,4 @@
-"""Proposals and assignments by a language model in the REST interface."""
+"""Proposals and assignments by a language model in the REST API."""
 
 from typing import Any
 

@@ -13,8 +13,7 @@ from cqa_site.stats.arrays import FloatArray
 # Names of the metrics of a summary set: ``function:part``, or one word where there are no parts.
 #
 # The functions compare a reference with a summary; the parts are the soft scores made of these
-# comparisons (`soft_scores`). Source: argument summarization paper,
-# section 3.4.
+# comparisons (`soft_scores`). Source: argument summarization paper, section 3.4.
 
 Dimension = Literal["coverage", "redundancy"]
 

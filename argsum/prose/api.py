@@ -1,4 +1,4 @@
-"""Summaries in prose in the REST interface."""
+"""Summaries in prose in the REST API."""
 
 from rest_framework import serializers
 

@@ -1,4 +1,4 @@
-"""Writing runs in the REST interface."""
+"""Writing runs in the REST API."""
 
 from rest_framework import serializers
 

@@ -1,4 +1,4 @@
-"""Scoring runs in the REST interface: start, figures, sheets and probes."""
+"""Scoring runs in the REST API: start, figures, sheets and probes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Preferences in the REST interface: rounds, sheets, figures, and judge runs."""
+"""Preferences in the REST API: rounds, sheets, figures, and judge runs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Scoring rounds and score sheets in the REST interface."""
+"""Scoring rounds and score sheets in the REST API."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Base views, bodies and addresses of the REST interface, and access to them."""
+"""Base views, bodies and addresses of the REST API, and access to them."""
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Studies and their people in the REST interface: bodies, filters and views."""
+"""Studies and their people in the REST API: bodies, filters and views."""
 
 import uuid
 from typing import Any

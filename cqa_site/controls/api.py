@@ -1,4 +1,4 @@
-"""Known answers of rounds in the REST interface: hidden control items, and examples of drafts."""
+"""Known answers of rounds in the REST API: hidden control items, and examples of drafts."""
 
 from typing import Any, ClassVar
 

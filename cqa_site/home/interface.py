@@ -20,7 +20,7 @@ from rest_framework.request import Request
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# The REST interface, read from the schema that the site itself makes of it.
+# The REST API, read from the schema that the site itself makes of it.
 #
 # A schema is written for programs: what people look up is one address with what it takes and
 # gives. So it is read once a process into a row for each address, and the pages show these rows: a
@@ -239,7 +239,7 @@ def kind_of(part: Any, shapes: Any) -> str:
     return str(part.get("format") or part.get("type", "any"))
 
 
-# Pages about the REST interface, where a study's own addresses can be looked up and tried.
+# Pages about the REST API, where a study's own addresses can be looked up and tried.
 #
 # They are our own instead of Swagger UI or Redoc: these load one to two MB of script and the 730
 # kB schema before the first word can be read, know neither the study nor the person, and Redoc

@@ -1,4 +1,4 @@
-"""Pay of a crowd link in the REST interface."""
+"""Pay of a crowd link in the REST API."""
 
 import uuid
 from typing import Any

@@ -1,4 +1,4 @@
-"""Addresses of a crowd link's pay in the REST interface."""
+"""Addresses of a crowd link's pay in the REST API."""
 
 from cqa_site.api.base import CHANGE, address
 from cqa_site.rounds.crowd.api_urls import ANY

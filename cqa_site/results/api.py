@@ -1,4 +1,4 @@
-"""Snapshots of every kind in the REST interface: read, freeze, publish, withdraw, download."""
+"""Snapshots of every kind in the REST API: read, freeze, publish, withdraw, download."""
 
 import uuid
 from collections.abc import Callable

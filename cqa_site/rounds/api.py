@@ -1,4 +1,4 @@
-"""Rounds in the REST interface: bodies, views and addresses for every kind."""
+"""Rounds in the REST API: bodies, views and addresses for every kind."""
 
 import uuid
 from collections.abc import Callable
@@ -175,7 +175,7 @@ class PersonSerializer(PaceSerializer):
         return super().to_representation(instance)
 
 
-# Rounds of people at work in the REST interface, written once for kinds that need no more.
+# Rounds of people at work in the REST API, written once for kinds that need no more.
 #
 # A body is made from the page's form, which judges the values, too: page and program know the same
 # fields and the same rules.

@@ -1,4 +1,4 @@
-"""Addresses of endpoints, prompts, runs and background work in the REST interface."""
+"""Addresses of endpoints, prompts, runs and background work in the REST API."""
 
 from cqa_site.api.base import CHANGE, CREATE, LIST, R, S, address, resource
 from .api.endpoints import EndpointViews, JobViews, OfferedViews, PromptListViews, PromptViews

@@ -1,4 +1,4 @@
-// Asks one address of the REST interface as a program would: with a token that may only read, lent
+// Asks one address of the REST API as a program would: with a token that may only read, lent
 // to this page and kept nowhere else.
 "use strict";
 

@@ -1,4 +1,4 @@
-"""Every address of the REST interface but the one that answers all others."""
+"""Every address of the REST API but the one that answers all others."""
 
 from importlib import import_module
 

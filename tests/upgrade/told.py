@@ -1,4 +1,4 @@
-"""Everything that the REST interface tells of a study: what an upgrade must not change.
+"""Everything that the REST API tells of a study: what an upgrade must not change.
 
 ``python -m tests.upgrade.told FILE`` writes it down for the demo study of the site that is
 configured; with ``--look`` every page is opened first, so that there are figures. Of lists the

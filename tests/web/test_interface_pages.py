@@ -1,4 +1,4 @@
-"""The pages about the REST interface: every address, what it takes, and a token to try it."""
+"""The pages about the REST API: every address, what it takes, and a token to try it."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Sign-off of key points in the REST interface."""
+"""Sign-off of key points in the REST API."""
 
 from typing import Any
 

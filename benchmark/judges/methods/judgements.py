@@ -78,8 +78,7 @@ def _level(points: int, text: str, example: str) -> str:
 
 # JSON schemas of a judge's answers by a rubric, for endpoints that hold a model to a schema.
 #
-# The order of properties is part of it: keep it when
-# storing one (PostgreSQL's jsonb does not).
+# The order of properties is part of it: keep it when storing one (PostgreSQL's jsonb does not).
 
 
 def judgement_schema(

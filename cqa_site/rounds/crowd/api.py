@@ -1,4 +1,4 @@
-"""Crowd links and participants in the REST interface."""
+"""Crowd links and participants in the REST API."""
 
 import uuid
 from typing import Any

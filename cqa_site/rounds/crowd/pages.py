@@ -63,10 +63,9 @@ from .tokens import EntryRefused, KeysUnavailable, entry_ids
 
 # Coming in by a crowd platform's link.
 #
-# Opening the link changes nothing: it checks the platform's ids, moves them
-# into the session and shows what awaits at a clean address. The button there
-# signs the participant in, so no foreign page can do it in their name, and binds
-# the place to the browser by a cookie.
+# Opening the link changes nothing: it checks the platform's ids, moves them into the session and
+# shows what awaits at a clean address. The button there signs the participant in, so no foreign
+# page can do it in their name, and binds the place to the browser by a cookie.
 
 SESSION_KEY = "crowd_entry"
 

@@ -1,4 +1,4 @@
-"""Onboardings, their versions, results and qualifications in the REST interface."""
+"""Onboardings, their versions, results and qualifications in the REST API."""
 
 import uuid
 from functools import partial

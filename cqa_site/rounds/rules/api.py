@@ -1,4 +1,4 @@
-"""Rules of rounds in the REST interface, for every kind."""
+"""Rules of rounds in the REST API, for every kind."""
 
 import uuid
 from typing import Any

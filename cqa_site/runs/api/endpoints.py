@@ -1,4 +1,4 @@
-"""Endpoints, prompt versions and background jobs in the REST interface."""
+"""Endpoints, prompt versions and background jobs in the REST API."""
 
 import json
 import uuid

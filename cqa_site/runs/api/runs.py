@@ -1,4 +1,4 @@
-"""Runs in the REST interface: plan, start, control, calls and replies."""
+"""Runs in the REST API: plan, start, control, calls and replies."""
 
 import uuid
 from collections.abc import Callable, Iterable

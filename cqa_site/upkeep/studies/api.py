@@ -1,4 +1,4 @@
-"""One study in the REST interface: changed, archived, restored, deleted."""
+"""One study in the REST API: changed, archived, restored, deleted."""
 
 from typing import Any
 
