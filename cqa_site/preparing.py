@@ -1,7 +1,7 @@
 """Preparation of a site for its first page: tables, cache tables, compressed static files.
 
-Each is asked for itself, not remembered: today's database may not be yesterday's, and an
-upgrade may bring anything. Asking takes a few hundredths of a second, doing it again seconds.
+Each is checked anew, not remembered: today's database may not be yesterday's, and an
+upgrade may bring anything. Checking takes a few hundredths of a second, doing it again seconds.
 """
 
 from collections.abc import Callable

@@ -32,7 +32,7 @@ def known_kinds() -> list[tuple[str, Text]]:
     return [(name, file_format.title) for name, file_format in REGISTERED.items()]
 
 
-# What readers may be told beside the file: declared once for page, interface and command.
+# What readers may be told beside the file: declared once for page, API and command.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Option:
     hint: str = ""
     is_shared: bool = False
     tells: type | None = None
-    # Its word on the command line, where it differs from the interface's.
+    # Its word on the command line, where it differs from the API's.
     flag: str = ""
 
     def field(self, *, is_short: bool = False) -> forms.Field:

@@ -1,4 +1,4 @@
-"""Forms of a round: its plan and workload, the saves of a sheet, crowd links."""
+"""Forms of a round: its plan, workload and pay, the saves of a sheet, crowd links."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

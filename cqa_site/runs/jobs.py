@@ -70,7 +70,7 @@ UNEXPECTED = "Unexpected error. The server log has the details."
 # Nothing is planned further ahead; a later time is a clock that jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
-# A worker that works reports every ten seconds; who has not for so long is gone.
+# A live worker reports every ten seconds; one that has not for this long is gone.
 ALIVE = timedelta(minutes=1)
 KEPT_BEATS = timedelta(days=7)
 # How soon a job is tried again that waits for packages; its note is as old at most.

@@ -258,11 +258,11 @@ class RunKind(Protocol):
     prompts: Mapping[str, PromptKind]
     tried_on: PreviewTargets
     call_subjects: CallSubjects
-    # Of the interface's list: tables behind what is told, and filters by public ids.
+    # For the API's list: tables behind its fields, and filters by public ids.
     related: tuple[str, ...] = ()
     filters: Mapping[str, str] = MappingProxyType({})
-    # Names of its view, of how the interface starts one, and of what that tells beside what it
-    # tells of all: loaded when they are asked for.
+    # Dotted paths of its view, of its start in the API and of the fields that only it has there:
+    # loaded on first use.
     view_path: str
     start_path: str
     told_path: str = ""

@@ -12,9 +12,7 @@ import numpy as np
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Estimate, check_confidence
 
-# Intervals: t corrected for skewness, jackknife, binomial proportions.
-#
-# Pages and tasks load this file at start; only who needs a quantile loads SciPy.
+# Pages and tasks load this file at start; only code that needs a quantile loads SciPy.
 
 NO_SPREAD = "the values do not vary, so there is no spread"
 
@@ -210,8 +208,6 @@ def median_estimate(values: FloatArray, recipe: str, *, unit: str) -> Estimate:
 # Student's t rejects too often where values are skewed (a system that seldom fails, scores that
 # pile up at the maximum). Hall's transformation removes the skewness from t. Both have to reject,
 # so p and interval always agree, and neither is ever more certain than Student's t.
-#
-# Pages load this file at start; only who needs a quantile loads SciPy.
 #
 # Source: Hall (1992), On the Removal of Skewness by Transformation, JRSS B 54, section 2.2.
 

@@ -70,7 +70,7 @@ class Pulse:
             if self.question is None or not self.question.is_pending:
                 self.question = DatabaseProbe()
             question = self.question
-        # Who comes later waits for the same answer, and no longer.
+        # Later callers wait for the same answer, and no longer.
         question.done.wait(max(0.0, question.asked_at + DEADLINE - time.monotonic()))
         return question.is_reached
 

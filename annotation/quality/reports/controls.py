@@ -191,7 +191,7 @@ def preview_exclusion(
 ) -> dict[str, Any]:
     """Preview an exclusion: number excluded, and ordinary votes ``now`` and ``then``; cached.
 
-    ``state`` is that of the votes, for who has asked for it already.
+    ``state`` is that of the votes, if the caller has it already.
     """
 
     def compute() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Agreement of all people and judges who scored the same answers by one rubric."""
+"""Agreement of people and judges on the same answers, and a leaderboard of the judges."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def column_name(recipe: dict[str, Any], key: str) -> str:
     return column["name"] or _("Total")
 
 
-# What is thin about a board: said before it is frozen or published, and to who reads it then.
+# Thin evidence of a board, named before it is frozen or published, and to its readers.
 
 SHOWN_NAMES = 5
 

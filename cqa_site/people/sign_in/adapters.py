@@ -131,7 +131,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return reverse("account")
 
 
-# Who comes in by a provider: the account they have, the one they get, or the words why not.
+# People who sign in through a provider: their account, a new one, or the reason for a refusal.
 
 INVITATION_KEY = "invitation"
 

@@ -305,7 +305,7 @@ def end_participation(
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
     """Return the places of this id in the link's round, including other links of the platform.
 
-    Who comes with a signed token takes part in a study once, in whatever round.
+    A person with a signed token takes part in a study once, in whatever round.
     """
     scope = {"study": link.study_id} if ids.is_verified else {"link__round": link.round_id}
     places = Participant.objects.select_related("user", "study", "link__round").filter(

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from cqa_site.rounds.models import ParticipantLink
 from .participants import PlatformIds
 
-# A platform signs who comes with a key that it publishes. Only the address in the settings is ever
+# A platform signs its ids with a key that it publishes. Only the address in the settings is ever
 # asked for keys: what a token says about where its key lies (jku, x5u, a kid that looks like an
 # address) is never followed.
 
