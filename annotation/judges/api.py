@@ -326,7 +326,7 @@ class LabelComparisonViews(LabelRoundViews):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("with", str, description="Key of the rater to compare with; see choices.")
+            OpenApiParameter("with", str, description="Key of another rater; see choices.")
         ],
         responses=LabelComparisonSerializer,
     )

@@ -15,16 +15,6 @@ from annotation.faithfulness.reports.faithfulness import (
 )
 from annotation.faithfulness.reports.tables import text_of_group
 from annotation.labelling.models.rounds import LabelRound, label_rounds_of
-from annotation.papers.reports import (
-    COLUMNS,
-    FIGURES,
-    answers_layout,
-    answers_place,
-    crowd_values,
-    layouts,
-    measured,
-    votes_layout,
-)
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater, Study
 from cqa_site.reproduction.figures import (
@@ -38,6 +28,16 @@ from cqa_site.reproduction.reproduced import Reproduction, Say
 from cqa_site.reproduction.tables import TableLayout
 from cqa_site.runs.jobs import JobRefused
 from ..management.environment import find_study, throwaway_database
+from .reports import (
+    COLUMNS,
+    FIGURES,
+    answers_layout,
+    answers_place,
+    crowd_values,
+    layouts,
+    measured,
+    votes_layout,
+)
 from .reproduction import Choices, DataMissing, NoSuchControl, reproduce_judge, reproduce_relevance
 
 

@@ -155,7 +155,7 @@ def exclude_below(
     """Exclude all counted raters below a threshold; return None, storing nothing, if none is.
 
     ``below`` is a share of right answers on control items, 0 to 1; a rater with exactly this
-    share stays. ``rule`` is one of `Exclusion.Rule`: the share itself, or its interval's upper bound.
+    share stays. ``rule`` is one of `Exclusion.Rule`: the share, or its interval's upper bound.
     """
     LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
     raters = Rater.objects.filter(pk__in=low_raters(label_round, below, rule)).order_by("pk")

@@ -7,9 +7,6 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy
 from argsum.datasets.forms import ExistingDatasetForm
 from argsum.datasets.imports.argument_files import DATASET, STANCE, TOPIC
 from argsum.datasets.imports.datasets import ExistingDatasetImportForm
-from argsum.imports.actions.placement import system_of
-from argsum.imports.methods.released_scores import CLUSTERINGS
-from argsum.imports.methods.system_files import INSIDE, columns_of
 from argsum.metrics.methods import LLM
 from cqa_site.files.format_parts import (
     Look,
@@ -23,9 +20,11 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
 from .actions.key_points import POINTS, SystemReconciliation, read_system_points
-from .actions.placement import BOOK
+from .actions.placement import BOOK, system_of
 from .actions.scores import StoredScoreReconciliation, read_stored
 from .forms import StoredScoresForm, SystemKeyPointsForm
+from .methods.released_scores import CLUSTERINGS
+from .methods.system_files import INSIDE, columns_of
 
 
 def _scores() -> bytes:

@@ -8,16 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from argsum.systems.methods.clusters import (
-    MIN_SIZE,
-    THRESHOLDS,
-    UNCLUSTERED,
-    merge_clusters,
-    numbered,
-    profile_scores,
-    refine_clusters,
-)
-from argsum.systems.methods.inputs import Grid, Parameter, Scores
 from cqa_site.stats.arrays import FloatArray, Floats
 from .contract import (
     CLUSTERING,
@@ -30,6 +20,16 @@ from .contract import (
     Tools,
     gettext_noop,
 )
+from .methods.clusters import (
+    MIN_SIZE,
+    THRESHOLDS,
+    UNCLUSTERED,
+    merge_clusters,
+    numbered,
+    profile_scores,
+    refine_clusters,
+)
+from .methods.inputs import Grid, Parameter, Scores
 
 # USKPM: sentence vectors, fewer dimensions, clusters by density, and the rest joined to them.
 #

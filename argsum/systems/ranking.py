@@ -5,7 +5,6 @@ from contextlib import suppress
 
 import numpy as np
 
-from argsum.systems.methods.inputs import Parameter
 from cqa_site.stats.arrays import FloatArray, Floats, IntArray
 from .contract import (
     FILL_UP,
@@ -22,6 +21,7 @@ from .contract import (
     find_candidates,
     gettext_noop,
 )
+from .methods.inputs import Parameter
 
 # BarH: candidates ranked by the arguments that match them, without near-duplicates.
 #

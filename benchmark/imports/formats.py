@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettex
 
 from annotation.imports.formats import AnswersFormat
 from annotation.imports.samples import ANSWER_FILE, ANSWERS, PAIR
-from benchmark.imports.methods.columns import guess_columns
 from benchmark.rubrics.methods.rubric import COMPQA
 from cqa_site.files.actions.imports import Reconciliation
 from cqa_site.files.format_parts import (
@@ -35,6 +34,7 @@ from .actions.entries import (
 from .actions.reconciliation import SheetReconciliation
 from .actions.tables import read_score_sheets
 from .forms import JudgeQuestions, RubricQuestions, SheetQuestions
+from .methods.columns import guess_columns
 from .methods.score_files import judge_of
 
 JUDGE = "sample judge"

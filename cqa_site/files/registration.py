@@ -6,12 +6,12 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.files.actions.files import APPLY_JOB, CHECK_JOB
-from cqa_site.files.actions.import_jobs import BATCH_JOB, run_apply, run_batch, run_check
 from cqa_site.runs.jobs import handles
 from cqa_site.web.navigation import MenuEntry
 from cqa_site.web.storage import chore
 from .actions import exports
+from .actions.files import APPLY_JOB, CHECK_JOB
+from .actions.import_jobs import BATCH_JOB, run_apply, run_batch, run_check
 from .models import ImportFile
 
 handles(CHECK_JOB)(run_check)

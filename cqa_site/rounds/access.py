@@ -26,7 +26,6 @@ from django.utils import timezone
 from cqa_site.people.access import PersonRequest, record
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Role, Study, User
-from cqa_site.rounds.queue import LEAST_GAP
 from cqa_site.web.storage import PreparedQuery
 from .examples import examples_of
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
@@ -45,7 +44,7 @@ from .onboarding.steps import (
     step_progress,
 )
 from .progress import skipped_by, skips_paid
-from .queue import SheetWork, next_sheet, own_sheets, place_for
+from .queue import LEAST_GAP, SheetWork, next_sheet, own_sheets, place_for
 
 # Whose sheet may be opened by whom; everybody else hears that it does not exist.
 

@@ -14,10 +14,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from cqa_site.people.models import Membership, Rater, Study, User
-from cqa_site.rounds.queue import repeats_of
 from .kind import Card, SheetKind, TaskKind, kind_of, kinds, sheet_kind_of
 from .models import COUNTED, HANDED_IN, Participant, Place, Round, Sheet
-from .queue import DONE, controls_coming, unseen_items, with_free_slot
+from .queue import DONE, controls_coming, repeats_of, unseen_items, with_free_slot
 
 SUBMITTED = Q(state=Sheet.State.SUBMITTED)
 # Sheets that wait for their person: not submitted, or changed since.

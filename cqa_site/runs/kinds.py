@@ -18,9 +18,8 @@ from cqa_site.judging.chat import digest
 from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.judging.prompts import PromptLayout
 from cqa_site.people.models import Rater, Study
-from cqa_site.runs.models import Call, PromptVersion, Run
 from cqa_site.web.navigation import Finder, MenuEntry
-from .models import Reply
+from .models import Call, PromptVersion, Reply, Run
 
 if TYPE_CHECKING:
     from cqa_site.people.access import StudyRequest

@@ -16,14 +16,12 @@ from django.db.models.functions import Now
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.judging.endpoints import CostEstimate, estimate, estimate_messages
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import Subject, kind_of, run_kind_of
-from cqa_site.runs.models import PromptVersion
 from cqa_site.web.storage import insert_like
 from . import jobs
-from .kinds import CallRequest
+from .kinds import CallRequest, Subject, kind_of, run_kind_of
 from .ledger.gates import prices_of
 from .ledger.lease import key_of, planned_key, questions_for, request_of
-from .models import Call, Run
+from .models import Call, PromptVersion, Run
 
 # Planning a run: which requests it will make, what they will take, one ledger row each.
 #

@@ -17,7 +17,6 @@ from annotation.answers.models import Answer
 from annotation.corpus.actions import StoredVectors
 from annotation.corpus.reports import Vector
 from annotation.editing.models import EditingRound, Revision
-from annotation.faithfulness.actions.texts import embedding_of
 from annotation.faithfulness.methods.faithfulness import (
     MODES,
     AnswerFigures,
@@ -36,6 +35,7 @@ from .texts import (
     Text,
     compare,
     drop_superseded,
+    embedding_of,
     is_stale,
     lacks_vectors,
     stale_pairs,

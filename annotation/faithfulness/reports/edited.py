@@ -15,16 +15,15 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettex
 
 from annotation.editing.reports import TITLES as CHECK_TITLES, newest_revisions, passed
 from annotation.faithfulness.models import EditedText, FaithfulnessFigures
-from annotation.faithfulness.reports.expert_agreement import ExpertAgreement
-from annotation.faithfulness.reports.faithfulness import HEADLINES, GroupFigures
-from annotation.faithfulness.reports.tables import MEASURES, text_of_group
 from cqa_site.people.models import Study
 from cqa_site.results.boards import Conclusion, listed, short, would_show
 from cqa_site.results.figures import Column, EstimateColumn, TextColumn, table_of, value_of
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, least_units, paired_tests
 from cqa_site.web.tables import TableData, estimate_text, text_of
-from .faithfulness import COHERENCE
+from .expert_agreement import ExpertAgreement
+from .faithfulness import COHERENCE, HEADLINES, GroupFigures
+from .tables import MEASURES, text_of_group
 
 # Each text that people made beside the machine answer it came from, with the figures of both.
 

@@ -6,7 +6,6 @@ from typing import Any
 from django.utils.translation import gettext as _, ngettext
 
 from annotation.consensus.reports import by_label
-from annotation.figures.reports.snapshots import MedianOfPairs
 from annotation.labelling.models.rounds import Guideline
 from cqa_site.results.boards import Conclusion, level_of, why_less
 from cqa_site.results.figures import bounds_of
@@ -18,7 +17,7 @@ from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import Chart
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import estimate_text, interval_text, text_of
-from .snapshots import RoundFigures
+from .snapshots import MedianOfPairs, RoundFigures
 
 # Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.
 MARKS = (TENTATIVE, FIRM)

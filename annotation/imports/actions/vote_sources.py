@@ -13,8 +13,13 @@ from annotation.corpus.methods.generic_table import (
     labels_by_rater,
     read_generic_table,
 )
-from annotation.imports.methods.releases import RaterNames, ReleasedLabel, read_final_labels
-from annotation.imports.methods.votes import (
+from cqa_site.files.actions.imports import Flag, ImportSource, Line, Note, rejected
+from cqa_site.people.models import Rater
+from cqa_site.tabular import Problem, printable_name
+from cqa_site.tabular.cells import MOST_ATTRIBUTES
+from ..books.arguments import match_to_study
+from ..methods.releases import RaterNames, ReleasedLabel, read_final_labels
+from ..methods.votes import (
     APPROVED,
     CrowdVote,
     ExpertControl,
@@ -23,11 +28,6 @@ from annotation.imports.methods.votes import (
     read_expert_workbook,
     read_toloka,
 )
-from cqa_site.files.actions.imports import Flag, ImportSource, Line, Note, rejected
-from cqa_site.people.models import Rater
-from cqa_site.tabular import Problem, printable_name
-from cqa_site.tabular.cells import MOST_ATTRIBUTES
-from ..books.arguments import match_to_study
 from .entries import ArgumentEntry, Vote, label_round_of, scale_of
 
 

@@ -8,7 +8,6 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _, ngettext
 
 from annotation.figures.reports.charts import MARKS
-from annotation.judges.reports.results import BestJudge, JudgeFigures, TrainedFigures
 from annotation.labelling.models.rounds import LabelRound
 from cqa_site.results.boards import Conclusion, level_of, short, why_less, would_show
 from cqa_site.results.figures import bounds_of
@@ -20,7 +19,14 @@ from cqa_site.web.charts.dot_rows import intervals
 from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import estimate_text, text_of
-from .results import JudgeConfusion, JudgeResults, JudgeSelection
+from .results import (
+    BestJudge,
+    JudgeConfusion,
+    JudgeFigures,
+    JudgeResults,
+    JudgeSelection,
+    TrainedFigures,
+)
 from .tables import KINDS
 
 KEPT_SECONDS = 24 * 3600

@@ -6,12 +6,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models import Argument
-from annotation.labelling.actions.exercises import trained_on
 from annotation.labelling.models.rounds import Item, LabelRound
 from annotation.labelling.reports import KnownLabel
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.rounds.kind import OfferedAnswer
+from .exercises import trained_on
 from .rounds import add_items
 
 NO_CONTROLS = lazy("the blocks of this round have no control items")

@@ -15,8 +15,6 @@ from argsum.leaderboard.methods import (
     not_below,
     topic_differences,
 )
-from argsum.leaderboard.reports.people_agreement import PeopleAgreement
-from argsum.leaderboard.reports.tables import DIMENSION_NAMES, FIGURE_NAMES
 from argsum.metrics.methods import Correlations
 from cqa_site.results.boards import Conclusion, after_holm, level_of, listed, why_less, would_show
 from cqa_site.results.figures import Column, EstimateColumn, bounds_of, table_of
@@ -30,8 +28,9 @@ from cqa_site.web.charts.points import MOST, Chart, distinct, of_all
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData, estimate_text, text_of
 from .board import SummaryBoard
-from .people_agreement import DimensionAgreement
+from .people_agreement import DimensionAgreement, PeopleAgreement
 from .scores import MetricRow, ScoreSource, SetPoint
+from .tables import DIMENSION_NAMES, FIGURE_NAMES
 
 Rows = list[dict[str, Any]]
 

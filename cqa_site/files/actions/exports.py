@@ -20,13 +20,12 @@ from django.db.models import Q
 from django.http import FileResponse, StreamingHttpResponse
 from django.utils import timezone
 
-from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
 from cqa_site.tabular import csv_pieces, write_csv, write_jsonl, write_parquet, write_xlsx
 from cqa_site.web.pages import attachment, guarded
-from ..models import ExportFile
+from ..models import ExportFile, ImportBatch, ImportFile
 from .files import FOLDER as IMPORTS, NotInThisState, discard_import
 
 # Tables as files in every format, and finished files on their way to a browser.

@@ -19,11 +19,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
-from cqa_site.people.access import record, revoke_token
-from cqa_site.people.actions import InvitationSpent, accept_invitation, find_invitation
-from cqa_site.people.models import Invitation, User
-from cqa_site.people.views.studies import closed_door
-from ..access import memberships_of
+from ..access import memberships_of, record, revoke_token
+from ..actions import InvitationSpent, accept_invitation, find_invitation
+from ..models import Invitation, User
+from ..views.studies import closed_door
 from .openid import bounded
 from .providers import OpenIDProvider
 from .roles import apply_groups, provider_to_ask, rules_for

@@ -23,12 +23,12 @@ from cqa_site.people.access import (
 from cqa_site.people.models import Study, new_secret
 from cqa_site.people.views.sign_in import BACKEND
 from cqa_site.people.views.studies import closed_door
-from cqa_site.rounds.access import count_examples
-from cqa_site.rounds.kind import kind_of, round_head
-from cqa_site.rounds.models import Participant, ParticipantLink, Round
-from cqa_site.rounds.progress import paces_of, skips_paid
+from ..access import count_examples
 from ..forms import PRESETS, FaultForm, ParticipantLinkForm, PlatformConnectionForm
+from ..kind import kind_of, round_head
+from ..models import Participant, ParticipantLink, Round
 from ..onboarding.actions import has_survey_left
+from ..progress import paces_of, skips_paid
 from . import participants
 from .participants import (
     CLOSED,

@@ -16,12 +16,12 @@ from django.views.decorators.http import require_safe
 from cqa_site.people.access import memberships_of
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import User, hash_secret
-from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, ParticipantLink, Place, Round
-from cqa_site.rounds.progress import skipped_by, skips_paid
 from cqa_site.web.pages import Middleware
+from ..kind import kind_of
+from ..models import Participant, ParticipantLink, Place, Round
 from ..onboarding.actions import end_of
 from ..onboarding.steps import step_progress
+from ..progress import skipped_by, skips_paid
 from ..typing_signals import forget_typing
 from .participants import (
     browser_secret,

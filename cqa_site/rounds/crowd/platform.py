@@ -20,10 +20,10 @@ from django.views.decorators.http import require_POST
 
 from cqa_site.people.access import StudyRequest
 from cqa_site.people.models import User
-from cqa_site.rounds.kind import kind_of
-from cqa_site.rounds.models import Participant, ParticipantLink, PlatformEvent
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 from ..forms import PlatformConnectionForm
+from ..kind import kind_of
+from ..models import Participant, ParticipantLink, PlatformEvent
 from .pages import links_page
 from .participants import end_participation, link_page, record_link
 from .participation import place_of

@@ -25,7 +25,7 @@ def survey_left(round_: Any, user: User) -> bool:
 
 @register.simple_tag(takes_context=True)
 def typing_address(context: Mapping[str, Any], round_: Any) -> str:
-    """Return where a page of work sends how texts were typed; empty for people who did not agree."""
+    """Return where a page of work sends how texts were typed; empty without consent."""
     if context.get("trial") or not records_typing(round_):
         return ""
     place = Place.objects.filter(round=round_.pk, rater__user=context["user"]).first()

@@ -19,18 +19,17 @@ from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.judging.packages import PackagePart
 from cqa_site.runs import jobs
-from cqa_site.runs.carrying import clients
-from cqa_site.runs.jobs import STOP
-from cqa_site.runs.ledger.lease import OutgoingRequest
-from cqa_site.runs.ledger.replies import CallReading, FinishedRequest, read
-from cqa_site.runs.ledger.turns import Turn, is_waiting, take_turn
-from cqa_site.runs.models import Call, Endpoint, Run
-from cqa_site.runs.processes import worker_name
 from cqa_site.web.logging import around
 from ..actions.endpoints import probe
-from ..jobs import JobContext, JobRefused, handles, wait_for
+from ..carrying import clients
+from ..jobs import STOP, JobContext, JobRefused, handles, wait_for
 from ..ledger import gates
+from ..ledger.lease import OutgoingRequest
+from ..ledger.replies import CallReading, FinishedRequest, read
+from ..ledger.turns import Turn, is_waiting, take_turn
+from ..models import Call, Endpoint, Run
 from ..planning import write_calls
+from ..processes import worker_name
 from ..progress import progress_of
 
 # Draining runs: one asyncio loop per process carries every request that may leave.

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy
 from cqa_site.judging.endpoint_responses import SCHEMA, TOKEN_LIMITS
 from cqa_site.judging.prompts import LONGEST_PART, PromptNotValid, PromptParts, check
 from cqa_site.people.models import Study
-from cqa_site.runs.kinds import prompt_kinds
 from cqa_site.tabular.cells import StrictJsonError, loads
 from cqa_site.web.pages import offer
 from ..actions.corrections import (
@@ -25,6 +24,7 @@ from ..actions.corrections import (
     tight_limit,
 )
 from ..actions.endpoints import FIELDS, OWN
+from ..kinds import prompt_kinds
 from ..models import Endpoint, Run
 from ..progress import price
 

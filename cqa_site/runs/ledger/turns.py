@@ -11,11 +11,10 @@ from django.db.models.functions import Now
 
 from cqa_site.judging.chat import Failure
 from cqa_site.runs import jobs
-from cqa_site.runs.ledger.gates import WITHDRAWN
-from cqa_site.runs.models import Attempt, Call, Endpoint, Run
 from ..kinds import kind_of
+from ..models import Attempt, Call, Endpoint, Run
 from ..planning import ENOUGH_TEXTS, MOST, Dominant, are_alike, dominant, dominates
-from .gates import OpenGate, locked_gate
+from .gates import WITHDRAWN, OpenGate, locked_gate
 from .lease import OutgoingRequest, claim, reap, unread
 from .replies import CallReading, FinishedRequest, pause, settle, store
 

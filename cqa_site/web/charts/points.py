@@ -8,12 +8,13 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from cqa_site.web.charts.vega import WIDTHS, Rows
 from .plane import Plane, frame, named, on, plane_of
 from .vega import (
     SIGNS,
+    WIDTHS,
     Axis,
     Layer,
+    Rows,
     Spec,
     axis_of,
     dashes,

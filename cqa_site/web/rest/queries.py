@@ -26,9 +26,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
-from cqa_site.web.pages import Middleware
 from ..outages import RETRY_SECONDS, is_away
-from ..pages import NotThere
+from ..pages import Middleware, NotThere
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
