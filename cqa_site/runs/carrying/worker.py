@@ -18,10 +18,9 @@ from django.db import Error, close_old_connections, connections
 from cqa_site.judging import packages
 from cqa_site.judging.chat import CallFailed, ChatClient, Failure
 from cqa_site.judging.packages import PackagePart
-from cqa_site.runs import jobs
 from cqa_site.web.logging import around
+from .. import jobs
 from ..actions.endpoints import probe
-from ..carrying import clients
 from ..jobs import STOP, JobContext, JobRefused, handles, wait_for
 from ..ledger import gates
 from ..ledger.lease import OutgoingRequest
@@ -31,6 +30,7 @@ from ..models import Call, Endpoint, Run
 from ..planning import write_calls
 from ..processes import worker_name
 from ..progress import progress_of
+from . import clients
 
 # Draining runs: one asyncio loop per process carries every request that may leave.
 #

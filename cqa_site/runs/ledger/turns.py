@@ -10,7 +10,7 @@ from django.db.models import Avg, Count, Q, QuerySet, Sum
 from django.db.models.functions import Now
 
 from cqa_site.judging.chat import Failure
-from cqa_site.runs import jobs
+from .. import jobs
 from ..kinds import kind_of
 from ..models import Attempt, Call, Endpoint, Run
 from ..planning import ENOUGH_TEXTS, MOST, Dominant, are_alike, dominant, dominates
