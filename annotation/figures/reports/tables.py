@@ -22,7 +22,7 @@ Names = dict[int, str]
 def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableData:
     """Return one figure as a table with its recipe; raises KeyError for an unknown one."""
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
-    where = _("Round “%(name)s”, snapshot #%(number)s, votes SHA-256 %(sha)s, %(date)s.") % {
+    where = _("Round “%(name)s”, snapshot #%(number)s, SHA-256 of votes: %(sha)s, %(date)s.") % {
         "name": snapshot.label_round.name,
         "number": snapshot.number,
         "sha": snapshot.sha256[:12],

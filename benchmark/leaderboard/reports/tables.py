@@ -191,7 +191,7 @@ def source_of(snapshot: BoardSnapshot, board: ScoreBoard, judge: str, filters: F
         parts.append(names[filters.condition])
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     number = _("Snapshot #%s") % snapshot.number if snapshot.is_frozen else _("Live figures")
-    where = _("%(number)s of %(rubric)s, rows SHA-256 %(sha)s, %(date)s") % {
+    where = _("%(number)s of %(rubric)s, SHA-256 of rows: %(sha)s, %(date)s") % {
         "number": number,
         "rubric": f"{snapshot.recipe['rubric']['name']} v{snapshot.recipe['rubric']['number']}",
         "sha": snapshot.sha256[:12],
