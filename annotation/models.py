@@ -11,5 +11,5 @@ import annotation.faithfulness.models
 import annotation.figures.models
 import annotation.generation.models
 import annotation.judges.models
-import annotation.labelling.models.rounds
+import annotation.labelling.models
 import annotation.retrieval.models

@@ -37,7 +37,7 @@ DATABASES = ("sqlite", "postgresql")
 THINK = 0.7
 BATCH = 5_000
 LABELS = """
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 for key, label in Assignment.objects.filter(state="answered").values_list("public_id", "label"):
     print(key, label)
 """
@@ -115,7 +115,7 @@ def contents(path: Path) -> dict[str, str]:
 
 def fill(labels: int) -> None:
     """Three labels on each sentence of a closed round, as thirty people would have given them."""
-    from annotation.labelling.models.rounds import Assignment, LabelRound, Slot, VoteEvent
+    from annotation.labelling.models import Assignment, LabelRound, Slot, VoteEvent
     from benchmarks.made_rounds import label
     from cqa_site.people.models import Rater, Study, User
     from cqa_site.rounds.lifecycle import close_round, open_round

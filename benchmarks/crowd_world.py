@@ -35,7 +35,7 @@ def make(wanted: dict[str, Any]) -> list[str]:
     from django.urls import reverse
     from django.utils import timezone
 
-    from annotation.labelling.models.rounds import LabelRound
+    from annotation.labelling.models import LabelRound
     from benchmarks import made_rounds
     from cqa_site.people.models import Study, User
     from cqa_site.rounds.crowd.participants import create_link
@@ -132,7 +132,7 @@ def facts() -> dict[str, Any]:
     """Counts of the stored answers, votes and outcomes."""
     from django.db.models import Count, F, OuterRef, Q, Subquery
 
-    from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+    from annotation.labelling.models import Assignment, Item, LabelRound
     from cqa_site.rounds.models import Participant, Place, Qualification
 
     label_round = LabelRound.objects.get()

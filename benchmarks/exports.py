@@ -56,7 +56,7 @@ def prepare(folder: str, votes: int) -> None:
     call_command("migrate", verbosity=0, run_syncdb=True)
     from annotation.figures.models import Snapshot
     from annotation.labelling.actions.rounds import default_guideline
-    from annotation.labelling.models.rounds import LabelRound
+    from annotation.labelling.models import LabelRound
     from cqa_site.people.models import Study
     from cqa_site.results.models import pack
 

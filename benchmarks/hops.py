@@ -58,7 +58,7 @@ def test_vote() -> None:
     from django.urls import reverse
 
     from annotation.figures.actions import LABEL_ROUNDS
-    from annotation.labelling.models.rounds import Assignment
+    from annotation.labelling.models import Assignment
     from cqa_site.results import snapshots
     from tests.annotation.voting import opened
     from tests.cast import make_member, make_study, sign_in

@@ -33,7 +33,7 @@ import json, sys
 import django
 django.setup()
 from annotation.judges.actions.relevance_judge import SINGLE, target_of
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, PromptVersion

@@ -101,7 +101,7 @@ def bring_out() -> int:
     """Ask for every export of a round in every format; how many failed."""
     from annotation.exports.actions import request_exports
     from annotation.exports.models import ExportFile
-    from annotation.labelling.models.rounds import LabelRound
+    from annotation.labelling.models import LabelRound
     from cqa_site.files.actions.exports import ExportOptions
     from cqa_site.people.models import User
 

@@ -30,7 +30,7 @@ Best Option:
 def label(wanted: dict[str, Any], study: Any, boss: Any, users: list[Any]) -> Any:
     """A round of sentences; the first of them are control items."""
     from annotation.labelling.actions.rounds import default_guideline
-    from annotation.labelling.models.rounds import Item, LabelRound
+    from annotation.labelling.models import Item, LabelRound
 
     controls = wanted["controls"]
     label_round = LabelRound.objects.create(

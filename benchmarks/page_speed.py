@@ -153,7 +153,7 @@ def fill_votes(world: Any, votes: int) -> Any:
     """An open round with this many votes, three an item, some on control items."""
     from annotation.consensus.actions.consensus import recompute_final_labels
     from annotation.figures.actions import LABEL_ROUNDS
-    from annotation.labelling.models.rounds import LabelRound, Slot
+    from annotation.labelling.models import LabelRound, Slot
     from benchmarks.made_rounds import label
     from cqa_site.people.models import Rater
     from cqa_site.results import snapshots
@@ -184,7 +184,7 @@ def store_votes(label_round: Any, raters: list[Any]) -> None:
 
     from django.utils import timezone
 
-    from annotation.labelling.models.rounds import Assignment, VoteEvent
+    from annotation.labelling.models import Assignment, VoteEvent
 
     drawn, now = random.Random(1), timezone.now()
 

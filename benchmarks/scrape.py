@@ -68,7 +68,7 @@ def start(folder: str, url: str) -> None:
 
 def make_votes() -> None:
     """As many raters label as many items."""
-    from annotation.labelling.models.rounds import Assignment, VoteEvent
+    from annotation.labelling.models import Assignment, VoteEvent
     from cqa_site.people.models import Rater
     from tests.cast import make_label_round, make_study
 

@@ -432,7 +432,7 @@ ENUM_NAMES = {
     "SystemKind": "annotation.answers.models.System.Kind",
     "SystemRunState": "argsum.keypoints.models.SystemRun.State",
     "TrainedJudgeKind": "annotation.judges.models.TrainedJudge.Kind",
-    "VoteState": "annotation.labelling.models.rounds.Assignment.State",
+    "VoteState": "annotation.labelling.models.Assignment.State",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Counterpoint API",

@@ -8,7 +8,7 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.test import Client
 
 from annotation.corpus.models import Argument, Comparison
-from annotation.labelling.models.rounds import Guideline, Item, LabelRound
+from annotation.labelling.models import Guideline, Item, LabelRound
 from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.people.sign_in.second_step import NOTED_KEY
 from cqa_site.tabular.cells import text_key

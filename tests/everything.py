@@ -16,7 +16,7 @@ from annotation.exports import actions as exports
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
+from annotation.labelling.models import Exclusion, Item, LabelRound
 from annotation.retrieval.actions.arguments import set_service
 from argsum.analysis.actions.analyses import FOLLOW
 from argsum.auditing.actions import AuditContent

@@ -18,7 +18,7 @@ from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.corpus.models import ListedArgument, Question
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models import LabelRound, label_rounds_of
 from cqa_site.people.models import Study, User
 
 # Keys in one condition, well below what either database takes.

@@ -19,7 +19,7 @@ from annotation.consensus.forms import AdoptForm
 from annotation.consensus.models import Adjudication, Adoption, FinalLabel, PreferredLabels
 from annotation.consensus.reports import FINAL_PATHS, counted_votes, label_source
 from annotation.labelling.api import LabelRoundViews, SentenceSerializer
-from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
+from annotation.labelling.models import Assignment, LabelRound, label_rounds_of
 from cqa_site.api.base import (
     Input,
     NothingInput,

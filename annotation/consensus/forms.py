@@ -7,7 +7,7 @@ from types import EllipsisType
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.web.pages import offer
 

@@ -22,7 +22,7 @@ from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext
 
 from annotation.consensus.models import Adjudication, FinalLabel, PreferredLabels
-from annotation.labelling.models.rounds import Assignment, Guideline, LabelRound
+from annotation.labelling.models import Assignment, Guideline, LabelRound
 from annotation.labelling.reports import KnownLabel
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.boards import Conclusion

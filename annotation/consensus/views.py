@@ -22,7 +22,7 @@ from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import label_source, labels_finding
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.actions import rater_for

@@ -27,7 +27,7 @@ from annotation.labelling.actions import answering, rounds as label_rounds, serv
 from annotation.labelling.actions.blocks import free_slots
 from annotation.labelling.actions.exercises import USUAL
 from annotation.labelling.actions.rounds import default_guideline
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+from annotation.labelling.models import Assignment, Item, LabelRound
 from cqa_site.pay.stand_in import HOOK_SECRET, STUDY, TOKEN, PlatformStandIn
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership, Rater, Role, Study, User

@@ -13,7 +13,7 @@ from annotation.exports.reports.tables import TABLES, ExportSource
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import marker
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.files.actions.exports import ExportKind, ExportOptions, FileTable, request_files
 from cqa_site.people.models import User
 from cqa_site.results import snapshots

@@ -16,7 +16,7 @@ from annotation.exports import actions
 from annotation.exports.forms import AnswersFileForm, ExportForm
 from annotation.exports.models import ExportFile
 from annotation.exports.reports.answers_export import TABLES, ExportRequest, plain_cells
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.files.actions.exports import FileTable, sent_file, sent_manifest, sent_table
 from cqa_site.people.access import RESEARCHERS, StudyRequest, record, study_page

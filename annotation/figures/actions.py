@@ -15,7 +15,7 @@ from annotation.figures.reports.snapshots import (
     read_votes,
     recipe_of,
 )
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from cqa_site.people.models import Study, User
 from cqa_site.results.models import pack
 from cqa_site.results.snapshots import MOST_UNMADE, ResultKind, SnapshotContent, make

@@ -10,7 +10,7 @@ from rest_framework.serializers import Serializer
 from annotation.figures import actions
 from annotation.figures.models import Snapshot
 from annotation.labelling.api import LabelRoundViews
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.api.base import NothingInput, Request
 from cqa_site.results.api import (
     SNAPSHOT_FIELDS,

@@ -18,7 +18,7 @@ from annotation.figures.models import Snapshot
 from annotation.figures.reports.charts import CHARTS, figures_finding
 from annotation.figures.reports.snapshots import RoundFigures, marker, snapshot_votes
 from annotation.figures.reports.tables import TABLES, compare, figure_table, n_used
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

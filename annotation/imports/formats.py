@@ -12,7 +12,7 @@ from annotation.answers.models import Answer
 from annotation.consensus.actions.consensus import request_everywhere
 from annotation.corpus.methods.column_guess import guess_mapping, is_own_export, unread_labels
 from annotation.corpus.methods.generic_table import REQUIRED_FIELDS, VOTE_FIELDS, labels_by_rater
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.files.actions.imports import ImportOutcome, Reconciliation
 from cqa_site.files.actions.recognition import preview_of
 from cqa_site.files.format_parts import ObjectCount, Option, register_counted, register_options

@@ -20,7 +20,7 @@ from annotation.judges.reports.charts import figures_of
 from annotation.judges.reports.results import JudgeSelection, model_card, state_of
 from annotation.judges.reports.tables import RunAgreement
 from annotation.labelling.api import LabelRoundViews, SentenceSerializer
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from cqa_site.api.base import (
     DataSerializer,
     Input,

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.judges.actions.relevance_judge import BATCH, BATCH_SIZE, KIND, SINGLE, target_of
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models import LabelRound, label_rounds_of
 from cqa_site.people.models import User
 from cqa_site.runs.forms.plan import RunPlanForm
 from cqa_site.web.pages import offer

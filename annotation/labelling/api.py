@@ -14,7 +14,7 @@ from annotation.labelling.actions import rounds
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.rounds import save_version
 from annotation.labelling.forms import LabelRoundForm
-from annotation.labelling.models.rounds import Guideline, Item, LabelRound, ScaleNotValid
+from annotation.labelling.models import Guideline, Item, LabelRound, ScaleNotValid
 from cqa_site.api.base import FormInput, Input, ReadSerializer, Request, StudyViews, public_id
 from cqa_site.rounds.api import RoundApi, RoundSerializer, round_views
 from cqa_site.rounds.kind import RoundNotReady

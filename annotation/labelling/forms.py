@@ -22,7 +22,7 @@ from annotation.labelling.actions.rounds import (
     arguments_of,
     plan_round,
 )
-from annotation.labelling.models.rounds import (
+from annotation.labelling.models import (
     Assignment,
     Guideline,
     Item,

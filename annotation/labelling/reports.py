@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot, VoteEvent
+from annotation.labelling.models import Assignment, Item, LabelRound, Slot, VoteEvent
 
 # One person may have misread a sentence; two who skip it, and nobody who labels it, have not.
 LEAST_SKIPS = 2

@@ -14,7 +14,7 @@ from annotation.faithfulness.reports.faithfulness import (
     judge_runs,
 )
 from annotation.faithfulness.reports.tables import text_of_group
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models import LabelRound, label_rounds_of
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Rater, Study
 from cqa_site.reproduction.figures import (

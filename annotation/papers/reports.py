@@ -11,7 +11,7 @@ from annotation.answers.reports import numbered_labels, numbered_texts
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import machine_table, vote_table
 from annotation.judges.reports.label_compare import labels_of_rater
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+from annotation.labelling.models import Assignment, Item, LabelRound
 from annotation.papers.methods import relevance_paper
 from annotation.papers.methods.relevance_answers import CitingAnswer
 from annotation.papers.methods.relevance_paper import Values

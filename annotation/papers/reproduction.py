@@ -11,7 +11,7 @@ from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.actions.decisions import adopt_labels
 from annotation.judges.actions.judge_training import train
 from annotation.judges.reports.results import TrainedFigures
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from annotation.papers.methods.relevance_answers import (
     Embed,
     answer_values,

@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.consensus.actions.consensus import request_everywhere
-from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
+from annotation.labelling.models import Exclusion, Item, LabelRound
 from annotation.quality.reports.controls import low_raters
 from annotation.quality.reports.quality import chart_of_round, control_record, control_records
 from cqa_site.people.access import record

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from annotation.consensus.reports import vote_table
 from annotation.labelling.api import LabelRoundViews
-from annotation.labelling.models.rounds import Assignment, Exclusion, Item
+from annotation.labelling.models import Assignment, Exclusion, Item
 from annotation.quality import actions
 from annotation.quality.reports.controls import (
     control_detail,

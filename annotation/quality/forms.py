@@ -3,7 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.labelling.models.rounds import Exclusion, LabelRound
+from annotation.labelling.models import Exclusion, LabelRound
 from cqa_site.web.pages import offer
 
 

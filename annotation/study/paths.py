@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettex
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.labelling.actions.blocks import LABELS
-from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
+from annotation.labelling.models import Assignment, LabelRound, label_rounds_of
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.rounds.models import Participant
 from cqa_site.rounds.progress import rounds_of

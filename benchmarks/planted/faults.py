@@ -356,7 +356,7 @@ FAULTS = (
     Fault(
         name="two-votes-of-one-rater",
         means="The database takes two labels of one annotator for one item.",
-        file="annotation/labelling/models/rounds.py",
+        file="annotation/labelling/models.py",
         old='fields=["item", "rater"], condition=~Q(state="void")',
         new='fields=["item", "rater"], condition=Q(state="void")',
         aims=(

@@ -2,7 +2,7 @@
 
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import Argument, Comparison, Question
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.runs import RunPlan, start_run
 from cqa_site.runs.models import Endpoint, Run

@@ -4,7 +4,7 @@ import itertools
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound
+from annotation.labelling.models import Assignment, Item, LabelRound
 from cqa_site.people.models import Rater, Study
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import Place

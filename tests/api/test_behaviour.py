@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.labelling.models.rounds import Assignment, Item
+from annotation.labelling.models import Assignment, Item
 from cqa_site.people.models import ApiToken, AuditEvent
 from cqa_site.web.limits import CourtesyThrottle
 from tests.cast import make_arguments

@@ -10,7 +10,7 @@ from annotation.generation.api import AnswersRunInput
 from annotation.generation.forms import GenerationForm
 from annotation.judges.api import RunInput
 from annotation.judges.forms import RunForm
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from annotation.quality.api import ControlChangeInput
 from annotation.quality.forms import ControlChangeForm
 from cqa_site.api.studies import InvitationInput, StudyInput

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.rounds.models import COUNTED, Participant, StepResult, SurveyResponse
 from cqa_site.rounds.onboarding.forms import LEFT_OPEN, STARTS

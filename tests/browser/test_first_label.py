@@ -5,7 +5,7 @@ from django.test import override_settings
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.people.models import Membership, Role, User
 from cqa_site.rounds.models import Place, Round

@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.editing.models import Revision
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from argsum.auditing.models import AuditSheet
 from argsum.counting.models import CountSheet
 from benchmark.preferences.kind import turned

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from playwright.sync_api import expect
 
-from annotation.labelling.models.rounds import Assignment, Slot, VoteEvent
+from annotation.labelling.models import Assignment, Slot, VoteEvent
 from cqa_site.rounds.lifecycle import close_round, open_round
 from tests.cast import make_label_round, make_member, make_study
 from tests.lengths import mostly

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from benchmark.preferences.models import PreferenceSheet
 from benchmark.scoring.models import ScoreSheet
 from cqa_site.rounds.lifecycle import close_round, open_round

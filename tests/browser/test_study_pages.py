@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from argsum.analysis.models import FoundPoint
 from cqa_site.files.actions.files import store_upload
 from cqa_site.files.models import ImportFile

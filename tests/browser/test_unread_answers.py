@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from annotation.consensus.actions.consensus import recompute_final_labels
 from annotation.consensus.models import Adjudication
 from annotation.editing.models import Revision
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from benchmark.preferences.models import PreferenceSheet
 from tests.annotation.voting import imported, make_raters
 from tests.benchmark.made_scores import make_scored_answers

@@ -30,7 +30,7 @@ BROKERS = {
 ASK = """
 import django; django.setup()
 from annotation.consensus.actions.consensus import request_final_labels
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 print(request_final_labels(label_round=LabelRound.objects.get()).public_id)
 """
 TAKE = """

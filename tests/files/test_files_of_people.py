@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.corpus.models import Argument, Question
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from argsum.datasets.models import CellArgument, Comment
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater

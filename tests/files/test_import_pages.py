@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from cqa_site.files.actions.files import stored_path
 from cqa_site.files.models import ImportFile, ImportProblem
 from cqa_site.people.models import AuditEvent

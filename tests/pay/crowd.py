@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions.serving import member_place
-from annotation.labelling.models.rounds import Assignment, Slot
+from annotation.labelling.models import Assignment, Slot
 from cqa_site.people.models import Membership
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.lifecycle import open_round

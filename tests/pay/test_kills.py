@@ -66,7 +66,7 @@ import json
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.lifecycle import find_violations
 from cqa_site.rounds.models import CrowdPayment, Participant, PlatformEvent
-from annotation.labelling.models.rounds import Slot
+from annotation.labelling.models import Slot
 people = Participant.objects.order_by("pk")
 print(json.dumps({
     "people": list(people.values_list("session_id", "platform_status", "outcome")),

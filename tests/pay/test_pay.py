@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions.blocks import retire_item
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import AuditEvent, Membership
 from cqa_site.rounds.crowd.pay import PaySummary, earnings_of, summaries_of

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotation.labelling.models.rounds import Slot
+from annotation.labelling.models import Slot
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part
 from cqa_site.rounds.crowd.platform import apply_status

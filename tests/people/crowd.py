@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import Membership
 from cqa_site.rounds.crowd import participants
 from cqa_site.rounds.lifecycle import open_round

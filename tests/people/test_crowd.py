@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from annotation.labelling.views import label as label_views
 from cqa_site.people.models import AuditEvent, Membership, User
 from cqa_site.rounds.crowd.participants import PlatformIds, take_part

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import next_work
-from annotation.labelling.models.rounds import Assignment, VoteEvent
+from annotation.labelling.models import Assignment, VoteEvent
 from annotation.quality.reports.quality import HASTY_SHARE
 from cqa_site.people.access import create_token
 from cqa_site.people.actions import rater_for

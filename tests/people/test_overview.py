@@ -11,7 +11,7 @@ from annotation.figures.actions import LABEL_ROUNDS
 from annotation.judges.reports.results import judged_rounds
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Rater, Role, Study
 from cqa_site.results import snapshots

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.consensus.reports import agreed_labels
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.rounds.forms import Extent
 from cqa_site.rounds.kind import kinds
 from cqa_site.rounds.models import Round

@@ -1,7 +1,7 @@
 """A study with rows of each kind of figures, and one more row that moves them."""
 
 from annotation.figures.actions import LABEL_ROUNDS
-from annotation.labelling.models.rounds import Assignment, VoteEvent
+from annotation.labelling.models import Assignment, VoteEvent
 from argsum.leaderboard.actions import KEY_POINTS
 from argsum.leaderboard.reports.board import board_choice
 from benchmark.leaderboard.actions import BOARDS

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotation.labelling.models.rounds import VoteEvent
+from annotation.labelling.models import VoteEvent
 from cqa_site.rounds.drafts import content_of
 from cqa_site.rounds.lifecycle import open_round
 from tests.cast import make_label_round, make_member, make_study, sign_in

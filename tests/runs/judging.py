@@ -7,7 +7,7 @@ from unittest import mock
 import pytest
 
 from annotation.judges.actions.relevance_judge import PROMPTS, target_of
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import Role, Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint, first_prompts
 from cqa_site.runs.actions.runs import RunPlan, start_run

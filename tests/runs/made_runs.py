@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from unittest import mock
 
 from annotation.judges.actions.relevance_judge import PROMPTS, SINGLE, target_of
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import Study, User
 from cqa_site.runs.actions.endpoints import create_endpoint, first_prompts, save_prompt
 from cqa_site.runs.actions.runs import RunPlan, start_run

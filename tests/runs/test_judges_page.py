@@ -17,7 +17,7 @@ from annotation.judges.reports.charts import judges_finding
 from annotation.judges.reports.figures import compute_figures
 from annotation.judges.reports.results import BestJudge, JudgeSelection, state_of
 from annotation.judges.reports.tables import TABLES, judge_table
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from cqa_site.people.models import Rater, Role
 from cqa_site.rounds.lifecycle import open_round
 from cqa_site.runs.models import Endpoint, Job

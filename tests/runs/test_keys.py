@@ -15,7 +15,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.exports import actions as exports
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from cqa_site.files.actions.exports import ExportOptions
 from cqa_site.judging.chat import CallFailed, Failure
 from cqa_site.judging.transport.openai_client import OpenAIClient

@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.judges.actions.relevance_judge import RelevanceKind, chosen_arguments, target_of
-from annotation.labelling.models.rounds import Item
+from annotation.labelling.models import Item
 from cqa_site.judging.endpoints import estimate
 from cqa_site.runs import planning
 from cqa_site.runs.actions import runs as control

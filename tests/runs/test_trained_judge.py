@@ -16,7 +16,7 @@ from annotation.corpus.models import TextEmbedding
 from annotation.judges.actions import judge_training, trained_judge
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.labelling.actions import serving
-from annotation.labelling.models.rounds import Item, LabelRound
+from annotation.labelling.models import Item, LabelRound
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.judging import embedding
 from cqa_site.people.models import Rater, Role

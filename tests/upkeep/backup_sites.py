@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from annotation.judges.actions.relevance_judge import target_of
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import User
 from cqa_site.runs import jobs
 from cqa_site.runs.actions.runs import RunPlan, start_run

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotation.labelling.models.rounds import Assignment, VoteEvent
+from annotation.labelling.models import Assignment, VoteEvent
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import Rater
 from cqa_site.runs import jobs

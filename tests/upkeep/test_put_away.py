@@ -6,7 +6,7 @@ from django.db import IntegrityError, connection, transaction
 from django.urls import reverse
 
 from annotation.labelling.actions import serving
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from cqa_site.people.models import AuditEvent, Membership, Role, Study
 from cqa_site.rounds.lifecycle import close_round, open_round
 from cqa_site.runs import jobs

@@ -21,7 +21,7 @@ from annotation.consensus.reports import (
     override_table,
     vote_table,
 )
-from annotation.labelling.models.rounds import LabelRound, VoteEvent
+from annotation.labelling.models import LabelRound, VoteEvent
 from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, enqueue

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.consensus.models import Adjudication, Adoption, FinalLabel
 from annotation.consensus.reports import adjudication_table, adoptable_labels, adoption_table
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Item, LabelRound, Slot, label_rounds_of
+from annotation.labelling.models import Item, LabelRound, Slot, label_rounds_of
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study, User
 from .consensus import derive_labels, request_final_labels

@@ -17,7 +17,7 @@ from annotation.consensus.reports import FINAL_PATHS
 from annotation.exports.models import ExportFile
 from annotation.figures.models import Snapshot
 from annotation.figures.reports.snapshots import is_counted
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.files.actions.exports import FileTable, Row
 
 VOTE_TYPES: dict[str, type] = {

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _, ngettext
 
 from annotation.consensus.reports import by_label
-from annotation.labelling.models.rounds import Guideline
+from annotation.labelling.models import Guideline
 from cqa_site.results.boards import Conclusion, level_of, why_less
 from cqa_site.results.figures import bounds_of
 from cqa_site.stats.estimate import FIRM, TENTATIVE, Estimate

@@ -27,7 +27,7 @@ from django.db.models.functions import Collate
 from annotation.consensus.models import Adjudication
 from annotation.consensus.reports import OUTSIDE_THE_COUNT
 from annotation.figures.models import Snapshot
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound, VoteEvent
+from annotation.labelling.models import Assignment, Item, LabelRound, VoteEvent
 from cqa_site.rounds.models import Place
 from cqa_site.stats.estimate import ONLY_IF_KNOWN, Bounded, Estimate
 

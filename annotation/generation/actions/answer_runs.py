@@ -21,7 +21,7 @@ from annotation.answers.models import (
 )
 from annotation.corpus.models import Question
 from annotation.generation.models import GenerationRun
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from cqa_site.judging.reply_parsing import PARSER_VERSION, ReplyNotUsable, parse_prose
 from cqa_site.people.models import Study
 from cqa_site.runs import kinds

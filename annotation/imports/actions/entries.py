@@ -21,7 +21,7 @@ from annotation.imports.methods.releases import (
     read_silver,
 )
 from annotation.labelling.actions.rounds import default_levels
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.files.actions.imports import (
     ImportEntry,
     ImportSource,

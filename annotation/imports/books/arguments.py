@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from annotation.corpus.models import Argument, Comparison
 from annotation.labelling.actions.rounds import default_guideline
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.files.actions.imports import Flag, ImportEntry, ImportRefused, Line, Reconciliation
 from cqa_site.people.models import Study, User
 from ..actions.entries import AnswerEntry, ArgumentEntry, QuestionEntry, Unit, unit_of

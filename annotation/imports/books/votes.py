@@ -8,7 +8,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
+from annotation.labelling.models import Assignment, Item, VoteEvent
 from cqa_site.files.actions.imports import Reconciliation
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place

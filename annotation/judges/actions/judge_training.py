@@ -26,7 +26,7 @@ from annotation.judges.methods.storage import load_model, save_model
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.agreement import final_labels_of, label_rows, paired
 from annotation.judges.reports.results import TrainedFigures
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.judging.embedding import (
     EmbeddingsUnavailable,
     SentenceEmbedder,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as lazy
 from annotation.corpus.models import Argument
 from annotation.judges.models import JudgeLabel, RelevanceRun
 from annotation.labelling.actions.rounds import default_levels
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models import LabelRound, label_rounds_of
 from cqa_site.judging.chat import digest
 from cqa_site.judging.prompts import (
     Neutral,

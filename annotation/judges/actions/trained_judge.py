@@ -9,7 +9,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.judges.models import JudgeLabel, TrainedJudge
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.access import record
 from cqa_site.people.models import Rater, User
 from cqa_site.runs.jobs import JobContext, cancel, enqueue

@@ -11,7 +11,7 @@ from django.db.models import F, QuerySet
 
 from annotation.consensus.reports import counted_votes, machine_labels
 from annotation.judges.models import JudgeLabel, RelevanceRun, TrainedJudge
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.runs.models import Call, Run
 from cqa_site.stats.agreement import confusion, krippendorff_alpha

@@ -8,7 +8,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _, ngettext
 
 from annotation.figures.reports.charts import MARKS
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.results.boards import Conclusion, level_of, short, why_less, would_show
 from cqa_site.results.figures import bounds_of
 from cqa_site.stats.means import units_that_tell

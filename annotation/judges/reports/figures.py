@@ -6,7 +6,7 @@ import pandas as pd
 from django.utils.translation import gettext as _
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.results.figures import Column, table_of
 from cqa_site.runs.models import Endpoint
 from cqa_site.stats.verdicts import LEVEL

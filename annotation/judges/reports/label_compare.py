@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import RelevanceRun, TrainedJudge
-from annotation.labelling.models.rounds import Assignment, LabelRound, VoteEvent, label_rounds_of
+from annotation.labelling.models import Assignment, LabelRound, VoteEvent, label_rounds_of
 from cqa_site.people.models import Rater, Study
 from cqa_site.results.figures import Column, EstimateColumn, table_of
 from cqa_site.stats.agreement import confusion, krippendorff_alpha

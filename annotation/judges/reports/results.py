@@ -27,7 +27,7 @@ from annotation.consensus.reports import MACHINES
 from annotation.corpus.models import Argument
 from annotation.figures.reports.snapshots import marker
 from annotation.judges.models import JudgeLabel, TrainedJudge
-from annotation.labelling.models.rounds import Assignment, LabelRound, label_rounds_of
+from annotation.labelling.models import Assignment, LabelRound, label_rounds_of
 from cqa_site.people.models import Study
 from cqa_site.runs.kinds import CallSubjects, RequestItem, Titles
 from cqa_site.runs.models import Call

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy
 from annotation.corpus.models import Argument
 from annotation.figures.reports.tables import confusion_columns
 from annotation.judges.models import JudgeLabel
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.results.figures import Column, EstimateColumn, FigureTable, TextColumn
 from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Estimate

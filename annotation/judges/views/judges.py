@@ -27,7 +27,7 @@ from annotation.judges.reports.results import (
     state_of,
 )
 from annotation.judges.reports.tables import OF_ONE_JUDGE, TABLES, judge_table
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

@@ -10,7 +10,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from annotation.judges.actions.relevance_judge import KIND
 from annotation.judges.forms import RunForm
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from annotation.labelling.views.rounds import label_round_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
-from annotation.labelling.models.rounds import Assignment, LabelRound, Slot, VoteEvent
+from annotation.labelling.models import Assignment, LabelRound, Slot, VoteEvent
 from cqa_site.people.models import Rater
 from .serving import DONE, FREE, take_slots
 

@@ -11,7 +11,7 @@ from django.forms import ChoiceField, Field
 from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettext
 
-from annotation.labelling.models.rounds import (
+from annotation.labelling.models import (
     Assignment,
     GuidelineUse,
     Item,

@@ -6,7 +6,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as lazy
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Item, LabelRound
+from annotation.labelling.models import Item, LabelRound
 from annotation.labelling.reports import KnownLabel
 from cqa_site.people.access import record
 from cqa_site.people.models import User

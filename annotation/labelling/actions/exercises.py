@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Item, LabelRound
+from annotation.labelling.models import Item, LabelRound
 from cqa_site.people.models import Study
 from cqa_site.rounds.kind import Exercise, RoundNotReady
 

@@ -18,7 +18,7 @@ from annotation.labelling.actions.exercises import (
     keep_training,
     trained_on,
 )
-from annotation.labelling.models.rounds import Guideline, Item, LabelRound, Slot, check_levels
+from annotation.labelling.models import Guideline, Item, LabelRound, Slot, check_levels
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import locked_round

@@ -11,7 +11,7 @@ from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Valu
 from django.db.models.functions import Now
 
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot
+from annotation.labelling.models import Assignment, Item, LabelRound, Slot
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Membership
 from cqa_site.rounds.models import Place

@@ -34,7 +34,7 @@ from annotation.labelling.actions.serving import (
     times_of,
 )
 from annotation.labelling.forms import AnswerForm
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from cqa_site.people.access import StudyRequest, admit, study_page, working
 from cqa_site.people.models import Rater, Role, Study, User
 from cqa_site.rounds.access import (

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.labelling.actions.serving import DONE
 from annotation.labelling.forms import AnswerForm
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from annotation.labelling.views.rounds import FACE
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

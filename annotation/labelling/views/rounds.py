@@ -26,7 +26,7 @@ from annotation.labelling.forms import (
     agreed_on,
     proposed_controls,
 )
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound, label_rounds_of
+from annotation.labelling.models import Assignment, Item, LabelRound, label_rounds_of
 from annotation.labelling.reports import skipped_by_all
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

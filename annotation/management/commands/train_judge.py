@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.judges.actions import trained_judge
 from annotation.judges.reports.results import TrainedFigures
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.runs.jobs import JobRefused
 from cqa_site.stats.estimate import from_json
 

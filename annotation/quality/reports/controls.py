@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _, gettext_lazy
 
 from annotation.consensus.reports import counted_rows, expert_table, vote_table
-from annotation.labelling.models.rounds import Exclusion, Item, LabelRound
+from annotation.labelling.models import Exclusion, Item, LabelRound
 from cqa_site.results.figures import Column, table_of
 from cqa_site.web.charts import vega
 from cqa_site.web.charts.points import lines

@@ -14,7 +14,7 @@ from django.db.models import Count, F
 
 from annotation.consensus.reports import VOTERS, counted_rows, counted_votes, vote_table
 from annotation.figures.reports.snapshots import marker
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from cqa_site.people.models import Rater
 from cqa_site.rounds.models import Place
 from cqa_site.rounds.rules.records import ControlRecord

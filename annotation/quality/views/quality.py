@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument
-from annotation.labelling.models.rounds import Assignment, LabelRound
+from annotation.labelling.models import Assignment, LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from annotation.quality import actions
 from annotation.quality.forms import ControlChangeForm, ReasonForm

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.labelling.models.rounds import Exclusion, LabelRound
+from annotation.labelling.models import Exclusion, LabelRound
 from annotation.labelling.views.rounds import label_round_or_404
 from annotation.quality import actions
 from annotation.quality.forms import BelowForm, ReasonForm

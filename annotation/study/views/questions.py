@@ -24,7 +24,7 @@ from annotation.corpus.methods.sentences import split_sentence
 from annotation.corpus.models import Argument, Question
 from annotation.editing.models import Revision
 from annotation.exports.forms import AnswersFileForm
-from annotation.labelling.models.rounds import Assignment, Item
+from annotation.labelling.models import Assignment, Item
 from annotation.study.forms import ArgumentSearchForm
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study

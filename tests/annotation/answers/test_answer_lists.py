@@ -20,7 +20,7 @@ from annotation.consensus.actions.consensus import LabelsNotOfStudy, prefer_labe
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import label_source
 from annotation.corpus.models import ArgumentList, Question
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from cqa_site.judging.chat import ChatReply
 from cqa_site.people.models import AuditEvent
 from tests import cast

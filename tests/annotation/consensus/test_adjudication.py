@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.consensus.actions import consensus, decisions
 from annotation.consensus.actions.decisions import adjudicate, disputed, next_in_queue, queue
 from annotation.consensus.models import Adjudication
-from annotation.labelling.models.rounds import Assignment, Item
+from annotation.labelling.models import Assignment, Item
 from cqa_site.people.models import AuditEvent, Rater
 from tests.annotation.voting import imported, label_all, make_raters, newcomer, opened, vote
 from tests.cast import make_member, make_study, sign_in

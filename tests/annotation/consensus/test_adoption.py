@@ -15,7 +15,7 @@ from annotation.consensus.actions.decisions import (
     withdraw_adoption,
 )
 from annotation.consensus.models import Adjudication, Adoption
-from annotation.labelling.models.rounds import Item, VoteEvent
+from annotation.labelling.models import Item, VoteEvent
 from cqa_site.people.models import AuditEvent, Rater
 from cqa_site.runs.models import Job
 from tests.annotation.voting import imported, lend, make_raters, vote

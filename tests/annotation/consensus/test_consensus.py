@@ -8,7 +8,7 @@ from annotation.consensus.actions import consensus
 from annotation.consensus.actions.decisions import adjudicate
 from annotation.consensus.models import Adjudication, FinalLabel
 from annotation.consensus.reports import counted_votes, override_table, vote_table
-from annotation.labelling.models.rounds import Assignment, Item
+from annotation.labelling.models import Assignment, Item
 from cqa_site.people.models import Rater
 from cqa_site.runs.jobs import JobContext
 from cqa_site.runs.models import Job

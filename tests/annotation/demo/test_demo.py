@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from annotation.demo import actions
 from annotation.demo.actions import PEOPLE, connect_stand_in
 from annotation.labelling.actions.rounds import default_guideline
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.pay.stand_in import PlatformStandIn
 from cqa_site.people.models import Membership, Role, Study, User
 from cqa_site.rounds.models import ParticipantLink

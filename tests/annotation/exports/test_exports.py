@@ -22,7 +22,7 @@ from annotation.exports.models import ExportFile
 from annotation.exports.reports.tables import VOTE_TYPES
 from annotation.figures.actions import LABEL_ROUNDS
 from annotation.figures.reports.snapshots import COLUMNS
-from annotation.labelling.models.rounds import Assignment, Item, label_rounds_of
+from annotation.labelling.models import Assignment, Item, label_rounds_of
 from annotation.quality import actions as quality
 from cqa_site.files.actions import exports as sending
 from cqa_site.files.actions.exports import ExportOptions

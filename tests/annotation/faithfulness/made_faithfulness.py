@@ -11,7 +11,7 @@ from annotation.editing.actions import rounds as editing_rounds
 from annotation.editing.models import EditingRound, EditingSheet, Revision
 from annotation.faithfulness.actions import figures
 from annotation.faithfulness.actions.coherence import KIND, PROMPTS, target_of
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.lifecycle import close_round, open_round

@@ -9,7 +9,7 @@ from django.urls import reverse
 from annotation.consensus.actions.consensus import prefer_labels
 from annotation.consensus.models import FinalLabel
 from annotation.corpus.models import ArgumentList
-from annotation.labelling.models.rounds import label_rounds_of
+from annotation.labelling.models import label_rounds_of
 from cqa_site.people.models import Role
 from cqa_site.runs import jobs
 from tests.cast import make_label_round, make_member, make_study

@@ -20,7 +20,7 @@ from annotation.figures.reports.figures import compute_figures, ratings_of
 from annotation.figures.reports.snapshots import COLUMNS, RoundFigures
 from annotation.figures.reports.tables import TABLES
 from annotation.figures.reports.units import NoSuchFigure, page_rows, recomputed, unit_rows, units
-from annotation.labelling.models.rounds import Guideline, VoteEvent
+from annotation.labelling.models import Guideline, VoteEvent
 from cqa_site.results import snapshots
 from cqa_site.runs.models import Job
 from cqa_site.stats.agreement import krippendorff_alpha, percent_agreement

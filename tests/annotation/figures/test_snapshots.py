@@ -21,7 +21,7 @@ from annotation.figures.reports.snapshots import (
     snapshot_votes,
 )
 from annotation.figures.reports.units import units
-from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
+from annotation.labelling.models import Assignment, Item, VoteEvent
 from cqa_site.people.models import Rater
 from cqa_site.results import snapshots
 from cqa_site.results.models import json_sha256, pack

@@ -18,7 +18,7 @@ from annotation.generation.actions.prompts import (
     write_request,
 )
 from annotation.generation.reports import LEFT_OUT
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models import LabelRound, label_rounds_of
 from cqa_site.runs.actions.endpoints import first_prompts
 from cqa_site.tabular.cells import text_key
 from tests import cast

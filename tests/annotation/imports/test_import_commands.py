@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.corpus.models import Argument, Question
 from annotation.imports.methods.question_list import pasted_list
-from annotation.labelling.models.rounds import Assignment, label_rounds_of
+from annotation.labelling.models import Assignment, label_rounds_of
 from annotation.management.environment import throwaway_database
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.models import ImportFile

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.corpus.models import Argument, Comparison
 from annotation.imports.books.votes import VoteBook
-from annotation.labelling.models.rounds import (
+from annotation.labelling.models import (
     Assignment,
     Item,
     LabelRound,

@@ -6,7 +6,7 @@ from annotation.consensus.reports import vote_table
 from annotation.corpus.methods.column_guess import EXPORT_COLUMNS, guess_mapping, is_own_export
 from annotation.corpus.models import Argument
 from annotation.exports.reports import tables as export_tables
-from annotation.labelling.models.rounds import (
+from annotation.labelling.models import (
     Assignment,
     Item,
     LabelRound,

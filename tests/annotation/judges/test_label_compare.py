@@ -6,7 +6,7 @@ from annotation.consensus.actions import consensus
 from annotation.consensus.actions.decisions import adjudicate, adopt_labels
 from annotation.judges.models import JudgeLabel, TrainedJudge
 from annotation.judges.reports.label_compare import choices, compare_sets, labels_of_rater, said_by
-from annotation.labelling.models.rounds import Assignment, Item, VoteEvent
+from annotation.labelling.models import Assignment, Item, VoteEvent
 from cqa_site.people.models import Rater
 from tests.annotation.voting import imported, lend, make_raters, vote
 from tests.cast import make_member, make_study, sign_in

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.labelling.actions.answering import SubmittedLabel, answer
 from annotation.labelling.actions.serving import member_place, next_work
-from annotation.labelling.models.rounds import LabelRound
+from annotation.labelling.models import LabelRound
 from cqa_site.files.actions import import_jobs as importing
 from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.people.models import Invitation, Study, User

@@ -10,7 +10,7 @@ from annotation.consensus.actions.decisions import adjudicate, undo_last
 from annotation.labelling.actions.exercises import keep_training
 from annotation.labelling.actions.rounds import save_version
 from annotation.labelling.actions.serving import how_far
-from annotation.labelling.models.rounds import Assignment, Item
+from annotation.labelling.models import Assignment, Item
 from cqa_site.people.models import AuditEvent
 from cqa_site.rounds.controls import control_offers, take_offers
 from cqa_site.rounds.kind import RoundNotReady

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.labelling.actions import rounds as label_rounds, serving
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot, VoteEvent
+from annotation.labelling.models import Assignment, Item, LabelRound, Slot, VoteEvent
 from annotation.labelling.views.label_page import item_payload
 from cqa_site.people.models import Rater
 from cqa_site.rounds.lifecycle import close_round, open_round, pause_round

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.labelling.actions import rounds as actions
-from annotation.labelling.models.rounds import Guideline, LabelRound
+from annotation.labelling.models import Guideline, LabelRound
 from cqa_site.rounds.kind import RoundNotReady
 from cqa_site.rounds.lifecycle import open_round
 from tests.cast import make_arguments, make_guideline, make_label_round, make_study

@@ -12,7 +12,7 @@ from django.db.models import F
 
 from annotation.labelling.actions import serving
 from annotation.labelling.actions.rounds import LabelPlan, plan_round
-from annotation.labelling.models.rounds import Assignment, Slot
+from annotation.labelling.models import Assignment, Slot
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
 from cqa_site.people.models import Rater

@@ -12,7 +12,7 @@ from annotation.figures.actions import LABEL_ROUNDS
 from annotation.labelling.actions import answering, rounds as label_rounds, serving
 from annotation.labelling.actions.blocks import retire_item
 from annotation.labelling.actions.rounds import add_items
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from annotation.labelling.reports import label_violations, skipped_by_all
 from cqa_site.people.models import AuditEvent
 from cqa_site.results import snapshots

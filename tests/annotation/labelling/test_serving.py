@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from annotation.labelling.actions import answering, serving
-from annotation.labelling.models.rounds import Assignment, Slot, VoteEvent
+from annotation.labelling.models import Assignment, Slot, VoteEvent
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
 from cqa_site.rounds.lifecycle import close_round, pause_round

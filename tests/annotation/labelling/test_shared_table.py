@@ -6,7 +6,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.judges.models import TrainedJudge
-from annotation.labelling.models.rounds import LabelRound, label_rounds_of
+from annotation.labelling.models import LabelRound, label_rounds_of
 from tests.benchmark.made_rounds import make_round
 from tests.benchmark.made_scores import make_scored_answers
 from tests.cast import make_label_round

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from annotation.quality import actions as quality
 from annotation.quality.reports.controls import quality_of
 from annotation.quality.reports.quality import chart_of_round

@@ -4,7 +4,7 @@ import pytest
 from django.core.cache import cache
 
 from annotation.consensus.reports import counted_votes, machine_labels, vote_table
-from annotation.labelling.models.rounds import Exclusion
+from annotation.labelling.models import Exclusion
 from annotation.quality.actions import (
     exclude_below,
     exclude_rater,

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.consensus.models import FinalLabel
 from annotation.consensus.reports import counted_votes, vote_table
-from annotation.labelling.models.rounds import Assignment, Item, LabelRound, Slot
+from annotation.labelling.models import Assignment, Item, LabelRound, Slot
 from annotation.labelling.reports import label_violations
 from annotation.quality import actions as quality
 from annotation.quality.reports.controls import controls, crowd_views

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.labelling.actions.blocks import LABELS, majority_of
-from annotation.labelling.models.rounds import Assignment
+from annotation.labelling.models import Assignment
 from annotation.quality import actions as quality
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import AuditEvent

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation.labelling.actions.exercises import USUAL
-from annotation.labelling.models.rounds import Assignment, Item
+from annotation.labelling.models import Assignment, Item
 from cqa_site.people.models import Rater
 from cqa_site.rounds.kind import kinds
 from cqa_site.rounds.lifecycle import open_round
