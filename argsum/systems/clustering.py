@@ -281,7 +281,7 @@ USKPM = SummarizationSystem(
 
 # MCArgSum: clusters by average linkage, which its parameters may take beyond the paper.
 #
-# The linkage is in `methods/mcargsum.py`, as the figures of a match scorer are made with it.
+# The linkage is in `methods/clusters.py`, as the figures of a match scorer are made with it.
 
 
 def summarize_mcargsum(cell: CellData, parameters: Parameters, tools: Tools) -> Summary:
