@@ -150,7 +150,7 @@ def _disputes(study: Study) -> Iterator[TaskCard]:
         )
         yield TaskCard(
             title % {"count": f"{count:,}", "name": label_round.name},
-            _("Votes tie or lie at both ends of the scale. An expert decides."),
+            _("Votes tie or lie at opposite ends of the scale. An expert decides."),
             _("Open the queue"),
             reverse("adjudication", args=[study.public_id, label_round.public_id]),
         )

@@ -254,7 +254,7 @@ COUNT = OpenApiParameter(
 VIEW = OpenApiParameter(
     "view",
     enum=list(VIEWS),
-    description="What is compared; a comment counts once for a theme, and audits correct key "
+    description="What is compared; a comment counts once per theme, and audits correct key "
     f"points only. Default: {POINTS}.",
 )
 

@@ -105,7 +105,7 @@ class CommentColumn:
 class CommentCounts(NamedView):
     """Counts of the comments of an analysis, or of its voices.
 
-    A comment counts once for a theme, however many of its key points it makes. A voice mentions
+    A comment counts once per theme, however many of its key points it makes. A voice mentions
     every key point that any of its comments mentions. It counts once in every group that has one
     of its comments, and over time at the first of them.
 

@@ -80,7 +80,7 @@ CORRECTED_RECIPE = lazy(
     "from the present placements. Differences and tests use the program's counts."
 )
 THEMES_RECIPE = lazy(
-    "A comment counts once for a theme, however many of its key points it makes. Audits correct "
+    "A comment counts once per theme, however many of its key points it makes. Audits correct "
     "the shares of key points, not of themes."
 )
 BODY = "argsum/analysis/comparing/_groups_table.html"

@@ -138,7 +138,7 @@ def _points(report: Report) -> list[ReportPart]:
             )
         note = f"{note} {weak}"
     if report.themes:
-        themes = _("Themes are proposals. A comment counts once for a theme.")
+        themes = _("Themes are proposals. A comment counts once per theme.")
         note = f"{note} {themes}"
     has_points = report.points or report.few
     parts.append(ReportPart("text", note if has_points else _("No key points to show.")))

@@ -104,7 +104,7 @@ def test_submitting_stores_a_revision_with_reasons_and_checks(client, sheet):
     assert (set(revision.checks), revision.sheet) == (set(CHECKS), sheet)
     html = page(client, sheet)
     assert "Submitted as revision 1." in html
-    assert "This answer is submitted" in html
+    assert "This answer has been submitted" in html
     assert list(find_violations()) == []
     # Any two versions are compared word by word.
     base = EditingSheet.objects.get(pk=sheet.pk).version

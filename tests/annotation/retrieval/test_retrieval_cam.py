@@ -125,7 +125,7 @@ def test_chosen_sentences_become_arguments_once(client, study, comparison, resea
     assert (origin.kind, origin.source) == ("cam", "https://cam.example/cam")
     assert (origin.favours, origin.score, origin.added_by) == (2, 9.5, researcher)
     page = client.get(reverse("argument", args=[study.public_id, argument.public_id]))
-    assert "supports coffee there" in page.text
+    assert "supports coffee, according to the service" in page.text
     verbs = AuditEvent.objects.filter(verb="arguments_found").values_list("details", flat=True)
     assert sorted(one["new"] for one in verbs) == [1, 2]
     # A sentence that was imported before keeps what it has.

@@ -227,12 +227,12 @@ def test_every_reason_is_a_sentence():
 def test_the_warning_about_a_language_leads_to_the_encoder(lab, install):
     done = analysed(lab, "shipped", "missing", match_scorer=default_scorers(lab.study)[0])
     page = lab.text("analysis")
-    assert "Universal Sentence Encoder (32 MB) knows this language." in page
+    assert "Universal Sentence Encoder (32 MB) supports this language." in page
     assert f'href="{lab.url("scorers")}#encoders"' in page
     assert "Install it under “Match scorers”" in warning_of(done.cell.dataset)
     install(MULTILINGUAL)
     page = lab.text("analysis")
-    assert "is installed and knows this language." in page
+    assert "is installed and supports this language." in page
     assert "Analyse the comments again" in page
     assert warning_of(done.cell.dataset) == ""
 

@@ -279,7 +279,7 @@ def test_files_count_both(lab):
 
 
 def test_groups_are_read_and_changed_on_their_pages(lab, django_assert_max_num_queries):
-    assert "86 comments were not compared" in lab.text("near_duplicates")
+    assert "86 comments have not been compared" in lab.text("near_duplicates")
     lab.post("near_duplicates_find")
     jobs.drain()
     with django_assert_max_num_queries(14):

@@ -119,7 +119,7 @@ def test_finished_analyses_are_compared_by_closed_questions(
     monkeypatch.setattr("argsum.surveys.views.MOST_LINKS", 4)
     text = page()
     assert text.count("?attribute=") == 4
-    assert "2 more closed questions can be chosen on the comparison page." in text
+    assert "2 further closed questions can be chosen on the comparison page." in text
     # A finished analysis is shown until the next one succeeds.
     start_analysis(study=survey.study, actor=None, cell=done.cell)
     Analysis.objects.filter(name=GOOD).exclude(pk=done.pk).update(state="failed")
