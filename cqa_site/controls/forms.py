@@ -75,5 +75,5 @@ class ToleranceForm(forms.Form):
         """Check that the answers are numbers: any tolerance would make every choice right."""
         tolerance: float | None = self.cleaned_data["tolerance"]
         if tolerance is not None and not self.has_tolerance:
-            raise forms.ValidationError(_("An answer of this kind is the known one or is wrong."))
+            raise forms.ValidationError(_("Leave empty: answers of this kind have no tolerance."))
         return tolerance

@@ -23,7 +23,7 @@ class Amount(forms.DecimalField):
 
     def __init__(self, most: int = MOST, **options: Any) -> None:
         limits: dict[str, Any] = {"min_value": Decimal(), "max_value": most, "decimal_places": 2}
-        words = {"invalid": lazy("Enter an amount with a point, such as 1.50.")}
+        words = {"invalid": lazy("Enter an amount with a decimal point, such as 1.50.")}
         super().__init__(required=False, error_messages=words, **limits, **options)
 
 
@@ -41,7 +41,7 @@ class PayTermsForm(forms.Form):
     )
     hourly_floor = Amount(
         label=lazy("Hourly floor"),
-        help_text=lazy("From 10 completed participations on, a lower median gives a warning."),
+        help_text=lazy("From 10 completed participations on, a lower median triggers a warning."),
     )
     item_bonus = Amount(
         most=MOST_PER_ITEM,

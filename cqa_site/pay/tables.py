@@ -23,7 +23,7 @@ STEP_NAMES = {
     WORK: lazy("Items"),
 }
 TIME = lazy(
-    "Time worked is the stored active time on everything served, plus the time from opening a "
+    "Time worked is the stored active time on everything shown, plus the time from opening a "
     "step to answering it, at most 10 minutes per step. Pay is computed from the terms of the "
     "link, whether or not it is confirmed. It is defined once the participation has ended, if pay "
     "is set; pay per hour also needs stored time."
@@ -70,7 +70,7 @@ TABLES: dict[str, FigureTable] = {
             TextColumn(lazy("Remark"), "median.reason"),
         ),
         lambda summary: [summary] if summary.rated else [],
-        lazy("No completed participation has a reward and a stored time yet."),
+        lazy("No completed participation has both a reward and stored time yet."),
     ),
     "people": FigureTable(
         lazy("People"),

@@ -24,7 +24,7 @@ from .models import COUNTED, ORDINARY, Place, Round, Sheet
 from .queue import CHUNK, hold_slot, unseen_items
 
 CHANGEABLE = (Round.State.DRAFT, Round.State.OPEN, Round.State.PAUSED)
-NOT_OFFERED = lazy("This answer is not offered any more. Choose another one.")
+NOT_OFFERED = lazy("This answer is no longer offered. Choose another one.")
 REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choose another item.")
 
 
@@ -76,8 +76,8 @@ def _remove(kind: SheetKind, stored: Any, item: Any) -> None:
     if kind.Sheet._default_manager.filter(round=stored, **thing).exists():
         raise RoundNotReady(
             _(
-                "Somebody already got this item, so it stays a control item. It was not drawn at "
-                "random: as an ordinary item, it would bias the sample."
+                "Somebody has already had this item, so it stays a control item. It was not drawn "
+                "at random: as an ordinary item, it would bias the sample."
             )
         )
     # With its item: what stays would count as drawn.

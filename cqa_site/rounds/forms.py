@@ -270,10 +270,10 @@ class RoundPlanForm(forms.Form):
         self.advanced = ()
         if n := Place.objects.filter(round=self.round.pk, served__gt=0).count():
             text = ngettext(
-                "%d person has begun and does new steps before the next item; work so far counts. "
-                "For training and qualification, the round takes examples of other rounds.",
-                "%d people have begun and do new steps before the next item; work so far counts. "
-                "For training and qualification, the round takes examples of other rounds.",
+                "%d person has begun; new steps come before their next item. Past work counts. "
+                "For training and qualification, the round takes examples from other rounds.",
+                "%d people have begun; new steps come before their next item. Past work counts. "
+                "For training and qualification, the round takes examples from other rounds.",
                 n,
             )
             self.fields["onboarding"].help_text = text % n

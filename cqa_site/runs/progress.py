@@ -228,13 +228,13 @@ REASONS: dict[str, Promise] = (
 TEXT_FLAGS: dict[str, Promise] = {
     "control": lazy("control characters removed"),
     "surrogate": lazy("broken characters removed"),
-    "bidi": lazy("marks that change the writing direction removed"),
+    "bidi": lazy("writing-direction marks removed"),
     "zero_width": lazy("invisible characters removed"),
     "variation": lazy("variation selectors removed"),
     "tag": lazy("hidden tag characters removed"),
     "format": lazy("formatting characters removed"),
     "addresses_judge": lazy("wording that seems addressed to the judge"),
-    "cut": lazy("text cut because it is too long"),
+    "cut": lazy("text cut because it was too long"),
 }
 PROBLEMS: dict[str, Promise] = {
     "invalid": lazy("Fewer than nine in ten sample replies were readable."),

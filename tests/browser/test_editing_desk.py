@@ -333,7 +333,7 @@ def test_text_written_offline_arrives_also_from_a_page_that_was_closed(desk, she
     leave_offline(desk, " unsent")
     assert stored(sheet) == before
     page = open_desk(desk, sheet)
-    expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
+    expect(page.locator("#toasts")).to_contain_text("your last visit were restored")
     expect(editor(page)).to_have_value(re.compile("calmer unsent"))
     assert "calmer unsent" in stored(sheet)
     assert page.evaluate("Object.keys(localStorage)") == []
@@ -495,7 +495,7 @@ def test_the_server_is_killed_in_the_middle_of_a_draft(browser, killable):
     page.goto(f"{address}/s/{killable.study}/editing/{killable.sheet}/")
     words = "calmer before the crash, during and after it"
     expect(editor(page)).to_have_value(re.compile(words))
-    expect(page.locator("#toasts")).to_contain_text("your last visit are restored")
+    expect(page.locator("#toasts")).to_contain_text("your last visit were restored")
     assert words in killable.python("-c", SHOW)
     assert killable.python("-c", SHOW).split()[-1] == "0"
     visitor.context.close()

@@ -206,7 +206,7 @@ def test_terms_are_stored_with_the_old_ones_in_the_log(crowd, researcher):
     ):
         refused = researcher.post(page, TERMS | bad)
         assert refused.status_code == 422
-        assert "with a point" in refused.text or bad not in COMMAS
+        assert "with a decimal point" in refused.text or bad not in COMMAS
     link.refresh_from_db()
     assert link.reward == 2
 

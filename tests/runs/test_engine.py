@@ -280,7 +280,7 @@ def test_the_page_offers_the_correction_and_takes_it(lab, monkeypatch, commits):
     here = [lab.study.public_id, run.public_id]
     page = client.get(reverse("run", args=here)).content.decode()
     assert "Correct and resume" in page
-    assert "Or send another value of “temperature”" in page
+    assert "Or send a different value for “temperature”" in page
     sent = {"token_parameter": "max_tokens", "leave_out": ["temperature"], "value": "one"}
     client.post(reverse("run_correct", args=here), sent)
     run.refresh_from_db()

@@ -193,7 +193,7 @@ DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
     EntryRefused: (
         403,
         lazy("The platform's signature is missing or not valid"),
-        lazy("This study only accepts people who come from %(at)s itself. Nothing was stored."),
+        lazy("This study only accepts people who come directly from %(at)s. Nothing was stored."),
         lazy("Open the study on the platform again. Old, copied and changed links do not work."),
     ),
     KeysUnavailable: (

@@ -64,7 +64,7 @@ class OnboardingForm(forms.Form):
         8,
         lazy(
             "What the study is for, what is stored, how to withdraw, and whom to write to. "
-            "Markdown. Leave empty to ask for none."
+            "Markdown. Leave empty if no consent is needed."
         ),
     )
     typing = forms.BooleanField(
@@ -103,8 +103,8 @@ class OnboardingForm(forms.Form):
         lazy("Survey after the work"),
         5,
         lazy(
-            "Questions with choices, or without for free text; end a question with [number] to "
-            "ask for one. Leave empty for none."
+            "Questions with choices, or without choices for free text; end a question with "
+            "[number] to ask for a number. Leave empty for no survey."
         ),
     )
     valid_days = forms.IntegerField(
@@ -134,7 +134,7 @@ class OnboardingForm(forms.Form):
         if self.onboarding is not None:
             others = others.exclude(pk=self.onboarding.pk)
         if others.exists():
-            raise ValidationError(_("Another onboarding of this study already has this name."))
+            raise ValidationError(_("Another onboarding in this study already has this name."))
         return name
 
     def clean_consent(self) -> str:
@@ -164,7 +164,7 @@ class OnboardingForm(forms.Form):
             text = _("People have not agreed to “Record how texts are typed”: ask them again.")
             self.add_error("keeps_qualifications", text)
         if data.get("typing") and not data.get("consent") and "consent" not in self.errors:
-            self.add_error("typing", _("Write a consent: people must agree to it."))
+            self.add_error("typing", _("Write a consent text: people must agree to it."))
         for name, wanted in (
             ("quiz_attempts", data.get("quiz")),
             ("qualification_attempts", items),

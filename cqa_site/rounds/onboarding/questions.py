@@ -47,7 +47,7 @@ def read_questions(text: str, *, purpose: str) -> list[Question]:
     for question in questions:
         _check(question, purpose)
         if question["text"] in texts:
-            raise _wrong(question["line"], _("the same question comes before; change its words"))
+            raise _wrong(question["line"], _("the same question already appears above; reword it"))
         texts.add(question["text"])
     return [
         {name: value for name, value in question.items() if name != "line"}
@@ -77,7 +77,7 @@ def _add_line(question: Question, line: str, number: int) -> None:
     elif sign in "=@" and text:
         name = "why" if sign == "=" else "where"
         if question[name]:
-            raise _wrong(number, _("a question has one “%s”; write both texts in it") % sign)
+            raise _wrong(number, _("a question can have one “%s”; put both texts in it") % sign)
         question[name] = text
     else:
         raise _wrong(

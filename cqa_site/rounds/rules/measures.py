@@ -120,7 +120,7 @@ MEASURES = {
         AnswerMeasure(
             FLAGGED,
             lazy("Flagged answers"),
-            lazy("The share of flagged answers among the last is at least the threshold."),
+            lazy("The share of flagged answers among the last answers is at least the threshold."),
             window=20,
             threshold=0.5,
             read=lambda last: mean(answer.is_flagged for answer in last),
@@ -151,7 +151,7 @@ MEASURES = {
             window=5,
             threshold=0.6,
             limits=(0.05, 0.99),
-            window_title=lazy("Control answers at least"),
+            window_title=lazy("Minimum number of control answers"),
         ),
         AnswerMeasure(
             FALL,

@@ -269,13 +269,13 @@ class CorrectionForm(forms.Form):
         )
         super().__init__(*args, **kwargs)
         self.refused = refused_parameter(run)
-        sent = run.params | {SCHEMA: lazy("JSON by a schema")}
+        sent = run.params | {SCHEMA: lazy("JSON with a schema")}
         names = [(name, f"{name} ({sent[name]})") for name in sent_names(run)]
         offer(self, leave_out=names)
         if not names:
             del self.fields["leave_out"]
         if self.refused in run.params:
-            self.fields["value"].label = _("Or send another value of “%s”") % self.refused
+            self.fields["value"].label = _("Or send a different value for “%s”") % self.refused
         else:
             del self.fields["value"]
 

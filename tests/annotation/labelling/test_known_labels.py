@@ -183,4 +183,4 @@ def test_page_and_programs_take_one_or_all(lab):
     client.post(take)
     assert lab.controls() == SETTLED | {1: 1}
     for wrong in ("x", str(lab.study.public_id)):
-        assert "not offered any more" in client.post(take, {"id": wrong}, follow=True).text
+        assert "no longer offered" in client.post(take, {"id": wrong}, follow=True).text

@@ -173,7 +173,7 @@ def test_researchers_choose_examples_on_pages(draft, django_assert_max_num_queri
         text = client.get(page).text
     offers = offered_examples(draft.round)
     assert text.count('name="id"') == len(offers) > 2
-    assert "not offered any more" in client.post(page, {"id": "other"}, follow=True).text
+    assert "no longer offered" in client.post(page, {"id": "other"}, follow=True).text
     assert client.post(page, {"id": offers[0].id}).status_code == 302
     example = draft.kind.Item.objects.get(round=draft.round, key_points__isnull=False)
     assert example.key_points == draft.work.met

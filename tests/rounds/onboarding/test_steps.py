@@ -319,7 +319,7 @@ def test_steps_that_come_to_a_running_round_are_announced_and_explained():
     (begun, *_rest) = world.do(at_most=1)
     assert begun.is_counted
     page = sign_in(world.researcher).get(world.office("_correct")).text
-    assert "1 person has begun and does new steps before the next item" in page
+    assert "1 person has begun; new steps come before their next item" in page
     values = {"onboarding": version}
     assert correct_round(round_=world.round, actor=world.researcher, values=values)
     client, note = sign_in(world.people[0]), "What you have done so far counts."

@@ -325,8 +325,8 @@ def demo() -> Finding:
         return well(_("No demo account can sign in."))
     says = (
         ngettext(
-            "%d demo account can sign in; all of them share one password.",
-            "%d demo accounts can sign in; all of them share one password.",
+            "%d demo account can sign in; all demo accounts share one password.",
+            "%d demo accounts can sign in; all demo accounts share one password.",
             count,
         )
         % count
