@@ -107,7 +107,7 @@ def _questions(study: Study, count: int) -> StudyStep:
     }
     advice = _(
         "Type or import comparisons of two objects, with an optional aspect. To see a finished "
-        "leaderboard, import the sample of score sheets on the imports page."
+        "leaderboard, import the sample score sheets on the imports page."
     )
     return step(
         study,
@@ -122,9 +122,9 @@ def _questions(study: Study, count: int) -> StudyStep:
 
 def _answers(study: Study, systems: int) -> StudyStep:
     named = ngettext(
-        "%(count)s system answered. To compare, import answers from a second one, or let a model "
-        "write them here.",
-        "%(count)s systems answered.",
+        "%(count)s system has answered. To compare, import answers from a second one, or let a "
+        "model write them here.",
+        "%(count)s systems have answered.",
         systems,
     )
     sentence = _("Import answers, or let models write them here, all with the same prompt.")

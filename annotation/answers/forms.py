@@ -82,9 +82,9 @@ class ConditionsField(forms.MultipleChoiceField):
             "label": lazy("Only conditions"),
             "required": False,
             "help_text": lazy(
-                "Leave empty for plain answers only. Answers written with argument filters or "
-                "with less of the question are left out, because figures for a mix say nothing "
-                "about either."
+                "Leave empty for plain answers only. Answers written with filtered arguments or "
+                "from part of the question are left out, because figures for a mix describe "
+                "neither."
             ),
         }
         super().__init__(**usual | kwargs)

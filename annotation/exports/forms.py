@@ -41,7 +41,7 @@ class ExportForm(forms.Form):
     with_comments = forms.BooleanField(
         label=_("Include annotators' comments"),
         required=False,
-        help_text=_("Free text may say who wrote it. Read it before you publish the file."),
+        help_text=_("Free text may reveal who wrote it. Read it before you publish the file."),
     )
     is_raw = forms.BooleanField(
         label=_("CSV exactly as stored"),

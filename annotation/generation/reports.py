@@ -29,7 +29,7 @@ LEFT_OUT: dict[str, Promise] = {
     "blank": lazy("arguments without a sentence"),
     "unlabelled": lazy("arguments without a final label"),
     "relevance": lazy("arguments with another label"),
-    "unclear": lazy("arguments that favour neither object clearly"),
+    "unclear": lazy("arguments that do not clearly favour either object"),
     "other_object": lazy("arguments for the other object"),
     "too_many": lazy("arguments beyond the maximum per question"),
     "learned": lazy("questions that the model was trained on"),

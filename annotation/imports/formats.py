@@ -167,9 +167,7 @@ def register_study_imports() -> None:
             "label_round",
             longest=100,
             label=_("Round name for the labels"),
-            help_text=_(
-                "Optional. The file name if left empty. Ignored for files without labels."
-            ),
+            help_text=_("Default: the file name. Ignored for files without labels."),
             hint="Where its labels go; by default the file name.",
             is_shared=True,
             tells=UUID,
@@ -268,7 +266,7 @@ def register_study_imports() -> None:
             asking=TableImportForm,
             holds=_(
                 "Set from the headers where they are clear. Object 1, object 2 and the sentence "
-                "are required; if label and rater are set too, rows are also votes."
+                "are required; if label and rater are set too, each row is also a vote."
             ),
             is_mapped=True,
             is_many=True,

@@ -62,7 +62,7 @@ class MappingForm(ColumnsForm):
         label=_("Round for the labels"),
         required=False,
         max_length=100,
-        help_text=_("Existing or new round. The file name if left empty."),
+        help_text=_("Existing or new round. Default: the file name."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -153,7 +153,7 @@ def fits_gold(look: Look) -> str:
     """Recognize comparisons with a list of texts."""
     if not look.has("object1", "object2") or not isinstance(look.first.get("comparison"), list):
         return ""
-    return _("each record has a list of texts under comparison")
+    return _("each record has a list of texts under “comparison”")
 
 
 def fits_answers(look: Look) -> str:
@@ -163,7 +163,7 @@ def fits_answers(look: Look) -> str:
         return ""
     if look.has("score_dict"):
         return ""
-    return _("each record has two objects and one answer under comparison")
+    return _("each record has two objects and one answer under “comparison”")
 
 
 def fits_questions(look: Look) -> str:

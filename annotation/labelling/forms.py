@@ -229,7 +229,7 @@ class LabelRoundForm(RoundPlanForm):
         if data.get("on_fall") == LabelRound.OnFall.RECHECK and not can_repeat(
             data.get("onboarding")
         ):
-            self.add_error("on_fall", _("The round has no steps that people could pass again."))
+            self.add_error("on_fall", _("The round has no steps that people could repeat."))
         return data
 
     def plan(self) -> LabelPlan:

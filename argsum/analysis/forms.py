@@ -61,7 +61,7 @@ class AnalysisForm(forms.Form):
         queryset=Scorer.objects.none(),
         required=False,
         empty_label=_("default"),
-        help_text=_("Decides which comments mean the same."),
+        help_text=_("Decides which comments mean the same thing."),
     )
     encoder = forms.ChoiceField(
         label=_("Encoder"),

@@ -256,9 +256,9 @@ def plan_round(
     if not sample.size:
         is_done = not any(sample.free.values())
         raise RoundNotReady(
-            _("All pairs of this analysis were drawn before.")
+            _("All pairs of this analysis have already been drawn.")
             if is_done
-            else _("The pairs drawn before are enough for this target.")
+            else _("The pairs already drawn are enough for this target.")
         )
     for name in SETTINGS:
         setattr(planned, name, getattr(plan, name))

@@ -48,7 +48,7 @@ class AuditRoundForm(RoundPlanForm):
         max_value=MOST_PAIRS,
         initial=USUAL_PAIRS,
         help_text=lazy(
-            "Each 10 pairs give one more of the largest key points a corrected share of its own. "
+            "Every 10 pairs give one more of the largest key points a corrected share of its own. "
             "Default: 60."
         ),
     )
@@ -59,7 +59,7 @@ class AuditRoundForm(RoundPlanForm):
         required=False,
         help_text=lazy(
             "Instead of a number: as many pairs as the ten largest key points should need for "
-            "this precision, by the answers so far."
+            "this precision, judging by the answers so far."
         ),
     )
     double_share = forms.FloatField(

@@ -223,7 +223,7 @@ class ScorerViews(StudyViews):
         """Download an encoder in the background; administrators of the site only."""
         encoder = ENCODERS[self.read(EncoderInput)["encoder"]]
         if not is_administrator(request.user):
-            raise PermissionDenied("Only administrators of the site may install encoders.")
+            raise PermissionDenied("Only site administrators may install encoders.")
         with conflict_on(EncoderUnavailable):
             job = request_encoder(study=self.study, encoder=encoder, actor=request.user)
         job.refresh_from_db()

@@ -36,7 +36,7 @@ def analyse_survey(*, survey: Survey, actor: User) -> tuple[list[Analysis], list
         except AnalysisRefused as reason:
             reasons.append(str(reason))
     if not analyses:
-        sentence = _("All questions have an analysis already.")
+        sentence = _("All questions already have an analysis.")
         raise AnalysisRefused(" ".join(reasons) or sentence)
     return analyses, reasons
 

@@ -48,7 +48,7 @@ class PairsForm(forms.Form):
         label=lazy("Minimum total"), min_value=0, max_value=80, initial=LEAST_TOTAL
     )
     widest_gap = forms.FloatField(
-        label=lazy("Maximum difference of people and judges"),
+        label=lazy("Maximum difference between people and judges"),
         required=False,
         min_value=0,
         max_value=80,

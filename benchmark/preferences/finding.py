@@ -104,8 +104,8 @@ def _without_limit(ranking: PreferenceRanking) -> list[str]:
             continue
         sentences.append(text % about)
     rate = _(
-        "These verdicts leave some strengths without a limit. Shown instead: win rates, with "
-        "penalized strengths."
+        "These verdicts leave some strengths unbounded. Shown instead: win rates, with penalized "
+        "strengths."
     )
     return [*sentences[:MOST_NAMES], rate]
 

@@ -136,7 +136,7 @@ def _save(
     newest = study.rubric_versions.order_by("-pk").values_list("pk", flat=True).first() or 0
     version = save_rubric(study=study, rubric=rubric, actor=request.user, derived_from=base)
     if version.pk <= newest:
-        messages.info(request, _("This rubric already exists as this version."))
+        messages.info(request, _("This version already has the same content."))
     return redirect("rubric", study.public_id, version.public_id)
 
 

@@ -260,7 +260,7 @@ def test_themes_are_moved_renamed_merged_and_taken_back(visit, analysis):
     field.press("Enter")
     bar.get_by_role("button", name="Move to theme").click()
     expect(
-        page.get_by_role("status").filter(has_text="1 key point is in “Hall” now.")
+        page.get_by_role("status").filter(has_text="1 key point is now in “Hall”.")
     ).to_be_visible()
     assert themes() == {
         "First point.": "Hall", "Second point.": "House", "Third point.": "Garden"

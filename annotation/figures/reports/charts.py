@@ -139,7 +139,8 @@ def _votes_over_time_alt(figures: RoundFigures) -> str:
     first, last = over.bins[0], over.bins[-1]
     most = max(over.bins, key=lambda row: row.votes)
     return _(
-        "%(total)d counted votes from %(first)s to %(last)s; the most, %(most)d, from %(peak)s."
+        "%(total)d counted votes from %(first)s to %(last)s; the highest bar, from %(peak)s, has "
+        "%(most)d."
     ) % {
         "first": first.start,
         "last": last.start,

@@ -138,7 +138,7 @@ TABLES: dict[str, FigureTable] = {
     "progress": FigureTable(
         lazy("Progress"),
         lazy(
-            "Counted: answered votes, within the wanted number, from annotators who are not "
+            "Counted: answered votes, up to the required number, from annotators who are not "
             "excluded."
         ),
         (Column(lazy("Count"), "0"), Column(lazy("Value"), "1")),

@@ -125,7 +125,7 @@ class ItemBook:
             self.work.leave_out(entry, "item", reason)
             return False
         if item.control_label != entry.control_label:
-            reason = _("item %s has another control label in an earlier row") % key[1]
+            reason = _("item %s has a different control label in an earlier row") % key[1]
             self.work.leave_out(entry, "control label", reason)
             return False
         return True

@@ -96,8 +96,8 @@ D." Both objects occur, each compared with something else, never with each other
 **Personal taste.** *cats / dogs*: "My brother likes cats more than dogs." A preference without a
 reason: **2**.
 
-**Mention without content.** *cats / dogs*: "We once had a cat and a dog." Nothing follows for the
-comparison: **0**.
+**Mention without content.** *cats / dogs*: "We once had a cat and a dog." This does not help to
+compare them: **0**.
 
 If you cannot read the sentence at all, skip it and say why; do not guess."""
     )

@@ -408,14 +408,14 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
     )
     if run := runs.first():
         raise AnalysisRefused(
-            _("Stop run #%d first: a language model works on this analysis.") % run.number
+            _("Stop run #%d first: a language model is working on this analysis.") % run.number
         )
     record_work(analysis, actor, "analysis_deleted")
     try:
         analysis.delete()
     except ProtectedError:
         raise AnalysisRefused(
-            _("People check the placements of this analysis. Delete its drafts of audits first.")
+            _("An audit uses this analysis. Delete its draft audits first.")
         ) from None
 
 

@@ -244,7 +244,7 @@ def begin_run(run: Run, field: str) -> None:
     """Link a run to its analysis; raises RunRefused if no language model can work for it now."""
     analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing", "coding")
     analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
-    text = _("Run #%d still works for this analysis.")
+    text = _("Run #%d is still working on this analysis.")
     refuse_unfit(analysis, run, writing_now(analysis), text)
     Analysis.objects.filter(pk=analysis.pk).update(**{field: run})
 

@@ -74,10 +74,11 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
 # What one chart holds: key points, and groups, for which there are signs.
 CHARTED, SERIES = 8, 6
 CORRECTED_RECIPE = lazy(
-    "Corrected share: share of the comments that make the key point by people's answers to the "
-    "audit, computed like the corrected share of all comments from the audited pairs of these "
-    "comments; 95 % interval. It needs 10 answers about these comments, 2 in each band, drawn "
-    "from the present placements. Differences and tests use the program's counts."
+    "Corrected share: share of the comments that make the key point, according to people's "
+    "answers to the audit; computed like the corrected share of all comments, but from the "
+    "audited pairs of these comments; 95 % interval. It needs 10 answers about these comments, "
+    "2 in each band, drawn from the current placements. Differences and tests use the program's "
+    "counts."
 )
 THEMES_RECIPE = lazy(
     "A comment counts once per theme, however many of its key points it makes. Audits correct "
@@ -287,8 +288,8 @@ def groups_recipe(comparison: GroupComparison) -> str:
     )
     parts = [
         _(
-            "Share: comments from a group with at least one statement at the %s, divided by all "
-            "comments from the group; exact 95 %% interval."
+            "Share: comments from a group with at least one statement under the %s, divided by "
+            "all comments from the group; exact 95 %% interval."
         )
         % comparison.noun,
         _(

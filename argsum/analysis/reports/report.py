@@ -263,7 +263,7 @@ def caveats(
         ): True,
         _("A comment can mention several key points, so shares do not add up to 100 %."): True,
         _(
-            "Written by a language model: it read some statements at each key point that it "
+            "Written by a language model: it read some statements under each key point it "
             "worded, and may have left out or added something. Each text was checked against "
             "the statements by match scores only."
         ): is_written,
@@ -325,7 +325,7 @@ def _facts(
         (_("Comment dates"), f"{first} – {last}" if first and last else ""),
         (_("Different statements"), f"{analysis.statements:,}"),
         (_("Left out"), "; ".join(f"{reasons[name]}: {n:,}" for name, n in out)),
-        (_("Placed at a key point"), f"{covered:,}"),
+        (_("Placed under a key point"), f"{covered:,}"),
         (_("Match scorer"), _scorer(scorer)),
         (_("Encoder"), f"{encoder.title}. {encoder.why}" if encoder.title else ""),
         (_("Quality scorer"), _scorer(quality) if quality else ""),

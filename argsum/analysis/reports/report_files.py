@@ -120,12 +120,12 @@ def _summary(report: Report) -> list[ReportPart]:
 def _points(report: Report) -> list[ReportPart]:
     parts = [ReportPart("heading", _("Key points"))]
     note = _(
-        "Counts are comments with a statement that the program placed at the key point. In "
+        "Counts are comments with a statement that the program placed under the key point. In "
         "brackets: their share of all comments."
     )
     if report.asked.unit == VOICES:
         note = _(
-            "Counts are voices with a statement that the program placed at the key point. In "
+            "Counts are voices with a statement that the program placed under the key point. In "
             "brackets: their share of all voices."
         )
         note = f"{note} {VOICES_RECIPE}"

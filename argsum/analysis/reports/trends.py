@@ -252,7 +252,7 @@ def trends_recipe(trend: PointTrends) -> str:
     """Return named paragraphs on how the figures were computed."""
     parts = [
         _(
-            "Share: comments from a %(period)s with at least one statement at the %(noun)s, "
+            "Share: comments from a %(period)s with at least one statement under the %(noun)s, "
             "divided by all comments from that %(period)s; exact 95 %% interval."
         )
         % {"period": WORDS[trend.period], "noun": trend.noun},

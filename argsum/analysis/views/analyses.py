@@ -384,12 +384,12 @@ def moved_in_words(number: int, change: PointChange) -> str:
     theme = theme_after(change)
     if not theme:
         sentence = ngettext(
-            "%d key point has no theme now.", "%d key points have no theme now.", number
+            "%d key point now has no theme.", "%d key points now have no theme.", number
         )
         return sentence % number
     sentence = ngettext(
-        "%(n)d key point is in “%(theme)s” now.",
-        "%(n)d key points are in “%(theme)s” now.",
+        "%(n)d key point is now in “%(theme)s”.",
+        "%(n)d key points are now in “%(theme)s”.",
         number,
     )
     return sentence % {"n": number, "theme": theme}

@@ -92,7 +92,7 @@ def near_duplicate_group_change(
         _try(
             request,
             lambda: change_group(group=group, actor=request.user, **data),
-            _("Done. All analyses of these comments recount their voices."),
+            _("Done. All analyses of these comments are recounting their voices."),
         )
     else:
         messages.error(request, _("This group does not have that comment."))

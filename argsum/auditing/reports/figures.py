@@ -140,9 +140,9 @@ class AuditFigures:
         )
         unlisted = ngettext(
             "%d smaller key point is not listed, because too few of its pairs were drawn. A "
-            "sample lists about one key point for each 10 pairs.",
+            "sample lists about one key point for every 10 pairs.",
             "%d smaller key points are not listed, because their pairs were drawn together. A "
-            "sample lists about one key point for each 10 pairs.",
+            "sample lists about one key point for every 10 pairs.",
             self.unlisted,
         )
         texts = (stale, moved, later, unlisted)
@@ -415,16 +415,16 @@ def recipe_of() -> str:
     """Return named paragraphs on how the figures were computed."""
     parts = [
         _(
-            "Precision: share of the comments behind a key point that make it, by people's "
-            "answers. “Partly” and “says the opposite” do not count as making it. Where two "
-            "people disagree, the pair counts as half."
+            "Precision: share of the comments behind a key point that make it, according to "
+            "people's answers. “Partly” and “says the opposite” do not count as making it. Where "
+            "two people disagree, the pair counts as half."
         ),
         _(
             "Corrected comments: every band of a key point (behind it, perhaps, elsewhere) counts "
             "by its number of comments and its share of answers that say “makes this point”. "
             "The 95 % interval joins the exact intervals of the bands (Zou and Donner), widened "
             "to whole comments, or is that of the answers alone, if that is narrower. It needs "
-            "10 answers, 2 in each band, and takes every answer as right."
+            "10 answers, 2 in each band, and assumes that every answer is right."
         ),
         _(
             "Corrected share: the same, as a percentage of all comments. Its interval also allows "

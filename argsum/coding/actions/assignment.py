@@ -210,7 +210,9 @@ def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
     """
     coded = coded_statements(run)
     if not coded:
-        raise EditRefused(_("The model gave no usable codes. Send the unusable requests again."))
+        raise EditRefused(
+            _("The model gave no usable codes. Send the requests without a usable reply again.")
+        )
     codebook = run.spec["target"]["codebook"]
     _require_signed(analysis, run)
     statements = list(statements_of(analysis.cell).values_list("pk", "text"))

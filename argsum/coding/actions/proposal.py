@@ -189,7 +189,9 @@ def further_requests(run: Run) -> list[Subject]:
     asked_ids = run.calls.values_list("subject_ids", flat=True)
     last = max((ListKey.of(ids).step for ids in asked_ids), default=0)
     if not lists or (last and not any(row.step == last for row in lists)):
-        raise EditRefused(_("The model gave no usable list. Send the unusable requests again."))
+        raise EditRefused(
+            _("The model gave no usable list. Send the requests without a usable reply again.")
+        )
     if len(lists) == 1:
         return []
     groups: list[list[ProposedList]] = [[]]

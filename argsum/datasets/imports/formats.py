@@ -180,7 +180,7 @@ DATASETS_PAGE = ("datasets", lazy("Datasets"))
 TO_SUM_UP = lazy("The comments can be summarized as key points, topic by topic.")
 DONE = "done"
 TO_PLACE = lazy(
-    "This dataset already has key points. You can place the new comments at these key points."
+    "This dataset already has key points. You can place the new comments under these key points."
 )
 NEW_COMMENTS = ngettext_lazy("%(shown)s comment", "%(shown)s comments", "number")
 TO_SUMMARIZE = lazy("Systems can summarize the arguments, topic by topic.")

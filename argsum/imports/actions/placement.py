@@ -219,8 +219,8 @@ class ArgumentOrder:
         if cells and fits[order].strength < CLEAR:
             self.notes.append(
                 _(
-                    "The clusters agree with the key points only by chance. Check that the order "
-                    "of the arguments is right."
+                    "The clusters agree with the key points no more than by chance. Check that "
+                    "the order of the arguments is right."
                 )
             )
         elif fits[order].ari < NEARLY_ALL:

@@ -424,7 +424,7 @@ def people_finding(people: PeopleAgreement) -> Conclusion | None:
     words = {key: str(DIMENSION_NAMES[key]).lower() for key in known}
     least = reliability_of(lowest)
     about = [words[name] for name, alpha in known.items() if reliability_of(alpha) == least]
-    agreement = _("people agree about the %s of sets of key points") % listed(about)
+    agreement = _("people agree on the %s of sets of key points") % listed(about)
     says, mark = level_of(agreement, lowest)
     figures = ", ".join(f"{words[name]} {estimate_text(alpha)}" for name, alpha in known.items())
     sure = _("Interval alpha: %(figures)s.")

@@ -8,9 +8,9 @@ from argsum.surveys.methods.roles import ColumnRole
 
 class Command(ImportCommand):
     help = (
-        "Import a survey, one respondent per row, from an export of Qualtrics, SurveyMonkey or "
-        "LimeSurvey or any other table. Each open question becomes a dataset. Roles of columns "
-        f"are proposed; --role COLUMN=ROLE changes one of them ({', '.join(ColumnRole)})."
+        "Import a survey, one respondent per row, from a Qualtrics, SurveyMonkey or "
+        "LimeSurvey export or any other table. Each open question becomes a dataset. Roles of "
+        f"columns are proposed; --role COLUMN=ROLE changes one of them ({', '.join(ColumnRole)})."
     )
     kind = "survey"
     asks = ("survey", "unfinished")

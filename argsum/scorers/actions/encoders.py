@@ -97,7 +97,7 @@ def reader_of(name: str, *, quick: bool = False) -> VectorReader | None:
     if encoder is None or not encoder.is_installed:
         raise EmbeddingsUnavailable(
             _(
-                "This analysis uses the encoder “%(title)s”, which is not installed any more. "
+                "This analysis uses the encoder “%(title)s”, which is no longer installed. "
                 "Install it with %(command)s, or start a new analysis."
             )
             % {
@@ -155,7 +155,7 @@ def encoder_states() -> list[EncoderState]:
 def request_encoder(*, study: Study, encoder: SentenceEncoder, actor: User) -> Job:
     """Queue the download of an encoder; raises EncoderUnavailable if it cannot be."""
     if not is_administrator(actor):
-        raise EncoderUnavailable(_("Only administrators of the site may install encoders."))
+        raise EncoderUnavailable(_("Only site administrators may install encoders."))
     if encoder.is_installed:
         raise EncoderUnavailable(_("%s is installed.") % encoder.title)
     job = enqueue(study=None, kind=JOB, key=encoder.name, actor=actor, encoder=encoder.name)

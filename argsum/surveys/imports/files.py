@@ -335,7 +335,7 @@ def _remarks(reading: _Reading) -> Iterator[str]:
     """Yield notes on what was recognized and left out."""
     counts, roles = reading.counts, reading.plan.roles
     if tool := reading.look.tool:
-        yield _("Recognized as an export of %s.") % tool
+        yield _("Recognized as an export from %s.") % tool
     private = [name for name in reading.look.private if roles[name] == ColumnRole.LEFT_OUT]
     others = [
         name

@@ -162,7 +162,7 @@ class SurveyImportForm(ImportColumnsForm):
 
     def note(self) -> str:
         """Say what was recognized and what stays out."""
-        sentences = [_("Recognized as an export of %s.") % self.look.tool] * bool(self.look.tool)
+        sentences = [_("Recognized as an export from %s.") % self.look.tool] * bool(self.look.tool)
         if number := len(self.look.private):
             text = ngettext(
                 "%s column that may identify people is left out and hidden here.",

@@ -228,8 +228,8 @@ PAIR_TABLES: dict[str, FigureTable] = {
             "Totals. Across: correlation of the means of systems (each with its scenario), "
             "resampling systems and questions. Within: mean over questions of the correlation "
             "over systems, resampling questions; questions with fewer than 3 systems, or without "
-            "differences, are left out. With more than 200 questions only pairs with people have "
-            "all three correlations. Intervals need 20 systems, or 20 questions."
+            "differences, are left out. With more than 200 questions, only pairs with a person "
+            "have all three correlations. Intervals need 20 systems, or 20 questions."
         ),
         (
             *NAMES,

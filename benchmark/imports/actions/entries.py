@@ -186,7 +186,7 @@ def _judged_counts(file: JudgedFile, judge: str) -> Iterator[Note]:
         "valid": file.counts[JudgementState.VALID],
         "number": file.counts.total(),
     }
-    yield Note(_("%(valid)s of %(number)s judgements of “%(judge)s” can be used.") % fields)
+    yield Note(_("%(valid)s of %(number)s judgements by “%(judge)s” can be used.") % fields)
     others = [
         (reading, number)
         for reading, number in file.counts.items()

@@ -247,7 +247,7 @@ TABLES: dict[str, FigureTable] = {
         lazy(
             "Mean: over the questions that all ranked systems share, in the scenarios that those "
             "with scenarios share (a system without scenarios, such as people, counts with its "
-            "own answers), so that differences of means are those of the pairs. Means of other "
+            "own answers), so that differences of means are paired differences. Means of other "
             "systems are over their own questions and cannot be compared. Replicates, people and "
             "choices are averaged within the question first; of a person's repeats, the first "
             "sheet counts.\n\nIntervals: 95 %, Student's t over questions, corrected for "

@@ -132,7 +132,11 @@ TWICE = "already has this rater's vote"
         ([], [{"label": 1, "suite": "s1"}, {"label": 2, "suite": "s2"}], TWICE),
         ([], [{"text": "One."}, {"worker": "w2", "text": "Two."}], SENTENCE),
         ([{"text": "One."}], [{"worker": "w3", "text": "Three."}], SENTENCE),
-        ([], [{"golden": 1}, {"worker": "w2", "golden": 2}], "item t1 has another control label"),
+        (
+            [],
+            [{"golden": 1}, {"worker": "w2", "golden": 2}],
+            "item t1 has a different control label",
+        ),
         ([{"suite": "s"}], [{"worker": "w2", "suite": "s"}], MOVED),
     ],
 )

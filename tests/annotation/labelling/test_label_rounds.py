@@ -138,7 +138,7 @@ def test_a_fall_asks_for_the_steps_again_only_where_there_are_some(study, client
     page, asked = url("label_round_new", study), SETTINGS | {"on_fall": "recheck"}
     reply = client.post(page, asked)
     assert reply.status_code == 422
-    assert "no steps that people could pass again" in reply.text
+    assert "no steps that people could repeat" in reply.text
     consent = make_version(study, researcher, **NONE | {"name": "Consent", "consent": "Agree?"})
     assert client.post(page, asked | {"onboarding": consent.public_id}).status_code == 422
     client.post(page, asked | {"onboarding": make_version(study, researcher).public_id})

@@ -179,7 +179,7 @@ def test_an_encoder_that_is_gone_is_named(lab, install):
         tools_of(analysis)
     analysis = work(analysis)
     assert analysis.state == Analysis.State.FAILED
-    assert "not installed any more" in analysis.error
+    assert "no longer installed" in analysis.error
 
 
 def analysed(lab, name, reason, **fields):
@@ -295,7 +295,7 @@ def test_others_may_not_install(lab):
     assert ">Install</button>" not in page
     assert "make packages ENCODERS=mpnet" in page
     answer = lab.client.post(lab.url("encoder_install", encoder=MPNET), follow=True)
-    assert "Only administrators of the site may install encoders." in page_text(answer)
+    assert "Only site administrators may install encoders." in page_text(answer)
     address = lab.url("api_encoder_install")
     assert lab.api.post(address, {"encoder": MPNET}, format="json").status_code == 403
     assert not Job.objects.filter(kind=installing.JOB).exists()

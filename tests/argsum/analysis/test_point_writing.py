@@ -213,7 +213,7 @@ def test_one_writes_at_a_time_only_for_what_is_done_and_nothing_when_cancelled(l
     # One writes at a time and only for what is done.
     run = lab.start()
     assert lab.start() == run
-    with pytest.raises(RunRefused, match=f"Run #{run.number} still works"):
+    with pytest.raises(RunRefused, match=f"Run #{run.number} is still working"):
         lab.start(seed=2)
     with pytest.raises(AnalysisRefused, match=f"Stop run #{run.number} first"):
         lab.delete()

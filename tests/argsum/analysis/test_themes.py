@@ -235,7 +235,7 @@ def test_parts_and_merged_key_points_have_the_theme_of_where_they_come_from(lab)
 
 def test_the_page_moves_renames_and_merges(lab):
     answer = lab.edit("to_theme", lab.second, to_theme="Hall")
-    assert "1 key point is in “Hall” now." in flat(answer)
+    assert "1 key point is now in “Hall”." in flat(answer)
     opened = {row.name for row in answer.context["page"] if row.is_open}
     assert opened == {"Hall"}
     answer = lab.edit("rename_theme", theme=["Hall"], name="The hall")

@@ -80,7 +80,7 @@ def test_all_pairs_of_a_small_analysis_are_drawn_once_after_new_comments_were_pl
     behind = set(placed.values_list("point", "argument__said_in__comment"))
     assert set(pairs.filter(band="behind").values_list("point", "comment")) == behind
     assert set(made.items.values_list("probability", flat=True)) == {1.0}
-    with pytest.raises(RoundNotReady, match="drawn before"):
+    with pytest.raises(RoundNotReady, match="already been drawn"):
         lab.open(name="Second round")
     say(lab.analysis.cell, "A new sentence.")
     with pytest.raises(RoundNotReady, match="not placed"):

@@ -308,7 +308,7 @@ def test_a_limit_of_money_pauses_it_and_nothing_moves_until_it_is_over(lab):
     assert (run.state, run.pause_reason) == (Run.State.PAUSED, "budget")
     assert 0 < run.calls.filter(state=Call.State.DONE).count() < run.planned
     assert lab.places() == before
-    with pytest.raises(RunRefused, match="still works for this analysis"):
+    with pytest.raises(RunRefused, match="still working on this analysis"):
         lab.assign(seed=2)
     with pytest.raises(AnalysisRefused, match="Stop run"):
         lab.delete()

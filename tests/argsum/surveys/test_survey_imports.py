@@ -110,7 +110,7 @@ def test_the_same_file_adds_nothing_and_a_longer_one_its_new_respondents(bring, 
 
 def test_it_says_what_was_left_out(bring):
     notes = bring(qualtrics(), write=False).notes
-    assert "Recognized as an export of Qualtrics." in notes
+    assert "Recognized as an export from Qualtrics." in notes
     private = next(note for note in notes if note.startswith("Left out because they may identify"))
     for column in ("IPAddress", "RecipientEmail", "RecipientLastName", "StartDate"):
         assert column in private

@@ -57,7 +57,7 @@ def test_an_export_becomes_a_survey_page_by_page(client, study):
     reply = client.post(url("import_upload", study), {"kind": "", "file": upload})
     asked = client.get(reply["Location"])
     text = page_text(asked)
-    assert "Recognized as an export of Qualtrics." in text
+    assert "Recognized as an export from Qualtrics." in text
     assert "6 columns that may identify people are left out and hidden here." in text
     # Whoever reads the page sees answers, not who gave them.
     assert "The new lockers are wide enough" in text
@@ -96,7 +96,7 @@ def test_one_click_analyses_every_question_once(client, survey, page, monkeypatc
     assert not Analysis.objects.exists()
     assert "2 analyses are in progress." in start(survey, client)
     assert sorted(Analysis.objects.values_list("name", flat=True)) == sorted([GOOD, CHANGE])
-    assert "All questions have an analysis already." in start(survey, client)
+    assert "All questions already have an analysis." in start(survey, client)
     assert Analysis.objects.count() == 2
     assert "Analyse all questions" not in page()
     Analysis.objects.filter(name=GOOD).update(state="failed")

@@ -51,7 +51,7 @@ def test_a_form_that_nobody_touched_is_the_same_version_and_another_a_new_one(
     version = default_rubric(study)
     response = client.post(new_page(study, version), fields_of(COMPQA), follow=True)
     assert study.rubric_versions.count() == 1
-    assert "already exists as this version" in response.text
+    assert "already has the same content" in response.text
     base = default_rubric(study)
     data = fields_of(COMPQA, **{"c0-name": "Beginning", "c0-maximum": "2", "c0-text2": "Superb."})
     response = client.post(new_page(study, base), data)
