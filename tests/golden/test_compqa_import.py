@@ -196,6 +196,7 @@ def test_every_cell_of_the_leaderboards_equals_the_files(imported, folder):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("folder", ["whole"], indirect=True)
 def test_the_papers_tables_of_the_study_are_those_of_the_files(imported, folder):
     """Scores by the paper's recipe, every sheet by itself; agreement about answers, as ours."""
     release = read_release(folder)
