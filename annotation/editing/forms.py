@@ -160,7 +160,7 @@ class VerbatimField(forms.CharField):
 
 
 class EditForm(SaveForm):
-    """Form of a desk; with or without script, a page sends the same fields."""
+    """Form for an editing desk; the page sends the same fields with and without JavaScript."""
 
     longest = LONGEST_TEXT
 

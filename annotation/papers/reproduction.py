@@ -101,7 +101,7 @@ def reproduce_relevance(data: Path, choices: Choices) -> list[PaperFigure]:
 
 
 def released_values(files: Files, choices: Choices, embed: Embed | None) -> dict[str, Any]:
-    """Compute the figures without importer and database, with control labels as released."""
+    """Compute the figures without importer or database, with control labels as released."""
     votes, experts, final, *silver, edited = (path for _kind, path in files)
     gold, machine = read_answers(edited, silver, final)
     return release_values(votes, experts, final, min_accuracy=choices.min_accuracy) | (

@@ -207,7 +207,7 @@ def joined(table: TableData) -> TableData | PageTable:
 
 
 def turned(table: PageTable) -> PageTable:
-    """Transpose the table, for one with more columns than fit on a page."""
+    """Transpose the table if it has more columns than fit on a page."""
     heads = [str(row[0]) for row in table.rows]
     rows = list(zip(table.columns[1:], *(row[1:] for row in table.rows), strict=True))
     return PageTable([table.columns[0], *heads], rows, [False, *(True for _head in heads)])

@@ -315,7 +315,7 @@ def chance_corrected(observed: FloatArray, expected: FloatArray) -> FloatArray:
 def alphas_left_out(
     level: Level, rows: IntArray, multiplicity: IntArray, categories: FloatArray
 ) -> FloatArray:
-    """Return alpha without one item of each kind, shape (n_kinds,); NaN if one value is left."""
+    """Return alpha without one item of each kind, shape (n_kinds,); NaN if one value remains."""
     total = multiplicity @ rows
     margins = (total - rows).astype(np.float64)
     if level == "ordinal":

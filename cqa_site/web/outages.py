@@ -1,4 +1,4 @@
-"""Health check, and replies while the database is away."""
+"""Health check, and replies while the database is unavailable."""
 
 import logging
 import os
@@ -218,7 +218,7 @@ class WorkerWatch:
                 answered_at = time.monotonic()
 
 
-# What the site answers while its database is away: 503, and when to come again.
+# What the site answers while its database is unavailable: 503, and when to try again.
 #
 # Every view is covered by one middleware and one handler, the API by its own error document. Only
 # errors of the connection and of the server's room count; a wrong statement stays a 500.

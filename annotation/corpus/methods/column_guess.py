@@ -170,7 +170,7 @@ class _Values:
         return _share(CELL_READERS[field], values) >= _MOST
 
     def pair(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """Find two columns of short texts whose names differ as a and b, or 1 and 2."""
+        """Find two columns of short texts with names that differ only in a and b, or 1 and 2."""
         for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:

@@ -158,7 +158,7 @@ def pair_matrix(ratings: Ratings, min_shared: int) -> AnnotatorPairs:
 
 
 def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, ...]:
-    """Return the items with the most distant votes, most disputed first."""
+    """Return the items whose votes are furthest apart, most disputed first."""
     table = per_item_disagreement(ratings, "ordinal")
     table = table[table["mean_distance"] > 0].head(HARDEST)
     texts = used[used["item_id"].isin(table.index)].sort_values("label", kind="stable")

@@ -418,7 +418,7 @@ class LabelRoundKind(Blocks):
         take_labels(round_, offers, actor)
 
     def answer_fields(self, round_: LabelRound) -> dict[str, Field]:
-        """Return the field of a known label, for its name in words."""
+        """Return the form field for a known label, with the levels as choices."""
         levels = round_.guideline.level_names.items()
         choices = [(value, f"{value} · {name}") for value, name in levels]
         return {"label": ChoiceField(choices=choices)}

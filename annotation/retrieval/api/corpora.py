@@ -167,7 +167,7 @@ class FindViews(StudyViews):
 
     @extend_schema(parameters=SEARCH, responses=CorpusHitSerializer(many=True))
     def find(self, request: Request, comparison_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Search; sentences that compare come first."""
+        """Search; comparative sentences come first."""
         refuse_undeclared(request, SEARCH)
         comparison = comparison_of(self, comparison_id)
         form = SearchForm(request.query_params, study=self.study, comparison=comparison)

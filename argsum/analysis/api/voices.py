@@ -45,7 +45,7 @@ class NearDuplicateSerializer(serializers.ModelSerializer):
 
 
 class NearDuplicateInput(Input):
-    """Whether a comment counts by itself; without a comment, all comments of the group."""
+    """Whether a comment counts separately; without a comment, whether all of the group do."""
 
     is_out = serializers.BooleanField()
     comment = serializers.UUIDField(required=False, allow_null=True)

@@ -288,8 +288,8 @@ def groups_recipe(comparison: GroupComparison) -> str:
     )
     parts = [
         _(
-            "Share: comments from a group with at least one statement under the %s, divided by "
-            "all comments from the group; exact 95 %% interval."
+            "Share: a group's comments with at least one statement under the %s, divided by all "
+            "of its comments; exact 95 %% interval."
         )
         % comparison.noun,
         _(

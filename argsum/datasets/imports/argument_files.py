@@ -152,7 +152,7 @@ def funnel_words(counts: Mapping[str, int]) -> str:
         ONE_ROW: _("%s with a match in exactly one row"),
         ONE_SENTENCE: _("%s of one sentence"),
         PUBLISHED_SENTENCE: _("%s of one sentence"),
-        SAYS_SOMETHING: _("%s that say something"),
+        SAYS_SOMETHING: _("%s with content"),
         HALF: _("%s in the half"),
     }
     return " → ".join(words[step] % f"{number:,}" for step, number in counts.items())

@@ -154,7 +154,7 @@ class CommentReconciliation(CellReconciliation):
             yield (
                 _(
                     "New on “%(topic)s”: comments: %(comments)s → statements: %(statements)s → "
-                    "new and different: %(different)s → that say something: %(saying)s"
+                    "new and distinct: %(different)s → with content: %(saying)s"
                 )
                 % about
             )

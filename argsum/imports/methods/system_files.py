@@ -1,6 +1,6 @@
 """Key points written by a system, from a table, JSON, or a plain list.
 
-A table has one row per key point: topic, stance, key_point, and if known system, setting,
+A table has one row per key point: topic, stance, key_point and, if known, system, setting,
 prevalence and the ids or texts of its arguments. A list (.txt) has one key point a line. One JSON
 object maps topics to stances to lists of key points; settings may occur at any depth as tuples of
 numbers in text, as in the summary files of the argument summarization paper, where a leaf holds

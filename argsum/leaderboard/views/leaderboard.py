@@ -166,7 +166,7 @@ def _set_url(study: Study, set_id: str) -> str:
 def key_points_figure(
     request: StudyRequest, study: Study, figure: str, format: str
 ) -> HttpResponse:
-    """Send systems or cells as CSV, or for print as LaTeX or Markdown; or a chart."""
+    """Send a chart, or the systems or cells as CSV, LaTeX or Markdown."""
     board = summary_board(board_choice(study, request.GET.dict()))
     return figure_file(request, _board_figures(study, board), figure, format)
 

@@ -70,7 +70,7 @@ class PreparedCell:
 
     @property
     def name(self) -> str:
-        """Name, like `argsum.imports.methods.released_scores.StoredRun.cell`."""
+        """Name, in the format of `argsum.imports.methods.released_scores.StoredRun.cell`."""
         return f"{self.topic} ({self.stance})"
 
 

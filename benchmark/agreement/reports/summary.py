@@ -64,10 +64,10 @@ def agreement_finding(figures: Agreement, choice: AgreementSelection) -> Conclus
 
 def _few(shared: int) -> str:
     text = ngettext(
-        "%(n)d answer was scored by two or more people, or scores were consolidated before "
-        "import; %(least)d are needed.",
-        "%(n)d answers were scored by two or more people, or scores were consolidated before "
-        "import; %(least)d are needed.",
+        "%(n)d answer was scored by two or more people; %(least)d are needed. Scores that were "
+        "consolidated before import do not count.",
+        "%(n)d answers were scored by two or more people; %(least)d are needed. Scores that were "
+        "consolidated before import do not count.",
         shared,
     )
     return text % {"n": shared, "least": RULES["reliability"].least}

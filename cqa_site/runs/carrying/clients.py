@@ -31,7 +31,7 @@ class EndpointClient(ChatClient, Protocol):
 
 
 def remote_client(endpoint: Endpoint) -> EndpointClient:
-    """Return a client of an OpenAI-compatible server, through the guarded transport."""
+    """Return a client for an OpenAI-compatible server that uses the guarded transport."""
     from cqa_site.judging.transport.egress import parse_allowed
     from cqa_site.judging.transport.openai_client import OpenAIClient
 

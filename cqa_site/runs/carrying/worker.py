@@ -215,7 +215,7 @@ def _keep_for_later(
     turn: Turn,
     before: tuple[list[FinishedRequest], list[tuple[Run, CallReading]]],
 ) -> list[tuple[Run, CallReading]]:
-    """Claim nothing while the database is away, and bring the same results to the next turn."""
+    """Claim nothing while the database is unavailable; keep the results for the next turn."""
     lane.finished = before[0] + lane.finished
     turn.is_idle = turn.does_reap = False
     return before[1]

@@ -135,7 +135,7 @@ class RunPlanForm(forms.Form):
         label=lazy("Answer identical requests from stored replies"),
         required=False,
         initial=True,
-        help_text=lazy("Costs nothing. Clear this box to see whether the judge repeats itself."),
+        help_text=lazy("Stored replies cost nothing. Clear this box to ask the judge again."),
     )
     name = forms.CharField(label=lazy("Name"), required=False, max_length=200)
     webhook_url = forms.CharField(

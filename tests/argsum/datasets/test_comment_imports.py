@@ -73,8 +73,7 @@ def test_one_column_is_enough(bring):
     assert done.counts["comments"]["new"] == 4
     assert done.counts["statements"] == {"new": 5, "same": 0, "changed": 0, "rejected": 0}
     assert done.notes == [
-        f"New on “{ASKED}”: comments: 4 → statements: 6 → new and different: 5 → "
-        "that say something: 4"
+        f"New on “{ASKED}”: comments: 4 → statements: 6 → new and distinct: 5 → with content: 4"
     ]
     cell = Cell.objects.get()
     assert (cell.topic, cell.stance, cell.split) == (ASKED, 0, "")
