@@ -109,9 +109,9 @@ def main() -> None:
     parser.add_argument("--style", choices=(*ANSWERS, "varied"), default="relevance")
     parser.add_argument("--conduct", type=json.loads, default={})
     options = parser.parse_args()
-    said = ANSWERS.get(options.style)
+    fixed_answer = ANSWERS.get(options.style)
     stub = CountingStub(
-        Conduct(**options.conduct), answer=(lambda _document: said) if said else None
+        Conduct(**options.conduct), answer=(lambda _document: fixed_answer) if fixed_answer else None
     )
     asyncio.run(serve(stub, options.port))
 

@@ -24,7 +24,7 @@ class KnownForm(forms.Form):
 
     @property
     def values(self) -> dict[str, Any]:
-        """What is stored, as arguments."""
+        """The known answer, as keyword arguments of the action that stores it."""
         return {"known": {name: self.cleaned_data[name] for name in self.parts}}
 
 

@@ -265,7 +265,7 @@ class TaskKind:
         raise NotImplementedError
 
     def control_offers(self, round_: Any) -> list[OfferedAnswer]:
-        """Return known answers from other rounds, including those that cannot be taken."""
+        """Return known answers from other rounds, even if this round cannot take them."""
         return []
 
     def take_controls(self, round_: Any, offers: list[OfferedAnswer], actor: User) -> None:

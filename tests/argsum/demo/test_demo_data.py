@@ -22,12 +22,12 @@ def test_what_is_kept_of_comments_fits_the_statements(study, researcher):
     analysis = Analysis.objects.get()
     (row,) = dataset_rows([analysis.cell.dataset])
     assert (row.comments, row.kept, row.analyses) == (80, 85, 1)
-    found = json.loads(POOL_ANALYSIS.read_text(encoding="utf-8"))
+    content = json.loads(POOL_ANALYSIS.read_text(encoding="utf-8"))
     kept = analysis.cell.arguments.filter(left_out="").order_by("position")
-    assert list(kept.values_list("text", flat=True)) == list(found["placed"])
+    assert list(kept.values_list("text", flat=True)) == list(content["placed"])
     points = list(analysis.points.order_by("position"))
-    assert [each.written for each in points] == found["points"]
-    assert len(found["themes"]) == len(found["distinct"]) == len(points)
+    assert [each.written for each in points] == content["points"]
+    assert len(content["themes"]) == len(content["distinct"]) == len(points)
     moved, hidden, *themed = analysis.changes.order_by("revision")
     assert (moved.verb, moved.number, hidden.verb) == ("moved", 2, "hidden")
     assert [each.verb for each in themed] == ["themed"] * 4
@@ -36,10 +36,10 @@ def test_what_is_kept_of_comments_fits_the_statements(study, researcher):
     assert (len(shown), set(shown)) == (9, themes | {"Lanes"})
     assert [each.state for each in points].count("hidden") == 1
     now = dict(analysis.placements.values_list("argument__text", "point__written"))
-    written = [*found["points"], None]
+    written = [*content["points"], None]
     elsewhere = {
         text
-        for text, (at, _score, _sure) in found["placed"].items()
+        for text, (at, _score, _sure) in content["placed"].items()
         if now[text] != written[-1 if at is None else at]
     }
     assert len(elsewhere) == 2
