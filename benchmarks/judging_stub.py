@@ -111,7 +111,8 @@ def main() -> None:
     options = parser.parse_args()
     fixed_answer = ANSWERS.get(options.style)
     stub = CountingStub(
-        Conduct(**options.conduct), answer=(lambda _document: fixed_answer) if fixed_answer else None
+        Conduct(**options.conduct),
+        answer=(lambda _document: fixed_answer) if fixed_answer else None,
     )
     asyncio.run(serve(stub, options.port))
 
