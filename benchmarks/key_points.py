@@ -1,12 +1,12 @@
 """How good the key points of invented comments are, with all defaults; BERTopic beside it.
 
-    python -m benchmarks.key_points [--seed 1] [--held-back] [--bertopic] [--weights FOLDER]
-    python -m benchmarks.key_points --surveys [--held-back] [--bertopic]
+    python -m benchmarks.key_points [--seed 1] [--held-out] [--bertopic] [--weights FOLDER]
+    python -m benchmarks.key_points --surveys [--held-out] [--bertopic]
     python -m benchmarks.key_points --surveys --encoders mpnet multilingual
     python -m benchmarks.key_points --released ../shared/data
 
 The eight sets of `benchmarks.comments` are halved by the seed: settings are chosen on one half,
-and ``--held-back`` looks at the other. A statement counts where it was put; a statement without a
+and ``--held-out`` looks at the other. A statement counts where it was put; a statement without a
 theme (chatter) under a key point counts against its purity. ``contradict`` is the share of placed
 statements that say the opposite of what their key point's commonest theme says; ``worst`` is the
 largest such share of one key point with at least ten statements. ``sure`` is the share of all
@@ -16,7 +16,7 @@ are the themes above the key points, ``of true`` their number divided by that of
 the last two figures compare the aspects of statements with these themes.
 
 ``--surveys`` takes the six hand-written ones of `benchmarks.comments.survey_files` instead, whose
-authors knew nothing of the software: three, or with ``--held-back`` the other three.
+authors knew nothing of the software: three, or with ``--held-out`` the other three.
 
 BERTopic is no part of the project: install it (``pip install bertopic``) to see it beside.
 
@@ -274,11 +274,11 @@ def main() -> None:
 
     django.setup()
     from benchmarks.comments import make_world, split_worlds
-    from benchmarks.comments.survey_files import HELD_BACK, SURVEYS, read_survey
+    from benchmarks.comments.survey_files import HELD_OUT, SURVEYS, read_survey
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--held-back", action="store_true")
+    parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--bertopic", action="store_true")
     parser.add_argument("--surveys", action="store_true")
     parser.add_argument("--released", type=Path)
@@ -311,9 +311,9 @@ def main() -> None:
     )
     print(f"{'set':<10}{'texts':>7} {'way':<13}" + "".join(f"{head:>11}" for head in heads))
     rows: dict[str, list[list[float]]] = {name: [] for name in ways}
-    names: Sequence[str] = split_worlds(options.seed)[options.held_back]
+    names: Sequence[str] = split_worlds(options.seed)[options.held_out]
     if options.surveys:
-        names = [name for name in SURVEYS if (name in HELD_BACK) == options.held_back]
+        names = [name for name in SURVEYS if (name in HELD_OUT) == options.held_out]
     for name in names:
         world = read_survey(name) if options.surveys else make_world(name)
         said = Counter(each.text for comment in world.comments for each in comment.statements)

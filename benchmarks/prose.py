@@ -1,6 +1,6 @@
 """How often the check of a summary in prose keeps wrong sentences and drops right ones.
 
-    python -m benchmarks.prose [--held-back] [--encoder shipped | mpnet | multilingual]
+    python -m benchmarks.prose [--held-out] [--encoder shipped | mpnet | multilingual]
 
 No language model takes part. The right sentences of `comments/summaries.tsv` were written by hand
 from statements of the surveys, whose lines they cite; ``joined`` are two of them made one sentence
@@ -15,7 +15,7 @@ that cites the statements of both. Wrong ones are made by a seed:
 Each is checked as on a site, with the key points that the analysis finds. ``kept`` is the share
 that would be printed; the last two figures are the shares of right and of wrong citations that
 stay in a sentence that cites both. Cut-offs may be chosen on three surveys, English and German;
-``--held-back`` has the fourth.
+``--held-out`` has the fourth.
 """
 
 import argparse
@@ -31,7 +31,7 @@ import numpy as np
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cqa_site.settings")
 
 SUMMARIES = Path(__file__).parent / "comments" / "summaries.tsv"
-DEVELOPMENT, HELD_BACK = ("bikes", "fourday", "termine"), ("recycling",)
+DEVELOPMENT, HELD_OUT = ("bikes", "fourday", "termine"), ("recycling",)
 KINDS = ("right", "joined", "elsewhere", "one theme", "opposite", "detail", "half")
 REPEATS = 10
 
@@ -131,14 +131,14 @@ def check_survey(survey: str, encoder: str, seed: int) -> dict[str, list[float]]
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--held-back", action="store_true")
+    parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--encoder", default="shipped")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     import django
 
     django.setup()
-    surveys = HELD_BACK if options.held_back else DEVELOPMENT
+    surveys = HELD_OUT if options.held_out else DEVELOPMENT
     columns = (*KINDS, "right citation", "wrong citation")
     print(f"{'kept':<12}" + "".join(f"{name:>16}" for name in columns))
     for survey in surveys:

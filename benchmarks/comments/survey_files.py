@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.comments.worlds import Comment, Statement, Theme, World
 
 FOLDER = Path(__file__).parent / "surveys"
-# Name → language and topic. Settings may be chosen on the first three; the others are held back.
+# Name → language and topic. Settings may be chosen on the first three; the others are held out.
 SURVEYS = {
     "bikes": ("en", "The bike-sharing scheme"),
     "fourday": ("en", "The trial of a four-day week"),
@@ -21,7 +21,7 @@ SURVEYS = {
     "mensa": ("de", "Die Mensa nach der Umstellung"),
     "tramway": ("fr", "La ligne de tramway"),
 }
-HELD_BACK = ("recycling", "mensa", "tramway")
+HELD_OUT = ("recycling", "mensa", "tramway")
 
 
 def read_survey(name: str) -> World:

@@ -144,7 +144,7 @@ def make_world(name: str, seed: int = 1, size: int = 0) -> World:
 
 
 def split_worlds(seed: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Four worlds to develop on, and four held back."""
+    """Four worlds to develop on, and four held out."""
     chosen = set(Random(f"split {seed}").sample(WORLDS, len(WORLDS) // 2))
     return (
         tuple(name for name in WORLDS if name in chosen),

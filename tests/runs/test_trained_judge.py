@@ -138,7 +138,7 @@ def test_a_version_holds_labels_figures_and_model(shop):
 
 
 @pytest.mark.long
-def test_a_pair_nobody_labelled_counts_as_held_back(shop):
+def test_a_pair_nobody_labelled_counts_as_held_out(shop):
     of_pair = {}
     for item in shop.label_round.items.select_related("argument"):
         of_pair.setdefault(item.argument.comparison_id, []).append(item.argument_id)

@@ -221,7 +221,7 @@ STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
 # Sentences that say nothing, in that folder, and how many statements they are learned against.
 FILLER_SENTENCES, MOST_STATEMENTS = "filler.txt", 5_000
 # Topics of statements that nothing is learned from: the weights are chosen on them.
-HELD_BACK = 8
+HELD_OUT = 8
 # Of six layers three are learned, so that the difference can be of a higher rank.
 RECIPE = ScorerRecipe(
     steps=2_600,
@@ -261,10 +261,10 @@ def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
 
 
 def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], list[Statements]]:
-    """Return the statements to learn, and those of held-back topics."""
+    """Return the statements to learn, and those of held-out topics."""
     topics = sorted({point.topic for point in points})
     random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret
-    held = set(topics[:HELD_BACK])
+    held = set(topics[:HELD_OUT])
     return (
         [point for point in points if point.topic not in held],
         [point for point in points if point.topic in held],
@@ -293,7 +293,7 @@ def ship_match(
         Of the difference.
     list of dict
         Looks at dev, with ``step``, ``weights`` and ``value``, the average precision of pairs; the
-        last one says how often the side of statements is right on topics that were held back.
+        last one says how often the side of statements is right on topics that were held out.
     """
     points = statements_in(STATEMENTS)
     cells = shipping_cells(argkp, points)
@@ -322,7 +322,7 @@ def ship_filler_classifier() -> Path:
 
 
 def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier, float]:
-    """Return the line that separates sides, and its accuracy on held-back statements, 0–1."""
+    """Return the line that separates sides, and its accuracy on held-out statements, 0–1."""
     from sklearn.linear_model import LogisticRegression
 
     from cqa_site.judging.embedding import SentenceEmbedder

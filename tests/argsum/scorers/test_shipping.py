@@ -76,14 +76,14 @@ def test_statements_of_a_topic_may_lie_in_several_files_and_what_is_none_is_name
     made = training.shipping_cells({"train": [], "dev": []}, points)
     learned, held = ({each.topic for each in made[split]} for split in ("train", "dev"))
     assert len(learned) > 100
-    assert (len(held), len(learned & held)) == (training.HELD_BACK, 0)
+    assert (len(held), len(learned & held)) == (training.HELD_OUT, 0)
 
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
     """Few statements, few arguments, and places of their own."""
     monkeypatch.setattr(Training, "threads", 1)
-    monkeypatch.setattr(training, "HELD_BACK", 1)
+    monkeypatch.setattr(training, "HELD_OUT", 1)
     statements, shipped = tmp_path / "statements", tmp_path / "match"
     statements.mkdir()
     shipped.mkdir()

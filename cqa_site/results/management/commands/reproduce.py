@@ -37,7 +37,7 @@ class Command(BaseCommand):
         "Exits 1 if a figure differs by more than .01 without a reason, or if an import changed "
         "one. With --study the paper's tables are computed from a study of the configured "
         "database instead. “judge” trains a judge on the released labels of the relevance paper "
-        "and checks it on pairs held back, beside the released labels of GPT-4. “compqa” and "
+        "and checks it on held-out pairs, beside the released labels of GPT-4. “compqa” and "
         "“argsum” need no database."
     )
     # The configured database is not used without --study, so its migrations do not matter.
