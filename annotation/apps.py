@@ -22,7 +22,7 @@ class AnnotationConfig(AppConfig):
         from annotation.study.paths import JUDGE, RELEVANCE
         from cqa_site.results import snapshots
         from cqa_site.rounds.kind import register
-        from cqa_site.web import navigation, storage
+        from cqa_site.web import housekeeping, navigation
 
         navigation.add_entries(study_entries)
         navigation.add_finders(*FINDERS)
@@ -39,4 +39,4 @@ class AnnotationConfig(AppConfig):
         LABELS.known = known_labels
         EDITING.after_closing = (figures.after_closing,)
         snapshots.register(LABEL_ROUNDS)
-        storage.register(find_violations)
+        housekeeping.register(find_violations)

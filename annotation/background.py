@@ -23,7 +23,7 @@ from cqa_site.judging.packages import PackagePart
 from cqa_site.runs.jobs import handles
 from cqa_site.runs.kinds import Home, RunKind, register
 from cqa_site.runs.models import Run
-from cqa_site.web.storage import chore
+from cqa_site.web.housekeeping import chore
 
 
 def register_kinds() -> None:

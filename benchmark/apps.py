@@ -16,7 +16,7 @@ class BenchmarkConfig(AppConfig):
         from benchmark.scoring.reports.sheets import find_violations
         from cqa_site.results import snapshots
         from cqa_site.rounds.kind import register
-        from cqa_site.web import navigation, storage
+        from cqa_site.web import housekeeping, navigation
 
         navigation.add_entries(score_entries)
         navigation.add_finders(RUBRICS)
@@ -30,4 +30,4 @@ class BenchmarkConfig(AppConfig):
         add_part("benchmark.demo.actions.add_round")
         add_part("benchmark.demo.actions.add_scores")
         add_part("benchmark.preferences.actions.add_demo_round")
-        storage.register(find_violations)
+        housekeeping.register(find_violations)

@@ -11,7 +11,7 @@ from cqa_site.files.actions.files import request_check, store_upload
 from cqa_site.files.views.imports import too_large_page
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
-from cqa_site.web.storage import TooLarge, is_too_large
+from cqa_site.web.uploads import TooLarge, is_too_large
 
 
 @csrf_exempt  # checked in _question_list, once the size is known: reading the token reads the body

@@ -30,7 +30,7 @@ from annotation.retrieval.models import CamRequest, Corpus
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.tabular.cells import text_key
-from cqa_site.web.storage import TooLarge, is_too_large
+from cqa_site.web.uploads import TooLarge, is_too_large
 
 PER_PAGE = 50
 

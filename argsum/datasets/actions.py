@@ -42,7 +42,7 @@ from argsum.datasets.reports.datasets import analyses, imported_sets
 from cqa_site.people.access import record
 from cqa_site.people.models import User
 from cqa_site.tabular.cells import text_key
-from cqa_site.web.storage import insert_like
+from cqa_site.web.bulk_queries import insert_like
 
 PIECE = 2_000
 

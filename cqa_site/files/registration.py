@@ -7,8 +7,8 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
 from cqa_site.runs.jobs import handles
+from cqa_site.web.housekeeping import chore
 from cqa_site.web.navigation import MenuEntry
-from cqa_site.web.storage import chore
 from .actions import exports
 from .actions.files import APPLY_JOB, CHECK_JOB
 from .actions.import_jobs import BATCH_JOB, run_apply, run_batch, run_check

@@ -7,6 +7,6 @@ class ResultsConfig(AppConfig):
 
     def ready(self) -> None:
         from cqa_site.results.snapshots import find_violations
-        from cqa_site.web import storage
+        from cqa_site.web import housekeeping
 
-        storage.register(find_violations)
+        housekeeping.register(find_violations)

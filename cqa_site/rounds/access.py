@@ -26,7 +26,7 @@ from django.utils import timezone
 from cqa_site.people.access import PersonRequest, record
 from cqa_site.people.actions import rater_for
 from cqa_site.people.models import Rater, Role, Study, User
-from cqa_site.web.storage import PreparedQuery
+from cqa_site.web.bulk_queries import PreparedQuery
 from .examples import examples_of
 from .kind import SheetKind, TaskKind, kind_of, sheet_kind_of
 from .models import Participant, Place, Round, Sheet, StepResult

@@ -10,9 +10,9 @@ class RoundsConfig(AppConfig):
         from cqa_site.rounds.lifecycle import find_violations
         from cqa_site.rounds.models import ParticipantLink
         from cqa_site.sealing import HELD
-        from cqa_site.web import navigation, storage
+        from cqa_site.web import housekeeping, navigation
 
         HELD.extend((ParticipantLink, f"{name}_ciphertext") for name in ("hook", "api"))
         navigation.add_entries(round_entries)
         navigation.add_finders(ROUNDS)
-        storage.register(find_violations)
+        housekeeping.register(find_violations)

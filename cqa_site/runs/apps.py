@@ -11,9 +11,9 @@ class RunsConfig(AppConfig):
         from cqa_site.runs.kinds import RUNS, run_entries
         from cqa_site.runs.models import Endpoint, Run
         from cqa_site.sealing import HELD
-        from cqa_site.web import navigation, storage
+        from cqa_site.web import housekeeping, navigation
 
         HELD.extend([(Endpoint, "key_ciphertext"), (Run, "webhook_ciphertext")])
         navigation.add_entries(run_entries)
         navigation.add_finders(RUNS)
-        storage.register(find_violations)
+        housekeeping.register(find_violations)

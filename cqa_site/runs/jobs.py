@@ -21,9 +21,9 @@ from django.utils.translation import gettext as _
 
 from cqa_site.judging import packages
 from cqa_site.people.models import Study, User
+from cqa_site.web.housekeeping import chore
 from cqa_site.web.logging import around
 from cqa_site.web.outages import WorkerWatch, is_away
-from cqa_site.web.storage import chore
 from .models import Job, WorkerBeat
 from .processes import code_at_start, gone, this_worker
 

@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from cqa_site.judging.chat import ChatRequest
 from cqa_site.judging.endpoints import CostEstimate, estimate, estimate_messages
 from cqa_site.people.models import Study
-from cqa_site.web.storage import insert_like
+from cqa_site.web.bulk_queries import insert_like
 from . import jobs
 from .kinds import CallRequest, Subject, kind_of, run_kind_of
 from .ledger.gates import prices_of

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from cqa_site.web.storage import keep_house
+from cqa_site.web.housekeeping import run_chores
 from . import jobs
 from .carrying import clients, worker
 
@@ -18,4 +18,4 @@ def wake() -> int:
 @shared_task(ignore_result=True, acks_late=False, expires=1800, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def housekeeping() -> None:
     """Delete data that is no longer needed."""
-    keep_house()
+    run_chores()

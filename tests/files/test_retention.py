@@ -24,7 +24,7 @@ from cqa_site.files.models import ImportFile
 from cqa_site.people.models import AuditEvent
 from cqa_site.runs import jobs
 from cqa_site.runs.tasks import housekeeping, wake
-from cqa_site.web.storage import CHORES, keep_house
+from cqa_site.web.housekeeping import CHORES, run_chores
 from tests.cast import make_label_round, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -92,11 +92,11 @@ def test_old_exports_lose_their_files_keep_their_rows_and_say_so(
     names = ("export_download", "export_manifest")
     addresses = [reverse(name, args=[*place, old.public_id]) for name in names]
     assert [client.get(address).status_code for address in addresses] == [200, 200]
-    assert keep_house() == NOTHING | {"expired exports": 1, "leftover files": 2}
+    assert run_chores() == NOTHING | {"expired exports": 1, "leftover files": 2}
     assert sorted((media / "exports").iterdir()) == sorted([new.path, new.manifest_path])
     old.refresh_from_db()
     assert (old.stored_as, len(old.sha256)) == ("", 64)
-    assert keep_house() == NOTHING
+    assert run_chores() == NOTHING
     shown = client.get(reverse("exports", args=place)).text
     assert "Expired" in shown
     assert old.sha256[:12] in shown
@@ -129,7 +129,7 @@ def test_old_uploads_that_nobody_imported_or_looked_at_lately_are_discarded(
     jobs.drain()
     with inline():
         assert retention.discard_old_imports() == 3
-    assert keep_house() == NOTHING
+    assert run_chores() == NOTHING
     assert set(ImportFile.objects.all()) == set(kept)
     assert all(stored_path(file).exists() for file in kept)
     assert not any(stored_path(file).exists() for file in waiting)
@@ -159,7 +159,7 @@ def test_one_failing_chore_does_not_keep_the_others_from_theirs(study, monkeypat
 
 def test_every_worker_looks_for_work_at_once_and_keeps_house_beside(monkeypatch, settings):
     asked, ends, kept = [], [], []
-    monkeypatch.setattr("cqa_site.runs.tasks.keep_house", lambda: kept.append(1))
+    monkeypatch.setattr("cqa_site.runs.tasks.run_chores", lambda: kept.append(1))
     settings.SWEEP_SECONDS = 0.01
 
     def apply(do, args, callback):

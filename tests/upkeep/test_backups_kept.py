@@ -15,7 +15,7 @@ from cqa_site.runs.models import Job
 from cqa_site.upkeep.backups import backup as handlers
 from cqa_site.upkeep.backups.archive import FORMAT, MANIFEST, Archive, ArchiveWriter, Manifest
 from cqa_site.upkeep.backups.tables import BackupRefused
-from cqa_site.web.storage import CHORES
+from cqa_site.web.housekeeping import CHORES
 from tests import cast
 
 pytestmark = pytest.mark.django_db

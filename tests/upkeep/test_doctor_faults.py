@@ -33,7 +33,7 @@ from cqa_site.runs.ledger.gates import seal
 from cqa_site.runs.models import Attempt, Call, Endpoint, Job, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
 from cqa_site.upkeep.doctor.findings import CheckState
-from cqa_site.web.storage import CHORES, keep_house, kept_at
+from cqa_site.web.housekeeping import CHORES, chore_record_path, run_chores
 from tests.cast import make_study
 from tests.runs.judging import Lab
 
@@ -279,17 +279,17 @@ def test_nobody_keeps_house(finds, settings, tmp_path, monkeypatch):
     beat()
     finds.well("work.housekeeping")
     monkeypatch.setitem(CHORES, "sweeping", lambda: 3)
-    keep_house()
+    run_chores()
     finds.well("work.housekeeping")
     long_ago = (timezone.now() - timedelta(hours=5)).timestamp()
-    os.utime(kept_at(), (long_ago, long_ago))
+    os.utime(chore_record_path(), (long_ago, long_ago))
     finds.wrong("work.housekeeping", "5", "manage.py housekeeping")
 
     def fail():
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setitem(CHORES, "sweeping", fail)
-    keep_house()
+    run_chores()
     assert "sweeping" in finds("work.housekeeping").says
 
 

@@ -17,7 +17,7 @@ from cqa_site.runs import jobs
 from cqa_site.runs.models import Job, Run
 from cqa_site.upkeep.studies import deletion
 from cqa_site.upkeep.studies.deletion import archive_study
-from cqa_site.web.storage import path_of
+from cqa_site.web.uploads import path_of
 from tests.cast import sign_in
 from tests.everything import make_everything, make_much
 from tests.lengths import mostly

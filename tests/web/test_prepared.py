@@ -8,7 +8,7 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 
 from cqa_site.people.models import Membership, Study
-from cqa_site.web.storage import PreparedQuery
+from cqa_site.web.bulk_queries import PreparedQuery
 from tests.cast import make_member, make_study
 
 pytestmark = pytest.mark.django_db

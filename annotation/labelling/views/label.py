@@ -46,9 +46,9 @@ from cqa_site.rounds.access import (
 )
 from cqa_site.rounds.models import Place, Round
 from cqa_site.rounds.pages.replies import is_unread, kept_offline, to_steps, unread_notice
+from cqa_site.web.bulk_queries import PreparedQuery
 from cqa_site.web.pages import wants_json
 from cqa_site.web.rest.queries import id_from
-from cqa_site.web.storage import PreparedQuery
 from .label_page import (
     LabelPageState,
     earlier_payload,

@@ -25,7 +25,7 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue
 from cqa_site.tabular import UnreadableFile, preview, printable_name
 from cqa_site.tabular.cells import text_key
-from cqa_site.web.storage import path_of, write_upload
+from cqa_site.web.uploads import path_of, write_upload
 
 State = Corpus.State
 FOLDER = Corpus.STORED_IN

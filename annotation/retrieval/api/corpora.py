@@ -46,7 +46,7 @@ from annotation.retrieval.forms import (
 from annotation.retrieval.models import CamRequest, CorpusSentence
 from cqa_site.api.base import NothingInput, Request, StudyViews, require_valid
 from cqa_site.web.rest.queries import conflict_on, invalid_on, refuse_undeclared
-from cqa_site.web.storage import TooLarge
+from cqa_site.web.uploads import TooLarge
 
 
 class ComparisonViews(StudyViews):

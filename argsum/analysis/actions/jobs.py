@@ -22,7 +22,7 @@ from cqa_site.judging.embedding import EmbeddingsUnavailable
 from cqa_site.people.models import User
 from cqa_site.runs.jobs import JobContext, StaleWorker, enqueue, refusing
 from cqa_site.runs.models import Job
-from cqa_site.web.storage import insert_like
+from cqa_site.web.bulk_queries import insert_like
 from .analyses import (
     PIECE,
     PLACE,

@@ -13,7 +13,7 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import enqueue
 from cqa_site.tabular import printable_name
-from cqa_site.web.storage import path_of, write_upload
+from cqa_site.web.uploads import path_of, write_upload
 from .imports import READING
 
 State = ImportFile.State

@@ -25,7 +25,7 @@ from cqa_site.runs.jobs import JobContext, StaleWorker, enqueue
 from cqa_site.tabular import printable_name
 from cqa_site.tabular.binary_formats import place_in, unpacked
 from cqa_site.web.outages import is_away
-from cqa_site.web.storage import TooLarge
+from cqa_site.web.uploads import TooLarge
 from .files import (
     DECISIONS,
     FITS,

@@ -42,7 +42,7 @@ from cqa_site.files.api.bodies import (
 )
 from cqa_site.files.models import ImportBatch, ImportFile
 from cqa_site.web.rest.queries import conflict_on
-from cqa_site.web.storage import TooLarge
+from cqa_site.web.uploads import TooLarge
 
 BUSY = NotInThisState
 

@@ -54,7 +54,7 @@ from cqa_site.tabular import UnreadableFile, write_csv
 from cqa_site.web.navigation import path_of
 from cqa_site.web.pages import as_file
 from cqa_site.web.rest.queries import chosen
-from cqa_site.web.storage import TooLarge, is_too_large
+from cqa_site.web.uploads import TooLarge, is_too_large
 
 PER_PAGE = 50
 CHOOSE_FROM_LISTS = gettext_lazy("Choose from the lists, and use names of at most 120 characters.")

@@ -14,7 +14,7 @@ from django.utils import timezone
 from cqa_site.people.access import record
 from cqa_site.people.actions import hold_people
 from cqa_site.people.models import GroupRole, Membership, Study, User
-from cqa_site.web.storage import chore
+from cqa_site.web.housekeeping import chore
 from .providers import ROLES, GroupRule, OpenIDProvider
 
 

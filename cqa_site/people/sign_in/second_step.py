@@ -39,8 +39,8 @@ from fido2.webauthn import AuthenticationResponse, RegistrationResponse
 from cqa_site.people.access import RESEARCHERS, is_administrator, memberships_of, record
 from cqa_site.people.models import User
 from cqa_site.sealing import KeyUnreadable, seal, unseal
+from cqa_site.web.housekeeping import chore
 from cqa_site.web.pages import Middleware
-from cqa_site.web.storage import chore
 
 logger = logging.getLogger(__name__)
 # A session is written down this often at most: people label many times a minute.

@@ -18,8 +18,8 @@ from cqa_site.judging.rate_limits import MAX_LOSSES
 from cqa_site.runs import processes
 from cqa_site.runs.kinds import CallRequest, EndedCall, ReplyReading, Subject, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
+from cqa_site.web.bulk_queries import write_each
 from cqa_site.web.logging import security
-from cqa_site.web.storage import write_each
 from . import gates
 from .gates import OpenGate
 

@@ -20,7 +20,7 @@ from cqa_site.judging.rate_limits import (
 )
 from cqa_site.runs.kinds import EndedCall, ReplyReading, RunKind, kind_of
 from cqa_site.runs.models import Attempt, Call, Reply, Run
-from cqa_site.web.storage import write_each
+from cqa_site.web.bulk_queries import write_each
 from . import gates
 from .gates import OpenGate
 from .lease import OutgoingRequest, doubled_limit

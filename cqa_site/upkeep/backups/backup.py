@@ -20,7 +20,7 @@ from cqa_site.runs.actions.runs import PausedWork, hold_back
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles, workers_alive
 from cqa_site.runs.models import Job
 from cqa_site.sealing import reseal
-from cqa_site.web.storage import chore
+from cqa_site.web.housekeeping import chore
 from .archive import FORMAT, Archive, ArchiveWriter, Manifest, Say, quiet
 from .files import (
     Keys,

@@ -25,7 +25,8 @@ from cqa_site.rounds.progress import rounds_of
 from cqa_site.runs.jobs import JobContext, JobRefused, enqueue, handles
 from cqa_site.runs.kinds import about
 from cqa_site.runs.models import Job, Run
-from cqa_site.web.storage import chore, path_of
+from cqa_site.web.housekeeping import chore
+from cqa_site.web.uploads import path_of
 
 # Archiving a study and taking it back; what still runs in one, and what it holds.
 

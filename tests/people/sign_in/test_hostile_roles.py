@@ -16,7 +16,7 @@ from cqa_site.people.sign_in.providers import GroupRule
 from cqa_site.people.sign_in.roles import apply_groups
 from cqa_site.upkeep.doctor.examinations.web import administrators
 from cqa_site.upkeep.doctor.findings import CheckState
-from cqa_site.web.storage import CHORES
+from cqa_site.web.housekeeping import CHORES
 from .flows import (
     BEGIN,
     begin,

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from cqa_site.people.models import AuditEvent, User
 from cqa_site.people.sign_in import second_step
-from cqa_site.web.storage import keep_house
+from cqa_site.web.housekeeping import run_chores
 from tests import cast
 from .flows import (
     PASSWORD,
@@ -115,7 +115,7 @@ def test_what_the_list_says_of_sessions_that_ran_out_is_thrown_away(people):
     old = timezone.now() - timedelta(hours=13)
     for seen, thrown in (({}, 0), ({"last_seen_at": old}, 1)):
         UserSession.objects.update(user=people["expert"], **seen)
-        assert keep_house()["places where nobody is signed in any more"] == thrown
+        assert run_chores()["places where nobody is signed in any more"] == thrown
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from cqa_site.preparing import static_sources
 from cqa_site.runs.model_box.embedded import MissingModel, model_file
 from cqa_site.upkeep.backups.backup import newest
-from cqa_site.web.storage import path_of
+from cqa_site.web.uploads import path_of
 from ..examination import Family, examination
 from ..findings import CheckState, Finding, look, manage, python, well, wrong
 

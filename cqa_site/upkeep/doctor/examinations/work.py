@@ -21,7 +21,7 @@ from cqa_site.rounds.models import ParticipantLink, Round
 from cqa_site.runs.jobs import UNEXPECTED, workers_alive
 from cqa_site.runs.models import Attempt, Call, Job, ProviderBatch, Reply, Run, WorkerBeat
 from cqa_site.runs.processes import mark_of_code
-from cqa_site.web.storage import kept_at
+from cqa_site.web.housekeeping import chore_record_path
 from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, well, wrong
 
@@ -221,7 +221,7 @@ def _due_calls() -> Iterator[QuerySet[Call]]:
 @examination(Family.WORK, gettext_lazy("Housekeeping"), asks_database=True)
 def housekeeping() -> Finding:
     """Check that workers run the hourly housekeeping."""
-    path = kept_at()
+    path = chore_record_path()
     if not path.exists():
         return _never_kept()
     at = datetime.fromtimestamp(path.stat().st_mtime, UTC)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from cqa_site.web.storage import find_violations
+from cqa_site.web.housekeeping import find_violations
 
 
 class Command(BaseCommand):

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from cqa_site.web.storage import keep_house
+from cqa_site.web.housekeeping import run_chores
 
 
 class Command(BaseCommand):
@@ -13,7 +13,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        done = keep_house()
+        done = run_chores()
         for name, count in done.items():
             self.stdout.write(f"{name}: {'failed' if count is None else count}")
         if None in done.values():

@@ -1,26 +1,17 @@
-"""Storage: uploads on disk; prepared queries, writes of many rows, invariants and chores."""
+"""Database access for frequent queries and for writes of many rows."""
 
-import hashlib
-import json
-import logging
-import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from django.conf import settings
-from django.contrib.sessions.models import Session
-from django.db import DEFAULT_DB_ALIAS, connection, connections, models, router
+from django.db import DEFAULT_DB_ALIAS, connections, models, router
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.query import ModelIterable
 from django.db.transaction import TransactionManagementError
-from django.http import HttpRequest
-from django.utils import timezone
 
 # Queries that are asked at every label: their SQL is made once a process.
 #
@@ -104,82 +95,6 @@ class PreparedQuery:
         return _CompiledQuery(compiler, sql, tuple(params), places)
 
 
-# What must always hold in the database; every app says how to check its part.
-
-Check = Callable[[], Iterator[str]]
-_CHECKS: list[Check] = []
-
-
-def register(check: Check) -> None:
-    """Register a check that yields one sentence per broken invariant."""
-    if check not in _CHECKS:
-        _CHECKS.append(check)
-
-
-def find_violations() -> Iterator[str]:
-    """Yield every broken invariant of every app and of the database file."""
-    for check in _CHECKS:
-        yield from check()
-    yield from _database_faults()
-
-
-def _database_faults() -> Iterator[str]:
-    if connection.vendor != "sqlite":
-        return
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA integrity_check")
-        yield from (f"SQLite: {row[0]}" for row in cursor.fetchall() if row[0] != "ok")
-        cursor.execute("PRAGMA foreign_key_check")
-        yield from (f"SQLite: dangling reference in {row[0]}" for row in cursor.fetchall())
-
-
-# What has to be thrown away from time to time, by whichever app made it.
-#
-# An app registers its chores when it is loaded. Each may run at any time and any number of
-# times; workers do all of them, and so does ``manage.py housekeeping``.
-
-log = logging.getLogger(__name__)
-Chore = Callable[[], int]
-CHORES: dict[str, Chore] = {}
-
-
-def chore(name: str) -> Callable[[Chore], Chore]:
-    """Register ``function()``, which returns how many things it deleted."""
-
-    def register(function: Chore) -> Chore:
-        CHORES[name] = function
-        return function
-
-    return register
-
-
-def keep_house() -> dict[str, int | None]:
-    """Run every chore; map its name to its result, None if it failed (see the log)."""
-    done = {name: _try(name, function) for name, function in CHORES.items()}
-    _try("its record", lambda: kept_at().write_text(json.dumps(done), encoding="utf-8"))
-    return done
-
-
-def kept_at() -> Path:
-    """Return the file that records the last housekeeping; its time is when that ran."""
-    return Path(settings.DATA_DIR) / "housekeeping.json"
-
-
-def _try(name: str, function: Chore) -> int | None:
-    try:
-        return function()
-    except Exception:
-        # One odd file, or one mistake, keeps nobody from the rest.
-        log.exception("housekeeping: %s failed", name)
-        return None
-
-
-@chore("sessions that ran out")
-def clear_sessions() -> int:
-    """Delete expired sessions like Django's ``clearsessions``, and count them."""
-    return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
-
-
 # Writing many rows, each with values of its own, without building each statement anew.
 
 AT_ONCE = 500
@@ -245,62 +160,3 @@ def insert_like(row: models.Model, names: Sequence[str], values: Iterable[Sequen
     with connection.cursor() as cursor:
         while block := list(islice(rows, AT_ONCE)):
             cursor.executemany(sql, block)
-
-
-# Uploads on disk.
-
-
-class TooLarge(Exception):
-    """The upload is above the size limit."""
-
-
-@dataclass(frozen=True)
-class StoredUpload:
-    """An upload as stored on disk."""
-
-    stored_as: str
-    size: int
-    sha256: str
-
-
-def path_of(folder: str, stored_as: str) -> Path:
-    """Return the path of an upload; its name on disk is ours, never the client's."""
-    return settings.MEDIA_ROOT / folder / stored_as
-
-
-def write_upload(folder: str, chunks: Iterable[bytes]) -> StoredUpload:
-    """Stream an upload to disk under a random name; raises TooLarge above the limit."""
-    target = path_of(folder, uuid.uuid4().hex)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        return _write(target, chunks)
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
-
-
-def _write(target: Path, chunks: Iterable[bytes]) -> StoredUpload:
-    size, digest = 0, hashlib.sha256()
-    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        for chunk in chunks:
-            size += len(chunk)
-            if size > settings.MAX_UPLOAD_BYTES:
-                raise TooLarge
-            digest.update(chunk)
-            file.write(chunk)
-    return StoredUpload(target.name, size, digest.hexdigest())
-
-
-FORM_SLACK = 1024 * 1024
-MOST_DRAINED = 4 * 64 * 1024 * 1024
-
-
-def is_too_large(request: HttpRequest) -> bool:
-    """Whether the body is too large. It is then discarded, so that the browser shows the reply."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) <= settings.MAX_UPLOAD_BYTES + FORM_SLACK:
-        return False
-    left = MOST_DRAINED
-    while left > 0 and (piece := request.read(65_536)):
-        left -= len(piece)
-    return True

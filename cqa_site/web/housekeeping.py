@@ -1,0 +1,86 @@
+"""Chores that delete expired data, and integrity checks of the database."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.utils import timezone
+
+# What has to be thrown away from time to time, by whichever app made it.
+#
+# An app registers its chores when it is loaded. Each may run at any time and any number of
+# times; workers do all of them, and so does ``manage.py housekeeping``.
+
+log = logging.getLogger(__name__)
+Chore = Callable[[], int]
+CHORES: dict[str, Chore] = {}
+
+
+def chore(name: str) -> Callable[[Chore], Chore]:
+    """Register ``function()``, which returns how many things it deleted."""
+
+    def register(function: Chore) -> Chore:
+        CHORES[name] = function
+        return function
+
+    return register
+
+
+def run_chores() -> dict[str, int | None]:
+    """Run every chore; map its name to its result, None if it failed (see the log)."""
+    done = {name: _try(name, function) for name, function in CHORES.items()}
+    _try("its record", lambda: chore_record_path().write_text(json.dumps(done), encoding="utf-8"))
+    return done
+
+
+def chore_record_path() -> Path:
+    """Return the file that records the last housekeeping; its time is when that ran."""
+    return Path(settings.DATA_DIR) / "housekeeping.json"
+
+
+def _try(name: str, function: Chore) -> int | None:
+    try:
+        return function()
+    except Exception:
+        # One odd file, or one mistake, keeps nobody from the rest.
+        log.exception("housekeeping: %s failed", name)
+        return None
+
+
+@chore("sessions that ran out")
+def clear_sessions() -> int:
+    """Delete expired sessions like Django's ``clearsessions``, and count them."""
+    return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
+
+
+# What must always hold in the database; every app says how to check its part.
+
+Check = Callable[[], Iterator[str]]
+_CHECKS: list[Check] = []
+
+
+def register(check: Check) -> None:
+    """Register a check that yields one sentence per broken invariant."""
+    if check not in _CHECKS:
+        _CHECKS.append(check)
+
+
+def find_violations() -> Iterator[str]:
+    """Yield every broken invariant of every app and of the database file."""
+    for check in _CHECKS:
+        yield from check()
+    yield from _database_faults()
+
+
+def _database_faults() -> Iterator[str]:
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA integrity_check")
+        yield from (f"SQLite: {row[0]}" for row in cursor.fetchall() if row[0] != "ok")
+        cursor.execute("PRAGMA foreign_key_check")
+        yield from (f"SQLite: dangling reference in {row[0]}" for row in cursor.fetchall())
