@@ -96,5 +96,5 @@ handles(retrieval_corpora.LOAD_JOB, is_long=True)(retrieval_corpora.load_corpus)
 handles(retrieval_corpora.DELETE_JOB, is_long=True)(retrieval_corpora.delete_corpus)
 handles(retrieval_arguments.JOB, sends=True)(retrieval_arguments.ask_cam)
 
-chore("corpora nobody loaded")(retrieval_corpora.discard_old_corpora)
+chore("corpora never loaded")(retrieval_corpora.discard_old_corpora)
 FOLDERS[retrieval_corpora.FOLDER] = retrieval_corpora.stored_names

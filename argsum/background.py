@@ -156,4 +156,4 @@ handles(voices.JOB, is_long=True)(voices.find_groups)
 handles(analysis_jobs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.read_share)
 handles(analyses.SPLIT, needs=PackagePart.LANGUAGE, is_long=True)(analysis_jobs.split_by_itself)
 
-chore("stored scores nobody read")(scorer_models.clear_scores)
+chore("unused cached scores")(scorer_models.clear_scores)

@@ -19,7 +19,7 @@ handles(APPLY_JOB)(run_apply)
 handles(BATCH_JOB)(run_batch)
 
 chore("expired exports")(exports.expire_exports)
-chore("uploads nobody imported")(exports.discard_old_imports)
+chore("uploads never imported")(exports.discard_old_imports)
 chore("leftover files")(exports.remove_leftovers)
 
 

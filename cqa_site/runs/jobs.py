@@ -345,7 +345,7 @@ def beat() -> None:
     )
 
 
-@chore("beats of workers that ended")
+@chore("heartbeats of stopped workers")
 def forget_workers() -> int:
     """Delete workers unseen for a week before the newest beat, which dates the last activity."""
     newest = WorkerBeat.objects.aggregate(at=Max("seen_at"))["at"]

@@ -51,7 +51,7 @@ def _try(name: str, function: Chore) -> int | None:
         return None
 
 
-@chore("sessions that ran out")
+@chore("expired sessions")
 def clear_sessions() -> int:
     """Delete expired sessions like Django's ``clearsessions``, and count them."""
     return Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]

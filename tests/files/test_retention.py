@@ -30,17 +30,17 @@ from tests.cast import make_label_round, sign_in
 pytestmark = pytest.mark.django_db
 NOTHING = dict.fromkeys(
     (
-        "sessions that ran out",
-        "roles from groups of providers that are gone",
-        "places where nobody is signed in any more",
-        "beats of workers that ended",
+        "expired sessions",
+        "roles from removed provider groups",
+        "ended sign-ins",
+        "heartbeats of stopped workers",
         "expired exports",
-        "uploads nobody imported",
+        "uploads never imported",
         "leftover files",
         "scheduled backups",
-        "studies whose deletion was broken off",
-        "corpora nobody loaded",
-        "stored scores nobody read",
+        "interrupted study deletions",
+        "corpora never loaded",
+        "unused cached scores",
     ),
     0,
 )

@@ -39,7 +39,7 @@ def orphans() -> QuerySet[GroupRole]:
     return roles_held().exclude(Q(provider__in=list(settings.OIDC_PROVIDERS)) & Exists(account))
 
 
-@chore("roles from groups of providers that are gone")
+@chore("roles from removed provider groups")
 def take_orphans() -> int:
     """Remove grants that no sign-in can remove any more."""
     return take(orphans())

@@ -125,7 +125,7 @@ def sessions_of(request: HttpRequest) -> list[SeenSession]:
     return sorted(lines, key=lambda line: (line.is_this, line.last_seen), reverse=True)
 
 
-@chore("places where nobody is signed in any more")
+@chore("ended sign-ins")
 def forget_places() -> int:
     oldest = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE)
     return UserSession.objects.filter(last_seen_at__lt=oldest).delete()[0]

@@ -145,7 +145,7 @@ def _enqueue(study: Study, actor: User | None) -> Job:
     return enqueue(study=None, kind=DELETE_JOB, key=key, actor=actor, id=key, name=name)
 
 
-@chore("studies whose deletion was broken off")
+@chore("interrupted study deletions")
 def delete_again() -> int:
     """Queue unfinished deletions again; return their number."""
     waiting = list(Study.objects.filter(deleted_at__isnull=False))

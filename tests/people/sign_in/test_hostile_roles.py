@@ -31,7 +31,7 @@ from .flows import (
 )
 
 pytestmark = pytest.mark.django_db
-GONE = "roles from groups of providers that are gone"
+GONE = "roles from removed provider groups"
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_what_the_list_says_of_sessions_that_ran_out_is_thrown_away(people):
     old = timezone.now() - timedelta(hours=13)
     for seen, thrown in (({}, 0), ({"last_seen_at": old}, 1)):
         UserSession.objects.update(user=people["expert"], **seen)
-        assert run_chores()["places where nobody is signed in any more"] == thrown
+        assert run_chores()["ended sign-ins"] == thrown
 
 
 @pytest.fixture
