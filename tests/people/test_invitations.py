@@ -48,6 +48,7 @@ def make(client, study, /, **fields):
     return client.post(
         reverse("invitation_new", args=[study.public_id]),
         {"role": "annotator", "note": "a colleague", "days": "7"} | fields,
+        follow=True,
     )
 
 
@@ -55,7 +56,9 @@ def test_admin_makes_a_link_that_is_shown_once(admin, study, other_study, people
     """Whatever else a form may send."""
     more = {"study": other_study.pk, "secret_hash": "x", "expires_at": "2999-01-01"}
     more |= {"used_by": people["expert"].pk, "created_by": people["expert"].pk}
-    text = make(admin, study, **more).text
+    reply = make(admin, study, **more)
+    assert reply.redirect_chain == [(reverse("members", args=[study.public_id]), 302)]
+    text = reply.text
     secret = secret_in(text)
     assert text.count(secret) == 1
     assert len(secret) >= 22  # 128 bits in base 64

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -71,12 +70,19 @@ def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 PAGE_SIZE = 50
+# The session holds a new link until the next page shows it, so that reloading creates no other.
+NEW_INVITATION_KEY = "new_invitation"
 
 
 @study_page(*RESEARCHERS)
 def members(request: StudyRequest, study: Study) -> HttpResponse:
     """List members and invitations; only admins see the controls."""
-    return _page(request, study)
+    created = request.session.get(NEW_INVITATION_KEY)
+    if created is None or created["study"] != str(study.public_id):
+        return _page(request, study)
+    del request.session[NEW_INVITATION_KEY]
+    invitation = study.invitations.filter(public_id=created["id"]).first()
+    return _page(request, study, new_invitation=invitation, link=created["link"])
 
 
 @study_page(Role.ADMIN, only="POST")
@@ -89,12 +95,13 @@ def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
         study=study, actor=request.user, **form.cleaned_data
     )
     link = request.build_absolute_uri(reverse("invitation", kwargs={"secret": secret}))
-    context: dict[str, Any] = {"new_invitation": invitation, "link": link}
-    if request.htmx:
-        context |= {"study": study, "invited_role": invitation.role}
-        context |= {"leads_to": invitation.leads_to}
-        return render(request, "people/_invite_form.html", context)
-    return _page(request, study, **context)
+    if not request.htmx:
+        created = {"study": str(study.public_id), "id": str(invitation.public_id), "link": link}
+        request.session[NEW_INVITATION_KEY] = created
+        return redirect("members", study_id=study.public_id)
+    context = {"new_invitation": invitation, "link": link, "study": study}
+    context |= {"invited_role": invitation.role, "leads_to": invitation.leads_to}
+    return render(request, "people/_invite_form.html", context)
 
 
 @study_page(Role.ADMIN, only="POST")
