@@ -52,6 +52,7 @@ class UploadForm(OptionsForm):
 
     def __init__(self, *args: Any, goal: str, **kwargs: Any) -> None:
         super().__init__(*args, asked=asked_with_uploads(), **kwargs)
+        self.advanced = tuple(option.name for option in asked_with_uploads())
         choice = ("", _("Detect from content"))
         offer(self, kind=[choice, *kinds_under_headings(goal)])
         self.fields["file"].help_text = _(
