@@ -400,9 +400,7 @@ def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
         return _("perhaps %s") % share
-    return (
-        share if sure == share else _("%(sure)s, perhaps %(all)s") % {"sure": sure, "all": share}
-    )
+    return share if sure == share else _("%(sure)s to %(all)s") % {"sure": sure, "all": share}
 
 
 def note_of(point: ReportedPoint) -> str:

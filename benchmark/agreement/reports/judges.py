@@ -76,7 +76,7 @@ SAYS = {
         "epsilon."
     ),
     ("alternative", "not_shown"): lazy(
-        "Not proven: that it comes as close to the others as a person does."
+        "The data do not show that it comes as close to the others as a person does."
     ),
     ("agreement", "yes"): lazy(
         "Its agreement with people is no more than .1 of alpha below their own."
@@ -85,25 +85,25 @@ SAYS = {
         "Its agreement with people is more than .1 of alpha below their own."
     ),
     ("agreement", "not_shown"): lazy(
-        "Not proven: that its agreement with people is within .1 of alpha of their own."
+        "The data do not show that its agreement with people is within .1 of alpha of their own."
     ),
     ("bias", "yes"): lazy("Its mean differs from people's by at most 5 % of the maximum."),
     ("bias", "low"): lazy("It is stricter than people by over 5 % of the maximum."),
     ("bias", "high"): lazy("It is more lenient than people by over 5 % of the maximum."),
     ("bias", "not_shown"): lazy(
-        "Not proven: that its mean differs from people's by at most 5 % of the maximum."
+        "The data do not show that its mean differs from people's by at most 5 % of the maximum."
     ),
     ("unscored", "yes"): lazy("At most 5 % of its replies have no usable points."),
     ("unscored", "no"): lazy("More than 5 % of its replies have no usable points."),
     ("unscored", "not_shown"): lazy(
-        "Not proven: that at most 5 % of its replies have no usable points."
+        "The data do not show that at most 5 % of its replies have no usable points."
     ),
     ("consistency", "yes"): lazy(
         "When it scores again, its points have a reliability of .8 or more."
     ),
     ("consistency", "no"): lazy("When it scores again, its points have a reliability below .667."),
     ("consistency", "not_shown"): lazy(
-        "Not proven: that its points have a reliability of .8 when it scores again."
+        "The data do not show that its points have a reliability of .8 when it scores again."
     ),
 }
 # What decides comes first: one "no" is enough, "not proven" keeps a "yes" away.

@@ -61,7 +61,7 @@ def test_a_comment_is_sure_if_one_of_its_statements_is(lab):
 
 def test_report_and_table_give_both_bands_and_no_interval(lab):
     report = lab.text("analysis_report")
-    assert "1 comment, perhaps 3 more (8 %, perhaps 31 %)" in report
+    assert "1 comment, perhaps 3 more (8 % to 31 %)" in report
     assert "perhaps 5 comments (perhaps 38 %)" in report
     assert "The program finds the most frequent one in perhaps 38 % of the comments" in report
     assert "“Perhaps” marks weaker matches" in report
