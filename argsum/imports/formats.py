@@ -20,7 +20,7 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, WRITTEN, Format, register_format
 from .actions.key_points import POINTS, SystemReconciliation, read_system_points
-from .actions.placement import BOOK, system_of
+from .actions.placement import METRIC_SETS, system_of
 from .actions.scores import StoredScoreReconciliation, read_stored
 from .forms import StoredScoresForm, SystemKeyPointsForm
 from .methods.released_scores import CLUSTERINGS
@@ -104,7 +104,7 @@ class KeyPointsImportForm(ScoresImportForm):
 def register_summary_score_imports() -> None:
     """Register stored scores with the imports."""
     register_counted(
-        ObjectCount(BOOK, lazy("Metrics of sets")),
+        ObjectCount(METRIC_SETS, lazy("Metrics of sets")),
         ObjectCount(POINTS, lazy("Key points of systems")),
     )
     register_options(

@@ -25,8 +25,8 @@ from cqa_site.files.models import ImportFile
 from cqa_site.people.models import Study
 from cqa_site.tabular import FilePreview
 from .actions.entries import (
-    BOOK,
-    UNSCORED_BOOK,
+    SCORE_SHEETS,
+    UNSCORED_SHEETS,
     chosen_rubric,
     read_human_table,
     read_judged_answers,
@@ -155,12 +155,12 @@ SCORES_PAGE = ("scores", lazy("Score leaderboard"))
 
 def has_no_usable_sheet(file: ImportFile) -> bool:
     """Whether all sheets of a file, imported or not, are unscored."""
-    usable, unscored = (_kept(file, book) for book in (BOOK, UNSCORED_BOOK))
+    usable, unscored = (_stored(file, name) for name in (SCORE_SHEETS, UNSCORED_SHEETS))
     return unscored > 0 and not usable
 
 
-def _kept(file: ImportFile, book: str) -> int:
-    counts = file.counts.get(book, {})
+def _stored(file: ImportFile, object_name: str) -> int:
+    counts = file.counts.get(object_name, {})
     return sum(number for result, number in counts.items() if result != "rejected")
 
 
@@ -211,9 +211,11 @@ class JudgedFormat(WithSheets, AnswersFormat):
 def register_score_imports() -> None:
     """Register the formats of score sheets with the platform."""
     register_counted(
-        ObjectCount(BOOK, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
+        ObjectCount(SCORE_SHEETS, lazy("Score sheets"), NEW_SHEETS, lazy("New sheets")),
         ObjectCount(
-            UNSCORED_BOOK, lazy("Unscored sheets, kept but left out of all figures"), NEW_UNSCORED
+            UNSCORED_SHEETS,
+            lazy("Unscored sheets, stored but left out of all figures"),
+            NEW_UNSCORED,
         ),
     )
     register_options(Option("rubric", longest=36, hint="A version by its id.", is_shared=True))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -160,10 +160,11 @@ class PlatformStandIn:
         return (
             "<!doctype html><html lang='en'><meta charset='utf-8'><title>Stand-in</title>"
             "<style>body{font:16px system-ui;margin:2rem}td,th{padding:.3rem .8rem;"
-            "text-align:left}form{display:inline}</style><h1>A platform on this machine</h1>"
-            "<p>Its participants are invented. Open each in a private window of its own: a place "
-            "belongs to one browser.</p><table><tr><th>Participant<th>Status<th>Code<th>Study"
-            f"<th>Change status<th>Bonuses</tr>{rows}</table></html>"
+            "text-align:left}form{display:inline}</style><h1>Stand-in crowd platform</h1>"
+            f"<p><a href='{escape(urljoin(self.entry, '/'))}'>Back to Counterpoint</a></p>"
+            "<p>The participants are invented. Open each one in a separate private window, "
+            "because each belongs to one browser.</p><table><tr><th>Participant<th>Status"
+            f"<th>Code<th>Study<th>Change status<th>Bonuses</tr>{rows}</table></html>"
         )
 
 

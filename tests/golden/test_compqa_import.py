@@ -77,7 +77,7 @@ def imported(database, folder):
     return Study.objects.get(name=name), said
 
 
-UNSCORED = "unscored sheets, kept but left out of all figures"
+UNSCORED = "unscored sheets, stored but left out of all figures"
 
 
 def count_of(said: str, kind: str, name: str) -> list[str]:

@@ -44,7 +44,7 @@ HEADS = {
     "votes": gettext_lazy("Labels"),
     "accuracy": gettext_lazy("Control accuracy"),
     "interval": gettext_lazy("95 % interval"),
-    "agreement": gettext_lazy("Agrees with others"),
+    "agreement": gettext_lazy("Matches the majority"),
     "seconds": gettext_lazy("Median time"),
 }
 FILTERS: dict[str, tuple[Any, Key]] = {

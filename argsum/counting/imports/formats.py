@@ -22,8 +22,8 @@ from cqa_site.files.format_parts import (
 )
 from cqa_site.files.formats import JUDGED, register_format
 from .sheets import (
-    BOOK,
     BY_ORDER,
+    COUNT_SHEETS,
     ONLY_SAME,
     CountEntry,
     CountReconciliation,
@@ -72,7 +72,7 @@ def read_count_sheets(source: ImportSource) -> Iterator[Line]:
     """Yield one sheet per row; rows without a judgement are counted and left out."""
     file = read_counts(source.path, name=source.name)
     for problem in file.problems:
-        yield rejected(problem, of=BOOK)
+        yield rejected(problem, of=COUNT_SHEETS)
     yield from _notes(file)
     refusal = _("References must be “same” or “order”, not “%s”.")
     references = source.choice("references", (ONLY_SAME, BY_ORDER), refusal)
@@ -144,7 +144,8 @@ class CountsImportForm(DatasetImportForm):
 def register_count_imports() -> None:
     """Register counts with the imports."""
     register_counted(
-        ObjectCount("sets", lazy("Sets of key points")), ObjectCount(BOOK, lazy("Count sheets"))
+        ObjectCount("sets", lazy("Sets of key points")),
+        ObjectCount(COUNT_SHEETS, lazy("Count sheets")),
     )
     register_options(
         Option(

@@ -26,7 +26,7 @@ from cqa_site.tabular.cells import text_key
 
 # One judgement as a file states it, and what it goes into.
 
-BOOK = "counts"
+COUNT_SHEETS = "counts"
 # Where sets come from that a file of counts brings; a set is known by its cell and system.
 SOURCE = "human counts"
 # Files of several people are about the same sets, so the name of a file names no dataset.
@@ -51,7 +51,7 @@ class CountEntry(ImportEntry):
     """One rater's counts for one set; identified by set and rater."""
 
     is_row: ClassVar[bool] = False
-    makes: ClassVar[str] = BOOK
+    makes: ClassVar[str] = COUNT_SHEETS
 
     row: int
 
@@ -338,7 +338,7 @@ class CountReconciliation(CellReconciliation):
             if sheet is not None:
                 self._compare_sheet(entry, sheet, new_sheet)
             else:
-                self.result(BOOK, "new")
+                self.result(COUNT_SHEETS, "new")
                 new_sheet.position = self._places.take(new_sheet.position)
                 new.append(new_sheet)
         if self.write:
@@ -370,9 +370,9 @@ class CountReconciliation(CellReconciliation):
 
     def _compare_sheet(self, entry: CountEntry, sheet: CountSheet, new_sheet: CountSheet) -> None:
         if values_of(sheet) == values_of(new_sheet):
-            self.result(BOOK, "same")
+            self.result(COUNT_SHEETS, "same")
             return
-        self.result(BOOK, "changed")
+        self.result(COUNT_SHEETS, "changed")
         shares = (sheet.coverage, sheet.redundancy)
         text = ", ".join(_("unsure") if share is None else f"{share:.3g}" for share in shares)
         self.mention(entry, "coverage", self.changed(text))

@@ -108,7 +108,7 @@ class CellReconciliation(Reconciliation):
         return cell
 
 
-BOOK = "cells"
+CELLS = "cells"
 LONGEST_NAME = 120
 PUBLISHED_RECIPE = "published"
 
@@ -118,7 +118,7 @@ class CellEntry(ImportEntry):
     """One topic and stance with all its data from the file."""
 
     is_row: ClassVar[bool] = False
-    makes: ClassVar[str] = BOOK
+    makes: ClassVar[str] = CELLS
 
     dataset: str
     source: str

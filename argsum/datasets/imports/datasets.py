@@ -19,7 +19,7 @@ from cqa_site.files.actions.imports import ImportRefused
 from cqa_site.files.forms import ImportForm
 from cqa_site.tabular.cells import text_key
 from .argument_files import (
-    BOOK,
+    CELLS,
     PUBLISHED_RECIPE,
     CellEntry,
     CellReconciliation,
@@ -317,7 +317,7 @@ class DatasetReconciliation(CellReconciliation):
             message = reason % {"topic": cell.topic[:80], "split": known}
             self.leave_out(entry, "set", message)
             return
-        self.result(BOOK, "same" if stored else "new")
+        self.result(CELLS, "same" if stored else "new")
         self._cells.append(cell)
         stored_cell = stored or StoredCell(self.new_cell(cell.topic, cell.stance, cell.split))
         change = stored_cell.compare(cell)

@@ -38,7 +38,7 @@ from cqa_site.files.forms import ImportForm
 from . import argument_files, comment_files
 from .argument_files import (
     ARGUMENTS,
-    BOOK,
+    CELLS,
     DATASET,
     TOPIC,
     dataset_name,
@@ -254,7 +254,7 @@ def _analysis_of(dataset: "Dataset") -> Any:
 def register_argument_imports() -> None:
     """Register the formats of argument files with the imports."""
     register_counted(
-        ObjectCount(BOOK, lazy("Topics by stance")),
+        ObjectCount(CELLS, lazy("Topics by stance")),
         ObjectCount("key_points", lazy("Reference key points")),
         ObjectCount("matches", lazy("Pair labels")),
         ObjectCount(COMMENTS, lazy("Comments"), NEW_COMMENTS),

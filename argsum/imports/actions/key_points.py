@@ -32,7 +32,7 @@ from cqa_site.files.actions.imports import (
 from cqa_site.tabular import BadCell
 from .placement import ArgumentOrder, MisplacedIdsError, system_of
 
-BOOK = "sets"
+POINT_SETS = "sets"
 POINTS = "system_points"
 # Value of `order` for an import that ignores the file's argument ids.
 NO_ORDER = "none"
@@ -43,7 +43,7 @@ class SystemEntry(ImportEntry):
     """One set; ``together`` are all sets of the file with ids, which verify their order."""
 
     is_row: ClassVar[bool] = False
-    makes: ClassVar[str] = BOOK
+    makes: ClassVar[str] = POINT_SETS
 
     dataset: str
     found: SystemSet
@@ -62,7 +62,7 @@ def read_system_points(source: ImportSource) -> Iterator[Line]:
     """Yield one entry per set; the options supply what the file does not state."""
     file = read_system_file(source.path, name=source.name, **source.reading)
     for problem in file.problems:
-        yield rejected(problem, of=BOOK)
+        yield rejected(problem, of=POINT_SETS)
     order = source.text("order")
     cell = _asked(source.options)
     sets = [_completed(output, cell, source) for output in file.sets]
@@ -179,12 +179,12 @@ class SystemReconciliation(Reconciliation):
                         "setting."
                     )
                 )
-            self.result(BOOK, "same")
+            self.result(POINT_SETS, "same")
             self.outcome.counts[POINTS]["same"] += len(system_set.points)
             return
         self._stored[key] = sorted(point.text for point in system_set.points)
         placed = self._placed(entry, cell)
-        self.result(BOOK, "new")
+        self.result(POINT_SETS, "new")
         self.outcome.counts[POINTS]["new"] += len(system_set.points)
         has_prevalence = any(point.prevalence is not None for point in system_set.points)
         self._bare += bool(system_set.points) and placed is None and not has_prevalence

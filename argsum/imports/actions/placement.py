@@ -25,7 +25,7 @@ from argsum.imports.methods.clustering_order import (
 from argsum.imports.methods.released_scores import StoredRun
 from cqa_site.files.actions.imports import ImportEntry, ImportRefused, named_by
 
-BOOK = "metrics"
+METRIC_SETS = "metrics"
 LONGEST_NAME = 120
 # Tells stored scores from those that were computed here, whatever file they come from.
 SETTING = "imported"
@@ -73,7 +73,7 @@ class StoredEntry(ImportEntry):
     """
 
     is_row: ClassVar[bool] = False
-    makes: ClassVar[str] = BOOK
+    makes: ClassVar[str] = METRIC_SETS
 
     dataset: str
     source: str

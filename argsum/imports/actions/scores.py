@@ -26,7 +26,14 @@ from argsum.metrics.methods import LLM, LONGEST_NAME, RELEASED_PARTS, soft_name
 from argsum.metrics.models import MetricScore
 from cqa_site.files.actions.imports import ImportRefused, ImportSource, Line, Note, Reconciliation
 from cqa_site.tabular import UnreadableFile
-from .placement import BOOK, SETTING, ArgumentOrder, MisplacedIdsError, StoredEntry, system_of
+from .placement import (
+    METRIC_SETS,
+    SETTING,
+    ArgumentOrder,
+    MisplacedIdsError,
+    StoredEntry,
+    system_of,
+)
 
 
 def read_stored(source: ImportSource) -> Iterator[Line]:
@@ -152,9 +159,9 @@ class StoredScoreReconciliation(Reconciliation):
             for metric, value in entry.scores.items():
                 known = stored.get((key, metric, entry.scored_with))
                 if known is not None and abs(known - value) <= CLOSE:
-                    self.result(BOOK, "same")
+                    self.result(METRIC_SETS, "same")
                     continue
-                self.result(BOOK, "new" if known is None else "changed")
+                self.result(METRIC_SETS, "new" if known is None else "changed")
                 if known is not None and not self.update_changed:
                     self.mention(entry, metric, self.changed(f"{known:.6g}"))
                     continue

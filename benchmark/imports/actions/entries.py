@@ -45,9 +45,9 @@ from cqa_site.people.models import Rater, Study
 from cqa_site.runs.progress import reason_in_words
 from cqa_site.tabular import Problem
 
-BOOK = "sheets"
+SCORE_SHEETS = "sheets"
 # Sheets of a model without usable points: kept with the reason, and in no figure.
-UNSCORED_BOOK = "unscored_sheets"
+UNSCORED_SHEETS = "unscored_sheets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class SheetEntry(ImportEntry):
     A sheet is known by file, position and rater; one exported here also by its own id (``sheet``).
     """
 
-    makes: ClassVar[str] = BOOK
+    makes: ClassVar[str] = SCORE_SHEETS
 
     rubric: RubricVersion
     answer: int | Place
@@ -82,7 +82,7 @@ class SheetEntry(ImportEntry):
 
     @property
     def book(self) -> str:
-        return UNSCORED_BOOK if self.reason else BOOK
+        return UNSCORED_SHEETS if self.reason else SCORE_SHEETS
 
     @property
     def values(self) -> tuple[Any, ...]:
@@ -212,14 +212,14 @@ def read_human_table(source: ImportSource) -> Iterator[Line]:
     scores: list[HumanScore] = []
     for record in read_human_scores(source.path, rubric.rubric, name=source.name):
         if isinstance(record, Problem):
-            yield rejected(record, of=BOOK)
+            yield rejected(record, of=SCORE_SHEETS)
         else:
             scores.append(record)
     links = link_by_letters(scores, _answers(source.study, scores))
     yield from _human_counts(links)
     for score in links.unlinked:
         reason = _("no answer by “%s” in the study has these letters and digits") % score.system
-        yield Flag(score.row, "comparison", reason, is_rejection=True, object=BOOK)
+        yield Flag(score.row, "comparison", reason, is_rejection=True, object=SCORE_SHEETS)
     earlier: Counter[int] = Counter()
     for link in links.links:
         yield from _remarks(link)

@@ -21,7 +21,7 @@ from cqa_site.files.actions.imports import Flag, ImportSource, Line, Near, Note,
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular import Problem
 from cqa_site.tabular.cells import text_key
-from .entries import BOOK, SheetEntry, chosen_rubric
+from .entries import SCORE_SHEETS, SheetEntry, chosen_rubric
 
 # Which answer of the study a row of any table is about; described ones are made if need be.
 #
@@ -305,7 +305,7 @@ def read_score_sheets(source: ImportSource) -> Iterator[Line]:
         finder.look_ahead(record for record in chunk if isinstance(record, ScoreRow))
         for record in chunk:
             if isinstance(record, Problem):
-                yield rejected(record, of=BOOK)
+                yield rejected(record, of=SCORE_SHEETS)
             else:
                 named = replace(record, rater=names.of(record.rater))
                 yield from _lines(source, rubric, finder, named, mapping, tally)
@@ -332,7 +332,7 @@ def _lines(
     if record.rubric_sha256 not in ("", rubric.sha256):
         reason = _("scored with another version of the rubric")
         column = mapping.get("rubric_sha256", "")
-        yield Flag(record.row, column, reason, is_rejection=True, object=BOOK)
+        yield Flag(record.row, column, reason, is_rejection=True, object=SCORE_SHEETS)
         return
     try:
         match = finder.find(record)
@@ -350,7 +350,7 @@ def _not_found(record: ScoreRow, why: NoAnswer, mapping: Mapping[str, str]) -> I
     column = next(filter(None, columns), "")
     if why.near:
         yield why.near
-    yield Flag(record.row, column, str(why), is_rejection=True, object=BOOK)
+    yield Flag(record.row, column, str(why), is_rejection=True, object=SCORE_SHEETS)
 
 
 def _with_answer(

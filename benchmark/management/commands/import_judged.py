@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.imports.actions.entries import origin_of
 from annotation.management.commands._importing import ImportCommand
 from annotation.management.environment import opened_study
-from benchmark.imports.actions.entries import BOOK, UNSCORED_BOOK
+from benchmark.imports.actions.entries import SCORE_SHEETS, UNSCORED_SHEETS
 from benchmark.imports.actions.reconciliation import boards_once
 from benchmark.imports.methods.score_files import judge_of
 from cqa_site.files.actions.imports import ImportOutcome, ImportRefused
@@ -61,12 +61,12 @@ class Command(ImportCommand):
         self.stdout.write(" ".join(f"{word:>12}" for word in words))
         for path, outcome in outcomes.items():
             if isinstance(outcome, str):
-                self.stdout.write(f"not taken: {path.name}: {outcome}")
+                self.stdout.write(f"not imported: {path.name}: {outcome}")
                 continue
             origin = origin_of(path.name, {})
-            books = [outcome.counts[name] for name in (BOOK, UNSCORED_BOOK)]
-            new = (outcome.counts["answers"]["new"], *(book["new"] for book in books))
-            others = [sum(book[name] for book in books) for name in ("same", "changed")]
+            sheets = [outcome.counts[name] for name in (SCORE_SHEETS, UNSCORED_SHEETS)]
+            new = (outcome.counts["answers"]["new"], *(counts["new"] for counts in sheets))
+            others = [sum(counts[name] for counts in sheets) for name in ("same", "changed")]
             cells = (origin.system, origin.scenario, *new, *others, outcome.rejected)
             line = " ".join(f"{cell:>12}" for cell in cells)
             self.stdout.write(f"{line} {path.name:>12}")

@@ -130,7 +130,7 @@ def test_a_folder_is_taken_file_by_file(study, tmp_path, settings):
     lines = [line.split() for line in out.getvalue().splitlines()]
     assert ["alpha", "3", "1", "1", "0", "0", "0", "0", "alpha_scenario_3.json"] in lines
     assert ["beta", "0", "1", "1", "0", "0", "0", "0", "beta.json"] in lines
-    assert "not taken: notes.txt:" in out.getvalue()
+    assert "not imported: notes.txt:" in out.getvalue()
     assert set(ScoreSheet.objects.values_list("rater__name", flat=True)) == {"gpt4"}
     for path in folder.glob("*.json"):
         path.unlink()
