@@ -1,4 +1,4 @@
-"""Forms of key point analysis: new analysis, filters, and edits."""
+"""Forms for key point analysis: new analyses, filters and edits."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -36,9 +36,9 @@ TAKE_ALL, REPLACE, SPLIT_ALL, MERGE, ADD, RENAME, MOVE, SPLIT = (
     "split",
 )
 STATE_VERBS = ("hidden", "shown", "taken", "declined")
-# Where statements go that fit none.
+# Target of statements that fit no key point.
 NOWHERE = "none"
-# The page of an analysis lists themes, or key points without regard to these.
+# The page of an analysis lists themes, or key points regardless of theme.
 POINTS = "points"
 
 
@@ -46,12 +46,12 @@ class CellField(forms.ModelChoiceField):
     """Choice of a topic, labelled with its dataset."""
 
     def label_from_instance(self, obj: Any) -> str:
-        """Return dataset and cell; the stance only if there is one."""
+        """Return the dataset and the cell, with its stance if it has one."""
         return f"{obj.dataset.name}: {obj if obj.stance else obj.topic}"
 
 
 class AnalysisForm(forms.Form):
-    """Topic and scorers of a new analysis; empty scorers use the default for the comments."""
+    """Topic and scorers of a new analysis. Empty scorers mean the default for the comments."""
 
     advanced = ("match_scorer", "encoder", "quality_scorer")
 
@@ -95,12 +95,12 @@ class AnalysisForm(forms.Form):
             del self.fields["encoder"]
         begun = self.initial.get("cell") or _newest(own)
         self.initial["cell"] = begun
-        # Makes the first scorers of a study, too.
+        # This also creates the first scorers of a study.
         self.usual = default_scorers(study, begun.dataset if begun else None)
 
 
 def _newest(cells: QuerySet[Cell]) -> Cell | None:
-    """Return the first topic of the newest dataset; datasets with comments come first."""
+    """Return the first topic of the newest dataset, preferring datasets with comments."""
     has_comments = Exists(Comment.objects.filter(cell=OuterRef("pk")))
     rows = cells.alias(has_comments=has_comments)
     return rows.order_by("-has_comments", "-dataset__created_at", "position").first()
@@ -109,7 +109,8 @@ def _newest(cells: QuerySet[Cell]) -> Cell | None:
 class NarrowForm(forms.Form):
     """Filters for the statements and comments that a page shows and counts.
 
-    With ``themes``, the names of all, it also knows whether the page lists these or key points.
+    With ``themes``, the names of all themes, it also chooses between a list of themes and one of
+    key points.
     """
 
     q = forms.CharField(label=_("Statement contains"), required=False, max_length=LONGEST_SEARCH)
@@ -155,11 +156,11 @@ class NarrowForm(forms.Form):
 
     @property
     def lists_themes(self) -> bool:
-        """Whether the page lists themes; call after `narrowing`."""
+        """Whether the page lists themes. Call after `narrowing`."""
         return self.has_themes and self.cleaned_data.get("view") != POINTS
 
     def narrowing(self) -> StatementSearch:
-        """Return the requested filters; none if any value is invalid."""
+        """Return the requested filters, or no filters if any value is invalid."""
         if not self.is_valid():
             return StatementSearch()
         data = self.cleaned_data
@@ -171,7 +172,7 @@ class NarrowForm(forms.Form):
 
 
 class PointsForm(forms.Form):
-    """An edit of several key points or themes: merge, hide, move, rename, or add a key point."""
+    """An edit of key points or themes: merge, hide, move, rename, or add a key point."""
 
     verb = forms.ChoiceField(
         choices=[
@@ -180,7 +181,7 @@ class PointsForm(forms.Form):
         ]
     )
     text = forms.CharField(required=False, max_length=LONGEST_TEXT)
-    # The theme that key points are put into, and the new name of a theme.
+    # The target theme of key points, and the new name of a theme.
     to_theme = forms.CharField(required=False, max_length=LONGEST_THEME)
     name = forms.CharField(required=False, max_length=LONGEST_THEME)
     into = forms.UUIDField(required=False)
@@ -188,7 +189,7 @@ class PointsForm(forms.Form):
 
 
 class PointForm(forms.Form):
-    """An edit of one key point, or of statements behind it or behind none."""
+    """An edit of one key point, or of statements that belong to it or to none."""
 
     verb = forms.ChoiceField(
         choices=[
@@ -199,16 +200,16 @@ class PointForm(forms.Form):
     to_theme = forms.CharField(required=False, max_length=LONGEST_THEME)
     # The public id of a key point, or "none".
     to = forms.CharField(required=False, max_length=36)
-    # All statements that the page is narrowed to, instead of the chosen ones.
+    # All statements that match the page's filters, instead of the chosen ones.
     every = forms.BooleanField(required=False)
     seen = forms.IntegerField(min_value=0)
 
 
 class AnalysisRunForm(RunPlanForm):
-    """A run of a language model for one finished analysis; one reply per request.
+    """A language-model run for one finished analysis, with one reply per request.
 
-    A subclass names what makes its target, the fields that go into it, and the field that counts
-    the entries of a reply with the tokens of one.
+    A subclass names the function that builds its target, the fields of the target, and the field
+    with the number of entries in a reply, with the tokens per entry.
     """
 
     target_of: ClassVar[Callable[..., dict[str, Any]]]
@@ -241,20 +242,20 @@ class AnalysisRunForm(RunPlanForm):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A sufficient token limit if the chosen one is tight; else None."""
+        """A sufficient token limit if the chosen limit is too low; else None."""
         name, tokens = self.entries or ("words", 0)
         wanted, limit = self.cleaned_data[name] * tokens, self.cleaned_data.get("max_tokens")
         return wanted if limit and limit < wanted else None
 
     @property
     def target(self) -> dict[str, Any]:
-        """Target of the run, as stored in its spec."""
+        """The target of the run, as stored in its spec."""
         sizes = {name: self.cleaned_data[name] for name in self.sizes}
         return self.target_of(self.cleaned_data["analysis"], **sizes)
 
 
 class PointWritingForm(AnalysisRunForm):
-    """Language model and prompt that write the key points of an analysis."""
+    """The language model and prompt for writing the key points of an analysis."""
 
     kind = KIND
     prompt_kinds = tuple(PROMPTS)
@@ -282,7 +283,7 @@ class PointWritingForm(AnalysisRunForm):
 
 
 class GroupForm(forms.Form):
-    """Change of a group of near-duplicates: of one comment, or without one of the whole group."""
+    """A change to one comment in a group of near-duplicates or, by default, to the whole group."""
 
     comment = forms.ModelChoiceField(
         queryset=Comment.objects.none(), required=False, to_field_name="public_id"

@@ -1,4 +1,4 @@
-"""Key points of comments: found by a machine, then edited by hand."""
+"""Key points of comments, found by a machine and then edited by hand."""
 
 import uuid
 
@@ -14,16 +14,15 @@ from ..scorers.models import Scorer
 class Analysis(models.Model):
     """Key points of the comments on one topic, and the statements behind each.
 
-    ``options`` name the encoder and the reason for it. ``cutoff`` is the score from which
-    statements were grouped. ``revision`` counts edits, so that stored results can be checked for
-    being out of date. ``sure_from`` is the match score from which placements are sure; None where
-    it is not known for the scorer. ``facets`` are the filters for comments: ``{"attributes":
-    {column: [[value, comments], …]}, "first": date, "last": date}``, the most frequent values
-    first.
+    ``options`` contain the encoder and the reason for it. ``cutoff`` is the minimum score for
+    grouping statements. ``revision`` counts edits, which shows whether stored results are out of
+    date. ``sure_from`` is the minimum match score of sure placements, or None if it is unknown for
+    the scorer. ``facets`` are the filters for comments: ``{"attributes": {column: [[value,
+    comments], …]}, "first": date, "last": date}``, with the most frequent values first.
     """
 
     class State(models.TextChoices):
-        """waiting → running → done; also ends as cancelled or failed."""
+        """State of an analysis: waiting → running → done, cancelled or failed."""
 
         WAITING = "waiting", _("Waiting")
         RUNNING = "running", _("Running")
@@ -43,22 +42,22 @@ class Analysis(models.Model):
     options = models.JSONField(default=dict)
     cutoff = models.FloatField(null=True)
     sure_from = models.FloatField(null=True)
-    # Two letters; empty while nothing is known.
+    # Two-letter code; empty while unknown.
     language = models.CharField(max_length=2, blank=True, default="")
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
     error = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
     # The newest run in which a language model writes its key points.
     writing = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
-    # The newest run in which one proposes key points, or assigns statements to them.
+    # The newest run in which a language model proposes key points or assigns statements to them.
     coding = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
     revision = models.PositiveIntegerField(default=0)
-    # Of the cell when statements were last placed; without comments, each statement is one.
+    # Numbers in the cell at the last placement. Without comments, each statement counts as one.
     statements = models.PositiveIntegerField(default=0)
     comments = models.PositiveIntegerField(default=0)
-    # Comments without all but one of each group of near-duplicates; see `NearDuplicateGroup`.
+    # Comments, counting each group of near-duplicates once; see `NearDuplicateGroup`.
     voices = models.PositiveIntegerField(default=0)
-    # Rises when groups change, as ``revision`` does with edits.
+    # Counts changes of groups, like ``revision`` for edits.
     voices_revision = models.PositiveIntegerField(default=0)
     facets = models.JSONField(default=dict)
     placed_at = models.DateTimeField(null=True)
@@ -86,25 +85,26 @@ class Analysis(models.Model):
 
     @cached_property
     def is_coded(self) -> bool:
-        """Whether a language model assigned statements, and nobody has undone it."""
+        """Whether a language model assigned statements and this was not undone."""
         return self.changes.filter(verb=PointChange.Verb.CODED, undone_by=None).exists()
 
     @property
     def has_bands(self) -> bool:
-        """Whether placements are sure or not: by a cut-off, or as match scores confirm codes."""
+        """Whether placements can be sure, by a cut-off or by match scores that confirm codes."""
         return self.sure_from is not None or self.is_coded
 
 
 class FoundPoint(models.Model):
-    """One key point of an analysis; ``statements`` and ``comments`` are counts behind it.
+    """One key point of an analysis, with the numbers of its ``statements`` and ``comments``.
 
-    ``sure_comments`` and ``sure_voices`` are those with a statement that was surely placed, or by
-    hand; the others perhaps make the point. ``written`` is its original text, before any renaming.
-    ``writer`` is the run whose language model wrote the text of today; None where it is a
-    statement, or a person's. ``theme`` names the theme it belongs to, empty for none: key points
-    of an analysis with the same name are one theme. ``distinctness`` is how much better its
-    statements matched each other than another key point when it was found; None where that is not
-    known. ``revision`` is that of the analysis after the last edit of its text or state.
+    ``sure_comments`` and ``sure_voices`` count those with a statement placed by hand or with
+    certainty; the others perhaps make the point. ``written`` is the original text. ``writer`` is
+    the run of the language model that wrote the current text, or None if the text is a statement
+    or was written by a person.
+    ``theme`` is the name of its theme, or empty; key points with the same name form one theme.
+    ``distinctness`` is how much better its statements matched each other than another key point
+    when it was found, or None if unknown. ``revision`` is that of the analysis after the last edit
+    of the key point's text or state.
     """
 
     class Origin(models.TextChoices):
@@ -116,16 +116,16 @@ class FoundPoint(models.Model):
         MODEL = "model", _("Proposed by a language model")
 
     class State(models.TextChoices):
-        """State of a key point; proposed ones wait to be accepted or declined."""
+        """State of a key point. Proposed key points need to be accepted or declined."""
 
         SHOWN = "shown", _("Shown")
         PROPOSED = "proposed", _("Proposed")
         HIDDEN = "hidden", _("Hidden")
         MERGED = "merged", _("Merged")
-        # A proposed one that was declined, or one whose making was undone.
+        # A proposed key point that was declined, or one whose creation was undone.
         REMOVED = "removed", _("Removed")
 
-    # Statements stand behind these only.
+    # Only key points in these states have statements.
     ALIVE = (State.SHOWN, State.PROPOSED, State.HIDDEN)
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -158,12 +158,12 @@ class FoundPoint(models.Model):
 
 
 class Placement(models.Model):
-    """A statement at a key point of an analysis; without one if the statement fits none.
+    """A statement at a key point of an analysis, or at none if it fits none.
 
     A statement that makes several key points has a row for each.
 
-    `SURE` are those of the machine's first band and those by hand; the others perhaps belong
-    there.
+    `SURE` selects placements in the machine's first band and those by hand. The others are
+    uncertain.
     """
 
     SURE = models.Q(is_by_hand=True) | models.Q(is_sure=True)
@@ -175,8 +175,8 @@ class Placement(models.Model):
     point = models.ForeignKey(
         FoundPoint, models.CASCADE, null=True, related_name="placements", db_index=False
     )
-    # Match score with the key point, or with the nearest one, when it was placed by the machine;
-    # it means nothing where a person placed it.
+    # Match score with the key point, or with the nearest key point, when the machine placed the
+    # statement. It has no meaning if a person placed it.
     score = models.FloatField(default=0.0)
     # Whether the machine was sure when it placed the statement (`Analysis.sure_from`).
     is_sure = models.BooleanField(default=False)
@@ -194,7 +194,7 @@ class Placement(models.Model):
             ),
         ]
         indexes = [
-            # What people placed stands first, then what is sure, then the best score.
+            # Placements by people come first, then sure ones, then those with the best scores.
             models.Index(
                 fields=["analysis", "point", "-is_by_hand", "-is_sure", "-score", "argument"],
                 name="placement_surest_first",
@@ -206,10 +206,9 @@ class Placement(models.Model):
 class WrittenPoint(models.Model):
     """Text that a language model wrote for a key point in one request, and its verdict.
 
-    ``attempt`` counts requests about the same key point in a run, from 1. A text that is refused
-    is nearer to the statements of another key point; ``nearest`` is the text of that key point,
-    and both ``scores`` are mean match scores: with its own statements, and with those of the
-    nearest.
+    ``attempt`` counts requests about the same key point in a run, from 1. A refused text is nearer
+    to the statements of another key point, whose text is ``nearest``. The two ``scores`` are the
+    mean match scores with its own statements and with those of the nearest key point.
     """
 
     class Verdict(models.TextChoices):
@@ -225,17 +224,17 @@ class WrittenPoint(models.Model):
         "runs.Run", models.CASCADE, related_name="written_points", db_index=False
     )
     call = models.OneToOneField("runs.Call", models.CASCADE, related_name="written_point")
-    # None once the analysis is deleted; the request stays in the ledger.
+    # None after the analysis is deleted. The request stays in the ledger.
     point = models.ForeignKey(FoundPoint, models.SET_NULL, null=True, related_name="written_texts")
     attempt = models.PositiveSmallIntegerField(default=1)
-    # Empty where no reply could be used, for the reason beside it.
+    # Empty if no reply could be used; ``reason`` says why.
     text = models.TextField(blank=True)
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)
     verdict = models.CharField(max_length=9, choices=Verdict, default=Verdict.UNCHECKED)
     nearest = models.TextField(blank=True)
     scores = models.JSONField(default=list)
-    # Who changed the key point meanwhile, and what was done.
+    # Who changed the key point in the meantime, and how.
     note = models.TextField(blank=True)
 
     class Meta:
@@ -246,11 +245,11 @@ class WrittenPoint(models.Model):
 
 
 class PointChange(models.Model):
-    """One manual edit: user, action, and the previous values, for undo.
+    """One edit: user, action, and the previous values for undoing it.
 
-    ``before`` and ``after`` hold what changed, by primary key: ``{"points": {point: {field:
-    value}}, "placed": [[point, is_by_hand, [argument, …]], …]}``. ``number`` counts the statements
-    that it moved.
+    ``before`` and ``after`` contain the changed values, by primary key: ``{"points": {point:
+    {field: value}}, "placed": [[point, is_by_hand, [argument, …]], …]}``. ``number`` counts the
+    statements that were moved.
     """
 
     class Verb(models.TextChoices):
@@ -270,21 +269,21 @@ class PointChange(models.Model):
         WRITTEN = "written", _("Written by a language model")
         PROPOSED = "proposed", _("Proposed by a language model")
         CODED = "coded", _("Statements assigned by a language model")
-        # By a machine: statements of later comments.
+        # By a machine, for statements of later comments.
         PLACED = "placed", _("New comments placed")
         UNDONE = "undone", _("Undone")
 
     analysis = models.ForeignKey(Analysis, models.CASCADE, related_name="changes", db_index=False)
-    # Of the analysis after the edit.
+    # Revision of the analysis after the edit.
     revision = models.PositiveIntegerField()
     verb = models.CharField(max_length=8, choices=Verb)
     point = models.ForeignKey(FoundPoint, models.CASCADE, null=True, related_name="changes")
     before = models.JSONField(default=dict)
     after = models.JSONField(default=dict)
     number = models.PositiveIntegerField(default=0)
-    # The run whose language model made it.
+    # The run of the language model that made the edit.
     run = models.ForeignKey("runs.Run", models.SET_NULL, null=True, related_name="+")
-    # The edit that took this one back.
+    # The edit that undid this one.
     undone_by = models.ForeignKey("self", models.SET_NULL, null=True, related_name="undoes")
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
@@ -301,8 +300,8 @@ class PointChange(models.Model):
 class SignOff(models.Model):
     """A person's confirmation that the key points shown, and their themes, are final.
 
-    ``points`` are these, by position: ``[[key point, text, theme], …]``; ``digest`` is their
-    hash. A sign-off holds while the key points shown have the same digest.
+    ``points`` are these key points by position: ``[[key point, text, theme], …]``. ``digest`` is
+    their hash. A sign-off is valid while the key points shown have the same digest.
     """
 
     analysis = models.ForeignKey(
@@ -310,7 +309,7 @@ class SignOff(models.Model):
     )
     digest = models.CharField(max_length=64)
     points = models.JSONField(default=list)
-    # Of the analysis that the person looked at.
+    # Revision of the analysis that the person saw.
     revision = models.PositiveIntegerField()
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)

@@ -66,7 +66,7 @@ class AuditContent:
 
 
 class AuditRoundKind(OneByOne):
-    """One pair at a time, without the machine's placement."""
+    """Round kind that shows one pair at a time, without the machine's placement."""
 
     name = "audit"
     audit = Audit(round="audit_round", person="auditor")
@@ -119,14 +119,14 @@ class AuditRoundKind(OneByOne):
         sheet.answer, sheet.comment = content.answer, content.comment
 
     def mark(self, sheet: AuditSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Return whether the answer matches the known one, and the maximum 1."""
+        """Return 1 if the answer matches the known answer, else 0, and the maximum, 1."""
         return int(sheet.answer == key["answer"]), 1
 
     is_sample = True
 
     @property
     def likeness(self) -> tuple[str, ...]:
-        """The key point with the comment or statement: every round has pairs of its own."""
+        """The key point with the comment or statement, because every round has separate pairs."""
         return ("pair__point", "pair__comment", "pair__argument")
 
     def answer_fields(self, round_: AuditRound) -> dict[str, Field]:
@@ -134,7 +134,7 @@ class AuditRoundKind(OneByOne):
         return {"answer": ChoiceField(label=lazy("Known answer"), choices=Answer.choices)}
 
     def fits(self, round_: AuditRound) -> Q:
-        """Select pairs of the same analysis whose key point still says the same."""
+        """Select pairs of the same analysis whose key point still has the same text."""
         return Q(round__analysis=round_.analysis_id, pair__text=F("pair__point__text"))
 
     def copied(self, round_: AuditRound, row: AuditItem | AuditSheet) -> AuditPair:
@@ -145,14 +145,14 @@ class AuditRoundKind(OneByOne):
         return pair
 
     def slots(self, round_: AuditRound, items: Iterable[int]) -> dict[int, int]:
-        """Return two people for a random share of the pairs, and one for the others."""
+        """Return the numbers of slots: two for a random share of the pairs, one for the others."""
         keys = list(items)
         rng = random.Random(round_.seed)  # noqa: S311  an order, not a secret
         twice = set(rng.sample(keys, doubled(len(keys), round_.double_share)))
         return {key: 1 + (key in twice) for key in keys}
 
     def make_slots(self, round_: AuditRound) -> None:
-        """Create the slots, none of which goes to experts who edited the analysis."""
+        """Create the slots, and exclude experts who edited or signed off the analysis."""
         super().make_slots(round_)
         exclude_editors(round_)
 
@@ -165,7 +165,7 @@ class AuditRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Yield pairs that belong to an analysis other than their round's."""
+        """Yield pairs that belong to a different analysis than their round."""
         strange = AuditPair.objects.exclude(point__analysis=F("round__analysis"))
         for pk in strange.values_list("pk", flat=True):
             yield f"audit pair {pk} is not of the analysis of its round"
@@ -175,7 +175,7 @@ AUDITING = AuditRoundKind()
 
 
 def doubled(pairs: int, share: float) -> int:
-    """Return how many of the pairs two people answer: the share, rounded up."""
+    """Return how many of the pairs two people answer, rounded up."""
     return min(ceil(pairs * share - 1e-9), pairs)
 
 
@@ -198,7 +198,7 @@ Point: *The new bikes are comfortable to ride.* The comments are invented.
 | Every ride on them hurts my back. | says the opposite |
 """
 
-# A rater's order is made of all pairs that are left; more would make serving slow.
+# A rater's order contains all remaining pairs, and more would make serving slow.
 MOST_PAIRS = 2_000
 USUAL_PAIRS = 60
 TARGET_POINTS = 10
@@ -209,10 +209,10 @@ SETTINGS = (
 
 @dataclass(frozen=True, kw_only=True)
 class AuditPlan:
-    """All choices that decide which pairs are drawn, and who answers.
+    """All settings for drawing the pairs and assigning them to people.
 
-    With ``target`` the size follows: as many pairs as the `TARGET_POINTS` largest key points need
-    for intervals of corrected counts within this many percentage points of the estimate.
+    ``target`` replaces the size: the `TARGET_POINTS` largest key points get as many pairs as they
+    need for intervals of corrected counts within this many percentage points of the estimate.
     """
 
     name: str
@@ -228,7 +228,7 @@ class AuditPlan:
 
 @dataclass(frozen=True)
 class AuditSample:
-    """How many pairs are drawn from each stratum of a frame, and which were drawn before."""
+    """How many pairs to draw from each stratum of a frame, and which were drawn before."""
 
     frame: FrameSizes
     own: tuple[int, ...]
@@ -246,10 +246,10 @@ class AuditSample:
 def plan_round(
     *, study: Study, plan: AuditPlan, actor: User, round_: AuditRound | None = None
 ) -> AuditRound:
-    """Make a draft round with its pairs, or draw a draft's pairs again; raises RoundNotReady."""
+    """Create a draft round with its pairs, or redraw a draft's pairs; raises RoundNotReady."""
     planned = locked_round(round_, AuditRound.State.DRAFT) if round_ else None
     planned = planned or AuditRound(study=study, created_by=actor)
-    # Edits wait, so that the pairs read below are those that the sizes count.
+    # Edits have to wait, so that the pairs read below match the sizes.
     held = Analysis.objects.select_for_update().get(pk=plan.analysis.pk)
     plan = replace(plan, analysis=held)
     sample = sample_of(plan, round_)
@@ -296,7 +296,7 @@ def sample_of(plan: AuditPlan, round_: AuditRound | None = None) -> AuditSample:
 def _free(
     frame: FrameSizes, own: tuple[int, ...], before: Mapping[PairKey, str]
 ) -> dict[Stratum, int]:
-    """Return how many pairs of each stratum nobody was asked about."""
+    """Return how many pairs of each stratum have not been drawn before."""
     sizes = frame.strata(own)
     for (point, _unit), band in before.items():
         sizes[Stratum(point if point in own else SMALLER, band)] -= 1
@@ -310,12 +310,12 @@ def _wanted(
     free: Mapping[Stratum, int],
     round_: AuditRound | None,
 ) -> dict[Stratum, int]:
-    """Return how many more pairs the target needs, and a few of the smaller key points."""
+    """Return how many more pairs the target needs, and a few for the smaller key points."""
     smaller = {stratum: n for stratum, n in free.items() if stratum.group == SMALLER}
     is_new = smaller == {
         stratum: n for stratum, n in frame.strata(own).items() if stratum.group == SMALLER
     }
-    # Without them nothing could be said of all placements.
+    # Without these, there would be no figures for all placements.
     drawn = dict(allocate(smaller, LEAST_ANSWERS)) if is_new else {}
     waiting = _waiting(plan.analysis, round_)
     for point in own:
@@ -331,7 +331,7 @@ def _wanted(
 
 
 def _waiting(analysis: Analysis, but: AuditRound | None) -> Counter[tuple[int, str]]:
-    """Count pairs of open rounds of the present state that nobody has answered yet."""
+    """Count unanswered pairs in open rounds drawn from the current state of the analysis."""
     rows = AuditPair.objects.filter(
         round__analysis=analysis,
         round__frame__state=state_of(analysis),
@@ -395,7 +395,7 @@ def _drawn_keys(
     before: set[tuple[int, int]],
     generator: np.random.Generator,
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of key point and place from a stratum, without those asked before."""
+    """Draw n pairs of key point and position from a stratum, without those drawn before."""
     if band == ELSEWHERE:
         counted = [
             np.array(
@@ -419,9 +419,9 @@ def _drawn_keys(
 
 
 def _marked(frame: AuditFrame, keys: list[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Return the statement to mark in each pair: the one placed there, or the nearest in words.
+    """Return the statement to mark in each pair: the one placed there, or the most similar.
 
-    Every pair has one, so that a mark does not tell where the machine placed a comment.
+    Every pair has a mark, so that it does not reveal where the machine placed a comment.
     """
     marked = {key: frame.statements[key] for key in keys if key in frame.statements}
     rest = [key for key in keys if key not in marked]

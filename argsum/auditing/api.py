@@ -1,4 +1,4 @@
-"""Audits in the REST API: rounds, answers, and the figures of an analysis."""
+"""Endpoints for audits: rounds, answers, and the figures of an analysis."""
 
 from typing import Any
 
@@ -28,13 +28,13 @@ SHOWN_STATES = (AuditSheet.State.SUBMITTED, AuditSheet.State.VOID)
 
 
 class AuditRoundInput(FormInput):
-    """Analysis and number of pairs to draw; omitted fields keep their defaults."""
+    """Analysis and number of pairs to draw. Omitted fields keep their defaults."""
 
     form = AuditRoundForm
 
 
 class AuditRoundSerializer(RoundSerializer):
-    """How a round was drawn, and its progress: ``done`` of ``wanted`` answers."""
+    """The sample of a round, and its progress: ``done`` of ``wanted`` answers."""
 
     form = AuditRoundForm
     pairs = serializers.IntegerField(source="size")
@@ -45,7 +45,7 @@ class AuditRoundSerializer(RoundSerializer):
 
 
 class AuditItemSerializer(ItemSerializer):
-    """One pair of a round: ``band`` is where the machine placed it."""
+    """One pair of a round. ``band`` is the machine's placement."""
 
     id = None
     key_point = public_id("pair.point")
@@ -64,7 +64,7 @@ class AuditItemSerializer(ItemSerializer):
 
 
 class AuditorSerializer(PersonSerializer):
-    """Progress of one person in a round; ``id`` is the rater's."""
+    """Progress of one person in a round. ``id`` is the rater's."""
 
     makes = serializers.IntegerField(source="figures.makes", read_only=True, default=0)
     partly = serializers.IntegerField(source="figures.partly", read_only=True, default=0)
@@ -103,7 +103,7 @@ ROUNDS = round_views(
 
 
 class AuditSheetFilter(filters.FilterSet):
-    """Answers by round, rater, analysis and answer."""
+    """Filters for answers: round, rater, analysis and answer."""
 
     audit_round = filters.UUIDFilter(field_name="round__public_id")
     rater = filters.UUIDFilter(field_name="rater__public_id")
@@ -112,26 +112,26 @@ class AuditSheetFilter(filters.FilterSet):
 
 
 class AuditSheetViews(StudyViews):
-    """Submitted and void answers; drafts are not answers yet."""
+    """Submitted and void answers, without drafts."""
 
     serializer_class = AuditSheetSerializer
     filterset_class = AuditSheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows in the order in which they were created."""
+        """Return the answers in order of creation."""
         rows = AuditSheet.objects.filter(study=self.study, state__in=SHOWN_STATES).order_by("pk")
         return rows.select_related("round", "rater", "pair__point", "pair__comment")
 
 
 class AuditedShareSerializer(FigureSerializer):
-    """A share, 0–1, from answers about pairs; ``hits`` of them make the point."""
+    """A share (0–1) from answers about pairs, of which ``hits`` make the point."""
 
     answers = serializers.IntegerField()
     hits = serializers.FloatField()
 
 
 class AuditedPointSerializer(serializers.Serializer):
-    """A key point: the machine's count beside the share that the answers correct it to."""
+    """A key point with the machine's count and the corrected share according to the answers."""
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
@@ -144,7 +144,7 @@ class AuditedPointSerializer(serializers.Serializer):
 
 
 class AuditSerializer(serializers.Serializer):
-    """Results of the audits of an analysis; all figures are null before the first one."""
+    """Results of the audits of an analysis. All figures are null before the first audit."""
 
     pairs = serializers.IntegerField(default=0)
     answered = serializers.IntegerField(default=0)

@@ -1,4 +1,4 @@
-"""Keeps people from both answering an audit and reading its analysis while it is open."""
+"""Prevent people from both answering an open audit and reading its analysis."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from cqa_site.rounds.queue import place_for
 
 
 def answerable_rounds(analysis: Analysis, user: User) -> list[Any]:
-    """Return open rounds that do not exclude the person, with ``has_answers``; one query."""
+    """Return open rounds that do not exclude the person, with ``has_answers``, in one query."""
     own = {"round": OuterRef("pk"), "rater__user": user}
     excluded = Place.objects.filter(**own, excluded_at__isnull=False)
     answers = AuditSheet.objects.filter(**own, submitted_at__isnull=False)
@@ -24,7 +24,7 @@ def answerable_rounds(analysis: Analysis, user: User) -> list[Any]:
 
 
 def leave_rounds(analysis: Analysis, membership: Membership) -> bool:
-    """Exclude a person from the open rounds; return False if they answered in one."""
+    """Exclude a person from the open rounds, or return False if they have answered in one."""
     rounds = answerable_rounds(analysis, membership.user)
     if any(round_.has_answers for round_ in rounds):
         return False
@@ -34,7 +34,7 @@ def leave_rounds(analysis: Analysis, membership: Membership) -> bool:
 
 
 def exclude_editors(round_: AuditRound) -> None:
-    """Exclude experts who edited or signed off the analysis; a researcher can reinstate them."""
+    """Exclude experts who edited or signed off the analysis. A researcher can reinstate them."""
     analysis = round_.analysis
     editors = Q(user__in=analysis.changes.values("actor"))
     editors |= Q(user__in=analysis.sign_offs.values("actor"))

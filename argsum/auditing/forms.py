@@ -1,4 +1,4 @@
-"""Forms of audits: the plan of a round, and the answer about one pair."""
+"""Forms for audits: the plan of a round, and the answer about one pair."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ LONGEST_NOTE = 1_000
 
 
 class AuditRoundForm(RoundPlanForm):
-    """All choices of a draft round."""
+    """Settings of a draft round."""
 
     kind = AUDITING
     planned = staticmethod(plan_round)
@@ -76,7 +76,7 @@ class AuditRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return the guideline of the kind and the newest analysis as defaults."""
+        """Return the standard guideline and the newest analysis as defaults."""
         newest = study.analyses.filter(state=Analysis.State.DONE).first()
         return {"instructions": GUIDE} | ({"analysis": newest.public_id} if newest else {})
 
@@ -85,7 +85,7 @@ class AuditRoundForm(RoundPlanForm):
         return AuditPlan(**self.plan_values)
 
     def measure(self) -> Extent:
-        """Return the extent of the pairs that would be drawn; nothing if none can be."""
+        """Return the extent of the round, with no items if no pairs can be drawn."""
         plan = self.plan()
         try:
             pairs = sample_of(plan, self.round).size

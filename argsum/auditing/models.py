@@ -1,4 +1,4 @@
-"""Audits of an analysis: pairs of a comment and a key point, and people's answers about them."""
+"""Audits of an analysis: pairs of a comment and a key point, with people's answers."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -12,11 +12,11 @@ from ..datasets.models import CellArgument, Comment
 
 
 class AuditRound(Round):
-    """Pairs drawn from one state of an analysis; a share of them goes to two people.
+    """Pairs drawn from one state of an analysis, a share of which two people answer.
 
-    ``frame`` is what they were drawn from: ``{"state": …, "comments": n, "own": [key point, …],
-    "points": {key point: [comments behind, comments perhaps behind, text]}}``, key points by
-    primary key. ``own`` are those with strata of their own; all others are drawn together.
+    ``frame`` is the sampling frame: ``{"state": …, "comments": n, "own": [key point, …],
+    "points": {key point: [comments behind, comments perhaps behind, text]}}``, with key points by
+    primary key. ``own`` are key points with separate strata; all others are drawn together.
     """
 
     kind_name = "audit"
@@ -31,11 +31,11 @@ class AuditRound(Round):
 
 
 class AuditPair(models.Model):
-    """A comment and a key point as they were when drawn; nobody who answers sees the band.
+    """A comment and a key point as they were when drawn. Raters do not see the band.
 
-    ``argument`` is the statement that the page marks, None where a comment has none. Without
-    comments, the statement is the whole text. ``text`` is the key point's text at that time, which
-    the answer is about.
+    ``argument`` is the statement that the page marks, or None if the comment has no statements.
+    Without comments, the statement is the whole text. ``text`` is the text of the key point at the
+    time of the draw, to which the answer refers.
     """
 
     class Band(models.TextChoices):
@@ -58,12 +58,12 @@ class AuditPair(models.Model):
         return self.text[:80]
 
 
-# Pairs that were drawn at random, whether or not somebody answered.
+# Pairs that were drawn at random, answered or not.
 DRAWN = Q(items__known__isnull=True, items__key_points__isnull=True)
 
 
 class AuditItem(Item):
-    """One pair of a round, with the probability with which it was drawn from its stratum."""
+    """One pair of a round, with its probability of being drawn from its stratum."""
 
     round = models.ForeignKey(AuditRound, models.CASCADE, related_name="items", db_index=False)
     pair = models.ForeignKey(AuditPair, models.CASCADE, related_name="items")

@@ -1,4 +1,4 @@
-"""Pages of audits: checking a pair, rounds, and the figures of an analysis."""
+"""Pages of audits: checks of pairs, rounds, and the figures of an analysis."""
 
 import random
 import uuid
@@ -30,18 +30,18 @@ from cqa_site.web.rest.queries import id_from
 Answer = AuditSheet.Answer
 
 
-# An allow-list without band, probability, score and other people's answers.
+# Allow-list that excludes the band, the probability, the score and other people's answers.
 def _shown(sheet: AuditSheet, content: AuditContent) -> dict[str, Any]:
-    """Return the data the form may show: the key point's text and the marked comment."""
+    """Return the data that the form may show: the key point's text and the marked comment."""
     pair = sheet.pair
     statement = pair.argument.text if pair.argument else ""
     text = pair.comment.text if pair.comment else statement
-    # No mark would tell that the comment stands at no key point.
+    # A missing mark would reveal that the comment is not at a key point.
     head, marked, tail = text.partition(statement) if statement else ("", text, "")
     return {
         "point": pair.text,
         "head": head,
-        # A statement that is not found word for word is shown below the comment.
+        # A statement that does not occur verbatim is shown below the comment.
         "marked": marked,
         "tail": tail,
         "statement": "" if marked else statement,
@@ -49,7 +49,7 @@ def _shown(sheet: AuditSheet, content: AuditContent) -> dict[str, Any]:
             (answer.value, answer.label, str(number))
             for number, answer in enumerate(Answer, start=1)
         ],
-        # What counts: an answer is submitted or not there.
+        # Only a submitted answer counts.
         "chosen": AUDITING.submitted(sheet).answer,
         "comment": content.comment,
         "longest": LONGEST_NOTE,
@@ -83,7 +83,7 @@ def _drawn(round_: AuditRound) -> list[tuple[Any, Any]]:
 
 
 def _begun(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return the analysis that a link names."""
+    """Return the analysis in the query of a link."""
     asked = id_from(request.GET.get("analysis"))
     analysis = study.analyses.filter(public_id=asked).first() if asked else None
     return {"analysis": analysis.public_id} if analysis else {}
@@ -123,7 +123,7 @@ ROUNDS = RoundPages(
 
 @study_page(*RESEARCHERS, only="GET")
 def analysis_audit(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-    """Show how often placements are wrong, with corrected shares; or a part for another page."""
+    """Show how often placements are wrong and the corrected shares, or a part for another page."""
     analysis = finished_or_404(study, analysis_id)
     figures = audit_of(analysis)
     form = _form(study, analysis)
@@ -167,7 +167,7 @@ def analysis_audit_draw(
 def analysis_audit_leave(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID
 ) -> HttpResponse:
-    """Leave the open rounds of an analysis without an answer in them, to read it instead."""
+    """Leave the open rounds of an analysis, without answers in them, in order to read it."""
     analysis = analysis_or_404(study, analysis_id)
     if not leave_rounds(analysis, request.membership):
         messages.error(request, _("You have answered pairs of this analysis."))
@@ -185,7 +185,7 @@ def analysis_audit_figure(
 
 
 def _form(study: Study, analysis: Analysis, **wanted: str) -> AuditRoundForm:
-    """Return the plan of a round as one click makes it."""
+    """Return the plan of a round that starts with one click."""
     usual = AuditRoundForm.begun(study) | {
         "name": AuditRoundForm.next_name(study),
         "seed": random.randrange(10**6),  # noqa: S311  an order, not a secret

@@ -1,4 +1,4 @@
-"""Start, cancellation, resumption and deletion of analyses of comments, and their counts."""
+"""Start, cancel, resume and delete analyses of comments, and update their counts."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 
 PIECE = 2_000
 MOST_COLUMNS, MOST_VALUES = 8, 40
-# A column with more different values is no group: an id, a name, a text.
+# A column with more distinct values than this forms no groups: it is an id, a name or a text.
 MOST_DIFFERENT = 400
 LONGEST_VALUE = 120
 
 
 def count_points(analysis: Analysis, points: Collection[int] | None = None) -> None:
-    """Recount the evidence for an analysis's key points: all, or some by primary key.
+    """Recount the evidence for all key points of an analysis, or for those with the given keys.
 
     Comments added after the last placement of statements do not count, as in `Analysis.comments`.
     """
@@ -90,7 +90,7 @@ def count_points(analysis: Analysis, points: Collection[int] | None = None) -> N
 
 
 def _counted(grouped: Any, unit: Any) -> dict[int, tuple[int, int]]:
-    """Map key points to their comments or voices, and to those with a sure statement."""
+    """Map key points to their numbers of comments or voices: all, and with a sure statement."""
     rows = grouped.annotate(
         n=Count(unit, distinct=True), sure=Count(unit, distinct=True, filter=Placement.SURE)
     )
@@ -98,7 +98,7 @@ def _counted(grouped: Any, unit: Any) -> dict[int, tuple[int, int]]:
 
 
 def count_analysis(analysis: Analysis) -> None:
-    """Update the number of placed statements, and the filters for comments; does not save."""
+    """Update the number of placed statements and the comment filters, without saving."""
     analysis.statements = analysis.placements.values("argument").distinct().count()
     analysis.comments = analysis.cell.comments.count() or analysis.statements
     analysis.facets = facets_of(analysis.cell)
@@ -106,13 +106,13 @@ def count_analysis(analysis: Analysis) -> None:
 
 
 def count_voices(analysis: Analysis) -> None:
-    """Update the number of voices among the comments of an analysis; does not save."""
+    """Update the number of voices among the comments of an analysis, without saving."""
     analysis.voices = voices_of(analysis.cell, analysis.comments)
     analysis.voices_revision += 1
 
 
 def facets_of(cell: Cell) -> dict[str, Any]:
-    """Return the filters for `Analysis.facets`; reads the comments once, in batches."""
+    """Return the filters for `Analysis.facets`, reading the comments once, in batches."""
     comments = Comment.objects.filter(cell=cell)
     attributes = comments.order_by().values_list("attributes", flat=True)
     dates = comments.aggregate(first=Min("written_on"), last=Max("written_on"))
@@ -122,7 +122,7 @@ def facets_of(cell: Cell) -> dict[str, Any]:
 
 
 def _values(rows: Iterable[dict[str, str]]) -> dict[str, list[tuple[str, int]]]:
-    """Map columns to values, the most frequent first; columns that group nothing are left out."""
+    """Map columns that form groups to their values, the most frequent first."""
     counts: dict[str, dict[str, int]] = {}
     barred: set[str] = set()
     for attributes in rows:
@@ -160,14 +160,14 @@ def analysis_of(work: JobContext) -> Analysis:
 
 
 class ScorerTools:
-    """Lazy `AnalysisTools` of one analysis; the first text loads them.
+    """`AnalysisTools` for one analysis, loaded when the first text is read.
 
     Parameters
     ----------
     analysis
-        With its scorers and its cell.
+        The analysis, with its scorers and its cell.
     work
-        Hears how far it is, and raises StaleWorker once the job was cancelled or taken over.
+        Receives the progress, and raises StaleWorker if the job was cancelled or taken over.
     """
 
     def __init__(self, analysis: Analysis, work: JobContext) -> None:
@@ -180,8 +180,8 @@ class ScorerTools:
         self.encoder = BiEncoder(source, model_key(scorer), quick=self.is_quick)
         self.encoder_name = str(analysis.options.get("encoder", SHIPPED))
         self.other = reader_of(self.encoder_name, quick=self.is_quick)
-        # What is all on one side of a debate praises and complains for the same reasons. The lines
-        # that tell sides and filler know vectors of the match scorer only.
+        # Statements on one side of a debate praise and complain for the same reasons. The models
+        # that detect sides and filler only work with vectors of the match scorer.
         has_match = self.encoder_name != MULTILINGUAL
         self.side = side_in(Path(source)) if has_match and not analysis.cell.stance else None
         self._filler = filler_classifier_in(Path(source)) if has_match else None
@@ -193,20 +193,20 @@ class ScorerTools:
 
     @property
     def tells_sides(self) -> bool:
-        """Whether the vectors encode the side of a text."""
+        """Return whether the vectors encode the side of a text."""
         return self.side is not None
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Report progress as a share, 0–1; reading texts then advances it to ``until``."""
+        """Report progress as a share (0–1), which reading texts then advances to ``until``."""
         self._share, self._until, self._what = share, until or share, what
-        # How long a model takes to load is not known: until the first text is read nothing is.
+        # A model takes an unknown time to load, so there is no progress before the first text.
         self.work.progress(min(99, round(100 * share)), 100 if share else 0, what)
 
     def vectors(self, texts: Sequence[str]) -> Scores:
-        """Return vectors of length 1, shape (n, d), read in pieces from disk or from the model.
+        """Return vectors of length 1, shape (n, d), read in batches from disk or from the model.
 
-        Where texts may take either side, and the scorer tells sides, with the coordinates of
-        `cqa_site.judging.embedding.SideClassifier`.
+        If texts may take either side and the scorer separates sides, the vectors include the
+        coordinates of `cqa_site.judging.embedding.SideClassifier`.
         """
         import numpy as np
 
@@ -218,7 +218,7 @@ class ScorerTools:
         return vectors if self.side is None else self.side.added(vectors, parts[0])
 
     def filler(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which texts say nothing about any topic, shape (n,); none where nothing tells."""
+        """Return which texts are filler, shape (n,); all False without a filler model."""
         import numpy as np
 
         if self._filler is None or not texts:
@@ -227,7 +227,7 @@ class ScorerTools:
         return self._filler.is_filler(texts, vectors)
 
     def quality(self, texts: Sequence[str]) -> Scores:
-        """Return the writing quality of each text, shape (n,); nan without a scorer."""
+        """Return the writing quality of each text, shape (n,), or nan without a scorer."""
         import numpy as np
 
         if self._quality is None:
@@ -242,7 +242,7 @@ class ScorerTools:
         return scores
 
     def _readers(self) -> list[VectorReader]:
-        """Return what reads the texts: the multilingual encoder alone, or the match scorer's."""
+        """Return the readers to use: the multilingual one alone, or the match scorer's first."""
         if self.other is not None and self.encoder_name == MULTILINGUAL:
             return [self.other]
         own = VectorReader(self.encoder.key, self.encoder.embedder)
@@ -279,14 +279,14 @@ MAKE, PLACE, SPLIT = "analysis", "analysis_place", "analysis_split"
 CHECK, FOLLOW = "analysis_check_written", "analysis_follow_run"
 MOST_CELLS = 50
 MOST_STATEMENTS = 200_000
-# Most statements that are read in full precision: their key points are then the same on every kind
-# of processor. More are read in less than half the time where there are 16-bit instructions.
+# Maximum number of statements read in full precision, which gives the same key points on every
+# kind of processor. Larger sets use 16-bit instructions, which take less than half the time.
 MOST_PRECISE = 6_000
 FEWEST_STATEMENTS = 3
 
 
 class AnalysisRefused(Exception):
-    """The analysis cannot perform this action; the message says why."""
+    """The analysis cannot perform this action. The message gives the reason."""
 
 
 @transaction.atomic
@@ -299,11 +299,11 @@ def start_analysis(
     quality_scorer: Scorer | None = None,
     encoder: str = "",
 ) -> Analysis:
-    """Start a job that finds a cell's key points, or return the same active analysis.
+    """Start a job that finds a cell's key points, or return an identical active analysis.
 
-    Without scorers the study's first ones are used. ``encoder`` is an installed one or
-    "shipped"; empty takes the one for the language of the comments. Raises AnalysisRefused if the
-    cell has too few or too many statements, or a scorer or an encoder does not fit.
+    The study's first scorers are used by default. ``encoder`` is an installed encoder or
+    "shipped"; if it is empty, the language of the comments decides. Raises AnalysisRefused if the
+    cell has too few or too many statements, or if a scorer or the encoder is unsuitable.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     usual_match, usual_quality = default_scorers(study, cell.dataset)
@@ -361,9 +361,9 @@ def analyse_dataset(*, study: Study, actor: User, dataset: Dataset) -> list[Anal
 
 @transaction.atomic
 def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Stop computing; for a finished analysis, cancel only later requests.
+    """Stop the computation. If the analysis is finished, cancel only later requests.
 
-    Raises AnalysisRefused if nothing is under way.
+    Raises AnalysisRefused if nothing is running.
     """
     changed = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE).update(
         state=State.CANCELLED
@@ -377,9 +377,9 @@ def cancel_analysis(*, analysis: Analysis, actor: User) -> None:
 
 @transaction.atomic
 def resume_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Restart a failed, cancelled or interrupted analysis; existing vectors are kept.
+    """Restart a failed, cancelled or interrupted analysis, using the stored vectors.
 
-    Raises AnalysisRefused if it is done or still works.
+    Raises AnalysisRefused if it is finished or still running.
     """
     states = [State.FAILED, State.CANCELLED]
     if not is_at_work(analysis):
@@ -398,7 +398,7 @@ def resume_analysis(*, analysis: Analysis, actor: User) -> None:
 
 @transaction.atomic
 def delete_analysis(*, analysis: Analysis, actor: User) -> None:
-    """Delete an analysis with its key points and edits; raises AnalysisRefused while active."""
+    """Delete an analysis with its key points and edits; raises AnalysisRefused if it is active."""
     if is_at_work(analysis):
         raise AnalysisRefused(_("Stop the analysis first."))
     runs = Run.objects.filter(
@@ -420,7 +420,7 @@ def delete_analysis(*, analysis: Analysis, actor: User) -> None:
 
 
 def enqueue_for(analysis: Analysis, kind: str, actor: User | None, **more: Any) -> Job:
-    """Queue a job for an analysis; one job per kind is active at a time."""
+    """Queue a job for an analysis. Only one job of each kind is active at a time."""
     key = str(analysis.public_id)
     job = enqueue(
         study=analysis.study, kind=kind, key=key, actor=actor, analysis=analysis.pk, **more
@@ -432,12 +432,12 @@ def enqueue_for(analysis: Analysis, kind: str, actor: User | None, **more: Any) 
 
 
 def is_at_work(analysis: Analysis) -> bool:
-    """Whether any job of the analysis is pending or running."""
+    """Return whether any job of the analysis is pending or running."""
     return _jobs(analysis).exists()
 
 
 def writing_now(analysis: Analysis) -> Run | None:
-    """Return the active run in which a language model works for an analysis, or None."""
+    """Return the active language-model run for an analysis, or None."""
     runs = [run for run in (analysis.writing, analysis.coding) if run]
     return next((run for run in runs if run.is_active or run.state == Run.State.DRAFT), None)
 
@@ -448,7 +448,7 @@ def statements_of(cell: Cell) -> Any:
 
 
 def record_work(analysis: Analysis, actor: User | None, verb: str, **facts: Any) -> None:
-    """Write what somebody does with an analysis to the log."""
+    """Log a user's action on an analysis."""
     subject = f"#{analysis.number} {analysis.name}"
     record(study=analysis.study, actor=actor, verb=verb, subject=subject, **facts)
 

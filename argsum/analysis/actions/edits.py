@@ -31,11 +31,11 @@ _LATER = lazy("A later edit changed the same key points or statements. Undo that
 
 
 class EditRefused(Exception):
-    """The edit is not possible; the message gives the reason."""
+    """The edit is not possible. The message gives the reason."""
 
 
 class EditConflict(EditRefused):
-    """Somebody else changed the same data in the meantime; the message says who and how."""
+    """Somebody else has changed the same data. The message says who made which change."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Edit:
     Attributes
     ----------
     verb, point
-        Its name in the history, and its key point.
+        The edit's name in the history, and its key point.
     points
-        Key point → its new fields, by primary key.
+        Key points, by primary key, with their new fields.
     dropped, moves, added
-        Placements that go (key point and statement), statements that move, and new placements,
-        in this order.
+        Placements to delete (key point and statement), statements to move, and new placements;
+        applied in this order.
     run
-        The run whose language model makes the edit.
+        The run of the language model that makes the edit.
     """
 
     verb: str
@@ -66,7 +66,7 @@ class Edit:
 
 @contextmanager
 def editing(analysis: Analysis) -> Iterator[Analysis]:
-    """Lock the analysis until its edit is stored; raises EditRefused if it is not finished."""
+    """Lock the analysis until the edit is stored; raises EditRefused if it is unfinished."""
     with transaction.atomic():
         held = Analysis.objects.select_for_update(of=("self",)).select_related("cell", "study")
         row = held.get(pk=analysis.pk)
@@ -82,9 +82,9 @@ def alive(analysis: Analysis, points: Collection[FoundPoint], seen: int) -> list
     Raises
     ------
     EditConflict
-        If the text or the state of one was changed after revision ``seen``.
+        If a key point's text or state was changed after revision ``seen``.
     EditRefused
-        If one no longer exists.
+        If a key point no longer exists.
     """
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([point.pk for point in points])
     live_points = []
@@ -106,7 +106,7 @@ def _require_state(row: FoundPoint, states: Collection[str]) -> None:
 
 
 def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequence[int]) -> None:
-    """Raise EditConflict unless all statements are still behind the key point."""
+    """Raise EditConflict unless the key point still has all the statements."""
     missing = len(statements) - count_at(analysis, point.pk if point else None, statements)
     if missing:
         raise EditConflict(
@@ -122,7 +122,7 @@ def require_at(analysis: Analysis, point: FoundPoint | None, statements: Sequenc
 
 
 def new_point(analysis: Analysis, text: str, theme: str = "") -> FoundPoint:
-    """Create a hand-written key point in state removed; an edit then shows it."""
+    """Create a hand-written key point in the state "removed", so that an edit can then show it."""
     about = {"origin": FoundPoint.Origin.PERSON, "state": State.REMOVED}
     return new_points(analysis, [(text, theme)], **about)[0]
 
@@ -130,7 +130,7 @@ def new_point(analysis: Analysis, text: str, theme: str = "") -> FoundPoint:
 def new_points(
     analysis: Analysis, rows: Iterable[tuple[str, str]], **about: Any
 ) -> list[FoundPoint]:
-    """Create key points behind all others, each of a text and a theme."""
+    """Create key points after all others, each from a text and a theme."""
     last = analysis.points.aggregate(last=Max("position"))["last"] or 0
     about |= {"analysis": analysis, "revision": analysis.revision}
     points = (
@@ -141,7 +141,7 @@ def new_points(
 
 
 def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
-    """Apply an edit, update the counts and store the previous values; call inside `editing`.
+    """Apply an edit, update the counts and store the previous values. Call inside `editing`.
 
     Raises EditRefused if statements would be left without an existing key point.
     """
@@ -168,7 +168,7 @@ def store(analysis: Analysis, edit: Edit, actor: User | None) -> PointChange:
 
 
 def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> PointChange:
-    """Write an edit to the history and the log; ``sides`` are ``before`` and ``after``."""
+    """Add an edit to the history and the log. ``sides`` are ``before`` and ``after``."""
     moved = {key for move in edit.moves for key in move.statements}
     moved |= {row.statement for row in edit.added}
     change = PointChange.objects.create(
@@ -189,12 +189,12 @@ def keep(analysis: Analysis, edit: Edit, actor: User | None, **sides: Any) -> Po
 
 
 def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> PointChange:
-    """Undo one edit; the undo can itself be undone.
+    """Undo one edit. The undo can itself be undone.
 
     Raises
     ------
     EditRefused
-        If it was undone before, was no edit by hand, or a later edit touched the same.
+        If it was already undone, was not made by hand, or overlaps with a later edit.
     """
     with editing(analysis) as held:
         row = PointChange.objects.select_related("point").get(analysis=held, pk=change.pk)
@@ -208,7 +208,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
         reversal.after["undoes"] = row.pk
         reversal.save(update_fields=["after"])
         PointChange.objects.filter(undone_by=row).update(undone_by=None)
-        # What an undone edit had undone holds again, and so on back to the first.
+        # Undoing an undo reapplies the original edit, and so on back to the first.
         by: PointChange | None = reversal
         undone: PointChange | None = row
         while undone is not None:
@@ -219,7 +219,7 @@ def undo_change(*, analysis: Analysis, actor: User, change: PointChange) -> Poin
 
 
 def _require_untouched(analysis: Analysis, change: PointChange) -> None:
-    """Raise EditRefused if anything changed since the edit."""
+    """Raise EditRefused if anything in the edit has changed since then."""
     wanted = change.after.get("points", {})
     rows = FoundPoint.objects.filter(analysis=analysis).in_bulk([int(pk) for pk in wanted])
     for pk, fields in wanted.items():
@@ -237,7 +237,7 @@ def _require_untouched(analysis: Analysis, change: PointChange) -> None:
 
 
 def _reversed(change: PointChange) -> Edit:
-    """Return the edit that undoes another one."""
+    """Return the edit that undoes another edit."""
     before, after = change.before, change.after
     added = [PlacementRow(*stored) for stored in after.get("added", [])]
     return Edit(
@@ -288,7 +288,7 @@ def _told(analysis: Analysis, point: FoundPoint) -> str:
 
 LONGEST_TEXT = 500
 MOST_POINTS = 500
-# Verb → the states it starts from, and the one it leads to.
+# Verb → the states from which it can start, and the resulting state.
 STATES: dict[str, tuple[tuple[str, ...], str]] = {
     Verb.HIDDEN: ((State.SHOWN, State.PROPOSED), State.HIDDEN),
     Verb.SHOWN: ((State.HIDDEN,), State.SHOWN),
@@ -302,9 +302,9 @@ def rename_point(
 ) -> PointChange:
     """Change the text of a key point.
 
-    ``seen`` is the revision of the analysis that the person saw, here and below; if somebody has
+    ``seen`` is the revision of the analysis that the person saw, here and below. If somebody has
     changed the key point since, that change is kept and EditConflict is raised. Raises EditRefused
-    for a text that is empty, too long, or another key point's.
+    if the text is empty, too long, or in use.
     """
     with editing(analysis) as held:
         row = alive(held, [point], seen)[0]
@@ -322,7 +322,7 @@ def add_point(*, analysis: Analysis, actor: User, text: str) -> PointChange:
 def set_state(
     *, analysis: Analysis, actor: User, points: Sequence[FoundPoint], verb: str, seen: int
 ) -> PointChange:
-    """Hide, show, accept or decline key points; statements of declined ones fit none then."""
+    """Hide, show, accept or decline key points. Declining releases their statements."""
     _require_some(points)
     begins, ends = STATES[verb]
     with editing(analysis) as held:
@@ -337,9 +337,9 @@ def set_state(
 def take_proposed(
     *, analysis: Analysis, actor: User, seen: int, hides_found: bool = False
 ) -> PointChange:
-    """Accept all proposed key points; optionally hide those shown that no person worded.
+    """Accept all proposed key points; optionally hide shown ones that no person has worded.
 
-    Raises EditRefused if none is proposed, or there are too many.
+    Raises EditRefused if no key points, or too many, are proposed.
     """
     with editing(analysis) as held:
         rows = list(held.points.filter(state=State.PROPOSED).order_by("position"))
@@ -353,7 +353,7 @@ def take_proposed(
 
 
 def found_by_machine(analysis: Analysis) -> QuerySet[FoundPoint]:
-    """Return key points shown that the program found and no person renamed."""
+    """Return the shown key points that the program found and nobody renamed."""
     origins = [FoundPoint.Origin.FOUND, FoundPoint.Origin.PROPOSED]
     is_renamed = ~Q(text=F("written")) & Q(writer=None)
     return analysis.points.filter(state=State.SHOWN, origin__in=origins).exclude(is_renamed)
@@ -370,8 +370,8 @@ def merge_points(
 ) -> PointChange:
     """Merge several key points into one.
 
-    The one that stays is ``into``, or else the one with the most comments; it is called ``text``
-    then, unless that is empty.
+    The remaining key point is ``into`` or, by default, the one with the most comments. It is
+    renamed to ``text`` unless that is empty.
     """
     chosen = list({point.pk: point for point in [*points, *([into] if into else [])]}.values())
     _require_some(chosen)
@@ -405,9 +405,9 @@ def split_point(
     text: str,
     seen: int,
 ) -> PointChange:
-    """Make a new key point from statements of another one, or from statements that fit none.
+    """Make a new key point from statements of another key point, or from statements that fit none.
 
-    Raises EditConflict if one of them is elsewhere by now.
+    Raises EditConflict if any of them has been moved.
     """
     if not statements:
         raise EditRefused(_("Choose at least one statement."))
@@ -430,9 +430,9 @@ def move_statements(
     to: FoundPoint | None,
     seen: int,
 ) -> PointChange:
-    """Move statements to another key point, or to none; later placements do not move them.
+    """Move statements to another key point, or to none. Later placements do not move them again.
 
-    Raises EditConflict if one of them is elsewhere by now, or the key point was changed.
+    Raises EditConflict if any of them has been moved, or the key point was changed.
     """
     if not statements:
         raise EditRefused(_("Choose at least one statement."))
@@ -447,14 +447,14 @@ def move_statements(
 
 
 def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
-    """Return the fields of a key point with a text by a person; it then has no writing model."""
+    """Return the fields of a key point whose text a person wrote, without a writing model."""
     return {"text": text} | ({"writer_id": None} if point.writer_id else {})
 
 
 def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
-    """Return moves of all statements at some key points, by hand or not as before.
+    """Return moves of all statements at some key points, without changing which are by hand.
 
-    Those by hand come first, then those that are sure: a statement stays where it arrives first.
+    Placements by hand come first, then sure ones, because the first move of a statement decides.
     """
     placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
     groups: dict[tuple[bool, bool, int | None], list[int]] = {}

@@ -50,16 +50,16 @@ from .edits import (
 from .placing import Move
 from .voices import group_comments
 
-# The job of the analysis reads from the first statement on, other workers from the last one back.
-# Each finds on disk what another has read, so no worker waits, and one that dies costs only its
-# share.
+# The analysis job reads forward from the first statement, and other workers read backward from the
+# last. Each worker finds on disk what the others have read, so none waits, and a crashed worker
+# loses only its own share.
 JOB = "analysis_reading"
-# Statements of one job: a minute or so. Fewer than this are not worth another worker's start.
+# Statements per job, which take about a minute. Fewer are not worth starting another worker.
 SHARE = 5 * PIECE
 
 
 def ask_for_help(analysis: Analysis, statements: int) -> None:
-    """Queue the last shares of statements first, far from the share the analysis itself reads."""
+    """Queue the last shares of statements first, far from those the analysis job is reading."""
     for start in reversed(range(SHARE, statements, SHARE)):
         about: Any = {
             "key": f"{analysis.public_id}:{start}",
@@ -70,7 +70,7 @@ def ask_for_help(analysis: Analysis, statements: int) -> None:
 
 
 def read_share(work: JobContext) -> None:
-    """Handle a job: store the vectors of a share, unless the analysis no longer needs them."""
+    """Run a job that stores the vectors of a share, unless the analysis no longer needs them."""
     try:
         analysis = analysis_of(work)
     except Analysis.DoesNotExist:
@@ -84,12 +84,12 @@ def read_share(work: JobContext) -> None:
 
 AnalysisState = Analysis.State
 PLACEMENT_PIECE = 5_000
-# Errors that the person who asked can fix; they see the reason.
+# Errors that the person who started the job can fix. They see the reason.
 REFUSED = (AnalysisRefused, ScorerRefused, EmbeddingsUnavailable, MemoryError)
 
 
 def make_analysis(work: JobContext) -> None:
-    """Find the key points of a cell; nothing is stored until all of it is finished."""
+    """Find the key points of a cell, and store them only when all are finished."""
     analysis = analysis_of(work)
     rows = Analysis.objects.filter(pk=analysis.pk, state__in=Analysis.ACTIVE)
     if not rows.update(state=AnalysisState.RUNNING, job=work.job):
@@ -99,12 +99,12 @@ def make_analysis(work: JobContext) -> None:
 
 
 def in_words(problem: Exception) -> str:
-    """Return the message that users read about a problem."""
+    """Return the message that users see for an error."""
     return str(problem) or _("There are too many statements for this machine's memory.")
 
 
 def said_by(keys: list[int]) -> list[int]:
-    """Return the number of comments with each statement; 1 for a statement outside any comment."""
+    """Return the number of comments with each statement, or 1 if it is not part of any comment."""
     counts: dict[int, int] = {}
     for start in range(0, len(keys), PLACEMENT_PIECE):
         rows = CommentStatement.objects.filter(argument__in=keys[start : start + PLACEMENT_PIECE])
@@ -166,9 +166,9 @@ def _store_analysis(analysis: Analysis, keys: list[int], result: ClusteringResul
 def keep_placements(
     analysis: Analysis, rows: Iterable[tuple[int, int | None, float, bool]]
 ) -> None:
-    """Store statements, key points (both by primary key), scores, and which placements are sure.
+    """Store placements: statements and key points (by primary key), scores, and which are sure.
 
-    On SQLite nobody else writes meanwhile: 130,000 took five seconds of the processor as objects.
+    This blocks other writers on SQLite: 130,000 model objects took five seconds of CPU time.
     """
     insert_like(Placement(analysis=analysis), ["argument", "point", "score", "is_sure"], rows)
 
@@ -180,17 +180,17 @@ def _fail(analysis: Analysis, message: str) -> None:
 
 
 PointState, Verb = FoundPoint.State, PointChange.Verb
-# Statements that say what a key point is about, and the fewest that are proposed as a new one.
+# Number of statements that represent a key point, and the minimum to propose a new one.
 BEHIND = 100
 FEWEST = 2
 
 
 @dataclass(frozen=True)
 class StatementPlacement:
-    """New statements with their key points (primary keys), scores, and clusters of the rest.
+    """New statements with their key points (primary keys) and scores, and clusters of the rest.
 
-    ``proposed`` are texts of new key points; ``clusters`` their positions in it, -1 for none.
-    ``near`` are the nearest key points that have a theme; empty if none has.
+    ``proposed`` are texts of new key points, and ``clusters`` are positions in it, or -1.
+    ``near`` are the nearest key points that have a theme; it is empty if none has a theme.
     """
 
     keys: Sequence[int]
@@ -208,14 +208,14 @@ def new_statements(analysis: Analysis) -> int:
 
 
 def new_comments(analysis: Analysis) -> int:
-    """Return the number of new comments, or of new statements if the cell has no comments."""
+    """Return the number of new comments, or of new statements in a cell without comments."""
     comments = analysis.cell.comments.order_by().count()
     return max(0, comments - analysis.comments) if comments else new_statements(analysis)
 
 
 @transaction.atomic
 def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
-    """Queue a job that places new comments; raises AnalysisRefused if there are no new ones."""
+    """Queue a job that places new comments; raises AnalysisRefused if there are none."""
     if analysis.state != Analysis.State.DONE:
         raise AnalysisRefused(_("The analysis is not finished yet."))
     if not new_statements(analysis) and not new_comments(analysis):
@@ -225,9 +225,9 @@ def place_new_comments(*, analysis: Analysis, actor: User | None) -> Job:
 
 
 def place_statements(work: JobContext) -> None:
-    """Handle a job: place new statements.
+    """Run a job that places new statements.
 
-    Earlier placements, by machine or hand, do not change.
+    Earlier placements, by machine or by hand, do not change.
     """
     analysis = analysis_of(work)
     if analysis.state != Analysis.State.DONE:
@@ -235,7 +235,7 @@ def place_statements(work: JobContext) -> None:
     with refusing((*REFUSED, EditRefused), in_words=in_words):
         fitted = _fit(analysis, work)
         with editing(analysis) as held:
-            # Editing locks the analysis before anything else, too.
+            # Edits lock the analysis first, too.
             work.finish()
             _store_placements(held, fitted, work.job.created_by)
 
@@ -275,20 +275,20 @@ def _fit(analysis: Analysis, work: JobContext) -> StatementPlacement:
 
 
 def _behind(analysis: Analysis, point: FoundPoint) -> list[str]:
-    """Return the best statements behind a key point; those placed by hand come first."""
+    """Return the best statements of a key point, first those placed by hand."""
     rows = Placement.objects.filter(analysis=analysis, point=point)
     rows = rows.order_by(*BEST_FIRST)
     return list(rows.values_list("argument__text", flat=True)[:BEHIND])
 
 
 def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: User | None) -> None:
-    """Store placements; call inside `editing`.
+    """Store placements. Call inside `editing`.
 
-    Key points may have been merged or removed in the meantime.
+    Key points may have been merged or removed since the placements were computed.
     """
     comments = new_comments(analysis)
     now = _where_now(analysis)
-    # As they are called now.
+    # Their current texts.
     themes = dict(analysis.points.values_list("pk", "theme"))
     near = [themes.get(now.get(point) or 0, "") for point in fitted.near]
     analysis.revision += 1
@@ -299,7 +299,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
         now.get(point) if point is not None else proposals[place].pk if place >= 0 else None
         for point, place in zip(fitted.points, fitted.clusters, strict=True)
     ]
-    # A statement that was removed meanwhile is no more; one that is placed already stays.
+    # Statements that were removed meanwhile are skipped, and those already placed stay.
     there = set(CellArgument.objects.filter(cell=analysis.cell).values_list("pk", flat=True))
     there -= set(analysis.placements.values_list("argument", flat=True))
     rows = zip(fitted.keys, points, fitted.scores, fitted.sure, strict=True)
@@ -314,7 +314,7 @@ def _store_placements(analysis: Analysis, fitted: StatementPlacement, actor: Use
 
 
 def _where_now(analysis: Analysis) -> dict[int, int | None]:
-    """Map each key point to the one it was merged into, or itself; None if it was removed."""
+    """Map each key point to itself, to the one it was merged into, or to None if removed."""
     rows = {point.pk: point for point in analysis.points.only("pk", "state", "merged_into_id")}
     targets: dict[int, int | None] = {}
     for pk, row in rows.items():
@@ -339,9 +339,9 @@ def ask_to_split(*, analysis: Analysis, actor: User, point: FoundPoint, seen: in
 
 
 def split_by_itself(work: JobContext) -> None:
-    """Handle a job: the largest part keeps the key point, other parts become new ones.
+    """Run a job that splits a key point: its largest part stays, the others become new key points.
 
-    Statements that people placed stay, and so do those that fit no part.
+    Statements that people placed or that fit no part also stay.
     """
     analysis = analysis_of(work)
     point = FoundPoint.objects.get(analysis=analysis, pk=work.payload["point"])

@@ -1,4 +1,4 @@
-"""Placements of statements as edits change them: moved, removed, added and counted.
+"""Move, remove, add and count placements of statements for edits.
 
 A statement has a row for each key point that it makes, or one row without a key point.
 """
@@ -13,13 +13,13 @@ from django.db.models import QuerySet
 from argsum.analysis.models import Analysis, Placement
 
 PIECE = 2_000
-# Key point, by hand or not, statements; by primary key. Edits are stored as such groups.
+# Key point, whether by hand, and statements; by primary key. Edits store groups of this form.
 Group = tuple[int | None, bool, Sequence[int]]
 Places = dict[tuple[int | None, bool], list[int]]
 
 
 class Move(NamedTuple):
-    """Statements that go from one key point to another; None is for none, in both places."""
+    """Statements that move from one key point to another. None stands for no key point."""
 
     source: int | None
     target: int | None
@@ -28,7 +28,7 @@ class Move(NamedTuple):
 
 
 class PlacementRow(NamedTuple):
-    """A placement as edits store it; key point and statement by primary key."""
+    """A placement as edits store it, with the primary keys of key point and statement."""
 
     point: int | None
     is_by_hand: bool
@@ -39,23 +39,23 @@ class PlacementRow(NamedTuple):
 
 @dataclass
 class Changes:
-    """Effects of moves: previous and new places of statements, and placements deleted."""
+    """Effects of moves: previous and new placements of statements, and deleted placements."""
 
     before: Places = field(default_factory=lambda: defaultdict(list))
     after: Places = field(default_factory=lambda: defaultdict(list))
     dropped: list[PlacementRow] = field(default_factory=list)
 
     def arrived(self, target: int | None) -> set[int]:
-        """Return the statements that these moves have brought to a key point."""
+        """Return the statements that were moved to a key point."""
         return {key for hand in (False, True) for key in self.after[target, hand]}
 
 
 def apply_moves(analysis: Analysis, moves: Iterable[Move]) -> Changes:
     """Move statements.
 
-    A statement that is at the target already has one row there afterwards: by hand if one of them
-    is, else sure if one of them is. One that is still at another key point has none without a
-    key point.
+    If a statement is already at the target, the two rows become one: by hand if either of them
+    is, else sure if either of them is. A statement that is still at another key point gets no row
+    without a key point.
     """
     changes = Changes()
     for move in moves:
@@ -89,7 +89,7 @@ def _move(analysis: Analysis, move: Move, keys: Sequence[int], changes: Changes)
 
 
 def take_away(rows: QuerySet[Placement]) -> list[PlacementRow]:
-    """Delete placements and return what they were."""
+    """Delete and return placements."""
     fields = ("point", "is_by_hand", "is_sure", "score", "argument")
     gone = [PlacementRow(*row) for row in rows.order_by("pk").values_list(*fields)]
     if gone:
@@ -98,7 +98,7 @@ def take_away(rows: QuerySet[Placement]) -> list[PlacementRow]:
 
 
 def drop(analysis: Analysis, pairs: Iterable[tuple[int | None, int]]) -> list[PlacementRow]:
-    """Delete placements, each of a key point and a statement, and return what they were."""
+    """Delete and return the placements of the given pairs of key point and statement."""
     by_point: dict[int | None, list[int]] = defaultdict(list)
     for point, statement in pairs:
         by_point[point].append(statement)
@@ -111,7 +111,7 @@ def drop(analysis: Analysis, pairs: Iterable[tuple[int | None, int]]) -> list[Pl
 
 
 def add(analysis: Analysis, rows: Iterable[PlacementRow]) -> None:
-    """Store placements; the statements must not be at these key points yet."""
+    """Store placements of statements that are not yet at these key points."""
     Placement.objects.bulk_create(
         (
             Placement(
@@ -131,7 +131,7 @@ def add(analysis: Analysis, rows: Iterable[PlacementRow]) -> None:
 def count_at(
     analysis: Analysis, point: int | None, keys: Sequence[int], *, hand: bool | None = None
 ) -> int:
-    """Count the statements among ``keys`` that are at a key point, or at none."""
+    """Return how many of the statements ``keys`` are at a key point, or at none."""
     total = 0
     for piece in pieces(keys):
         rows = Placement.objects.filter(analysis=analysis, argument__in=piece, point=point)
@@ -140,7 +140,7 @@ def count_at(
 
 
 def all_placed(analysis: Analysis, statements: Iterable[int]) -> bool:
-    """Whether every one of these statements still has a placement."""
+    """Return whether all these statements still have a placement."""
     rows = Placement.objects.filter(analysis=analysis).order_by().values("argument").distinct()
     return all(
         rows.filter(argument__in=keys).count() == len(keys) for keys in pieces(sorted(statements))
@@ -148,12 +148,12 @@ def all_placed(analysis: Analysis, statements: Iterable[int]) -> bool:
 
 
 def groups_of(places: Mapping[tuple[int | None, bool], Sequence[int]]) -> list[list[Any]]:
-    """Return groups as edits store them."""
+    """Return placements grouped as edits store them."""
     return [[point, hand, sorted(keys)] for (point, hand), keys in places.items()]
 
 
 def moves_back(before: Sequence[Group], after: Sequence[Group]) -> list[Move]:
-    """Return the moves that undo an edit, from the groups that it stored."""
+    """Return the moves that undo an edit, given its stored groups."""
     now = {key: point for point, _hand, keys in after for key in keys}
     moves = []
     for point, hand, keys in before:
@@ -165,10 +165,10 @@ def moves_back(before: Sequence[Group], after: Sequence[Group]) -> list[Move]:
 
 
 def can_add(analysis: Analysis, rows: Sequence[PlacementRow], leaving: Iterable[Group]) -> bool:
-    """Whether rows that an edit took away can be put back, once the rows that it made have left.
+    """Return whether the rows that an edit deleted can be restored once its new rows are gone.
 
-    They cannot where a statement is at the key point again, or would be both at a key point and
-    at none. ``leaving`` are the groups that the edit made.
+    They cannot if a statement is at the key point again, or would be both at a key point and
+    at none. ``leaving`` are the groups that the edit created.
     """
     own = {(point, key) for point, _hand, keys in leaving for key in keys}
     wanted = {(row.point, row.statement) for row in rows}
@@ -183,5 +183,5 @@ def can_add(analysis: Analysis, rows: Sequence[PlacementRow], leaving: Iterable[
 
 
 def pieces(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """Yield values in runs of at most `PIECE`, as many as one query takes."""
+    """Yield batches of at most `PIECE` values, the limit of one query."""
     return (values[start : start + PIECE] for start in range(0, len(values), PIECE))

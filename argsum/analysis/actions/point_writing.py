@@ -63,7 +63,7 @@ PROMPTS = {
     )
 }
 NONE_REFUSED = "none"
-# A sentence that was refused, and what the key point says that it is nearer to.
+# A refused sentence, and the text of the key point that it is nearer to.
 Refused = tuple[str, str]
 
 
@@ -74,7 +74,7 @@ def write_request(
     statements: Sequence[str],
     refused: Sequence[Refused] = (),
 ) -> CallRequest:
-    """Return one request about the statements behind a key point, with texts refused earlier."""
+    """Return a request about the statements of a key point, with the texts refused earlier."""
     neutrals = [neutralise(text) for text in statements]
     values = about_cell(cell) | {
         "words": str(target["words"]),
@@ -114,13 +114,13 @@ def _refused_texts(pairs: Sequence[Refused]) -> str:
     return "\n" + fence_records(records, fence_token("refused", *plain))
 
 
-# A request's own row holds what it shows (the key point, the attempt and the statements), so that
-# people can edit during a run. A job checks the texts once all requests are over: `check_written`.
+# Each request's row stores its contents (the key point, the attempt and the statements), so that
+# people can edit during a run. When all requests have ended, `check_written` checks the texts.
 KIND = "point_writing"
 WORDS, STATEMENTS = 15, 30
-# A text of more than so many times the words asked for is no key point; the first version took it.
+# A text with more than this multiple of the requested words is refused, except in version 1.
 TOO_LONG, READER_VERSION = 2, 2
-# How often a key point is asked for, the first time included.
+# Maximum number of requests for a key point, including the first.
 ATTEMPTS = 3
 State = FoundPoint.State
 STORED_FIELDS = ["point", "attempt", "text", "reason", "fence"]
@@ -131,7 +131,8 @@ def target_of(
 ) -> dict[str, Any]:
     """Return the target of a run, as stored in its spec.
 
-    ``words`` are the most that a key point has, ``most_statements`` those that a request shows.
+    ``words`` and ``most_statements`` are the maximum numbers of words in a key point and of
+    statements in a request.
     """
     return {
         "analysis": str(analysis.public_id),
@@ -154,7 +155,7 @@ class PointWritingKind:
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Link the run to its analysis; raises RunRefused if nothing can be written now."""
+        """Link the run to its analysis; raises RunRefused if it cannot start now."""
         begin_run(run, "writing")
 
     def subjects(self, run: Run) -> list[Subject]:
@@ -196,13 +197,13 @@ class PointWritingKind:
             return ReplyReading.unscored(problem.reason)
         text = content.texts["0"]
         is_too_long = len(text.split()) > TOO_LONG * run.spec["target"]["words"]
-        # A draft to try a prompt on has no version.
+        # A draft for trying a prompt has no version.
         if is_too_long and run.spec.get("parser_version", READER_VERSION) > 1:
             return ReplyReading.unscored(UnscoredReason.OUT_OF_SET)
         return ReplyReading(value=text)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one row per call; after the last one, queue a check of the texts."""
+        """Store one row per call. After the last call, queue a check of the texts."""
         keys = {AnalysisCallKey.of(reply.call.subject_ids).point for reply in ended}
         there = set(FoundPoint.objects.filter(pk__in=keys).values_list("pk", flat=True))
         WrittenPoint.objects.bulk_create(
@@ -226,7 +227,7 @@ class PointWritingKind:
         return list(rows.values_list("text", flat=True))
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one row, under its own fence and matching its reply."""
+        """Check that every ended call has one row, with its own fence, that matches its reply."""
 
         def is_as_said(row: WrittenPoint, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -236,7 +237,7 @@ class PointWritingKind:
 
 
 def by_size(sizes: Iterable[int]) -> dict[str, int]:
-    """Return how often each size occurs, the smallest first."""
+    """Count how often each size occurs, smallest first."""
     return {str(size): number for size, number in sorted(Counter(sizes).items())}
 
 
@@ -252,7 +253,7 @@ def begin_run(run: Run, field: str) -> None:
 def refuse_unfit(analysis: Analysis, run: Run, earlier: Run | None, text: str) -> None:
     """Raise `RunRefused` if no language model can work for the analysis now.
 
-    ``text`` is about the ``earlier`` run, if one is active.
+    ``text`` is the message about an active ``earlier`` run.
     """
     if analysis.state != Analysis.State.DONE:
         raise RunRefused(_("The analysis is not finished yet."))
@@ -299,7 +300,7 @@ def shown_points(study: Study) -> QuerySet[FoundPoint]:
 
 
 def draft_of(kind: str, target_of: Callable[[Any], dict[str, Any]]) -> Callable[..., Any]:
-    """Return the fields of an unsaved run, to try a prompt on one row."""
+    """Return a function that builds an unsaved run, for trying a prompt on one row."""
 
     def draft(study: Study, version: PromptVersion, row: Any) -> tuple[Run, list[Any]]:
         spec = {"target": target_of(row), "seed": 1}
@@ -317,16 +318,16 @@ def _tried(points: Sequence[Any]) -> tuple[int, ...]:
 _DRAFT = draft_of(KIND, lambda point: target_of(point.analysis))
 POINT_WRITING = PreviewTargets(lazy("Key point"), shown_points, _DRAFT, _tried)
 
-# A text fits if it matches the statements behind its own key point better, on average, than those
-# behind any other one. One that does not is asked for again, with what was refused and why. Edits
-# come first and further requests with the end of the job, each in one transaction: a worker that
-# dies leaves nothing to be paid twice.
+# A text fits if it matches the statements of its own key point better, on average, than those of
+# any other key point. Otherwise another request follows, with the refused text and the reason.
+# Edits are stored first, and further requests at the end of the job, each in one transaction, so
+# that no request is paid twice if a worker crashes.
 Verdict = WrittenPoint.Verdict
 CHECKED = ["verdict", "nearest", "scores", "note"]
 
 
 def check_written(work: JobContext) -> None:
-    """Handle a job: check written texts. Nothing is written for a cancelled run."""
+    """Run a job that checks written texts. Nothing is stored for a cancelled run."""
     analysis = analysis_of(work)
     if analysis.writing_id is None:
         return
@@ -339,7 +340,7 @@ def check_written(work: JobContext) -> None:
 def _is_over(run: Run, work: JobContext) -> bool:
     """End the job and request rewrites of refused texts; False if there is more to check.
 
-    Under the gate's lock, behind which replies are stored: none can come in between.
+    This takes the gate's lock, which storing a reply needs, so no reply can arrive in between.
     """
     with transaction.atomic(), locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])
@@ -359,7 +360,7 @@ def _unchecked(run: Run) -> list[WrittenPoint]:
 
 
 def _again(run: Run) -> list[Subject]:
-    """Return new requests for refused texts; the engine skips those already made."""
+    """Return new requests for refused texts. The engine skips those already made."""
     rows = run.written_points.filter(verdict=Verdict.REFUSED, attempt__lt=ATTEMPTS)
     ids = rows.order_by("pk").values_list("call__subject_ids", flat=True)
     return [AnalysisCallKey.of(subject).again.subject for subject in ids]
@@ -380,7 +381,7 @@ def _check(analysis: Analysis, run: Run, work: JobContext) -> None:
 
 
 def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) -> None:
-    """Refuse texts that match another key point's statements as well as theirs; saves nothing."""
+    """Refuse texts that match another key point's statements as well as their own; do not save."""
     import numpy as np
 
     from argsum.analysis.methods.statements import fits_of
@@ -393,7 +394,7 @@ def _look(rows: Sequence[WrittenPoint], analysis: Analysis, tools: ScorerTools) 
         return
     tools.say(0.0, _("reading the statements"), 0.9)
     behind, placed, texts = _placed(analysis, places)
-    # In the order of the analysis: their vectors are on disk since then.
+    # In the same order as in the analysis, which stored their vectors on disk.
     statements = tools.vectors(texts)[behind]
     tools.say(0.9, _("checking the texts"))
     written = tools.vectors([row.text for row in known])

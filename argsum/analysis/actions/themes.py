@@ -1,4 +1,4 @@
-"""Edits of themes, and sign-off: a person says that the key points and themes shown are final."""
+"""Edit themes, and sign off the key points and themes shown."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -20,12 +20,12 @@ Verb = PointChange.Verb
 def move_to_theme(
     *, analysis: Analysis, actor: User, points: Sequence[FoundPoint], theme: str, seen: int
 ) -> PointChange:
-    """Put key points into a theme, which may be new; an empty name takes them out of theirs.
+    """Move key points to a theme, which may be new. An empty name removes them from their themes.
 
-    A name that differs from that of a theme only in case is that theme.
+    Names that differ only in case mean the same theme.
 
-    ``seen`` is the revision of the analysis that the person looked at, here and below. Raises
-    EditConflict if a key point was changed since then, EditRefused if nothing would change.
+    ``seen`` is the revision of the analysis that the person saw, here and below. Raises
+    EditConflict if a key point was changed since then, and EditRefused if nothing would change.
     """
     if not 0 < len(points) <= MOST_POINTS:
         raise EditRefused(_("Choose 1 to %d key points.") % MOST_POINTS)
@@ -50,7 +50,7 @@ def rename_theme(
 def merge_themes(
     *, analysis: Analysis, actor: User, themes: Sequence[str], seen: int, name: str = ""
 ) -> PointChange:
-    """Make several themes one, called ``name``, or else like the one with the most comments."""
+    """Merge themes under ``name`` or, by default, the name of the one with the most comments."""
     if len(set(themes)) < 2:
         raise EditRefused(_("Choose at least two themes to merge."))
     with editing(analysis) as held:
@@ -62,8 +62,8 @@ def merge_themes(
 
 
 def _rows(analysis: Analysis, themes: Sequence[str], seen: int) -> list[FoundPoint]:
-    """Return the key points of themes, also merged and removed ones, most comments first."""
-    # Not by the database, which refuses characters that no theme has.
+    """Return the key points of themes, including merged and removed ones, most comments first."""
+    # Not in a query, because the database refuses some characters, which no theme has.
     every = analysis.points.order_by("-comments", "position")
     rows = [row for row in every if row.theme in set(themes)]
     gone = {theme for theme in themes if not theme} | set(themes) - {row.theme for row in rows}
@@ -82,7 +82,7 @@ def _edit(rows: Sequence[FoundPoint], name: str) -> Edit:
 
 
 def _free(analysis: Analysis, name: str, but: Iterable[str]) -> str:
-    """Return a name on one line; raises EditRefused if another theme on the page has it."""
+    """Return a name on one line; raises EditRefused if another theme has it."""
     name = _clean(name)
     others = analysis.points.filter(state=FoundPoint.State.SHOWN).exclude(theme__in=but)
     if name.casefold() in map(str.casefold, others.values_list("theme", flat=True)):
@@ -100,16 +100,16 @@ def _clean(name: str) -> str:
 
 
 def sign_off(*, analysis: Analysis, actor: User, seen: int) -> SignOff:
-    """Sign off the key points shown; statements can then be placed by their codes.
+    """Sign off the key points shown, so that statements can be placed by their codes.
 
-    ``seen`` is the revision of the analysis that the person looked at.
+    ``seen`` is the revision of the analysis that the person saw.
 
     Raises
     ------
     EditConflict
         If key points were edited since.
     EditRefused
-        If no key point is shown, proposed ones wait, or these were signed off already.
+        If no key point is shown, some are still proposed, or these are already signed off.
     """
     with editing(analysis) as held:
         if held.revision != seen:

@@ -1,4 +1,4 @@
-"""Near-duplicates: found among the comments of a topic, taken out or undone by people."""
+"""Find near-duplicates among the comments of a topic, and store people's changes to groups."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ Say = Callable[[int, int, str], object]
 
 
 class GroupRefused(Exception):
-    """The group cannot be changed like this; the message gives the reason."""
+    """The group cannot be changed in this way. The message gives the reason."""
 
 
 def ask_to_group(*, cell: Cell, actor: User | None) -> Job:
@@ -40,17 +40,17 @@ def job_of(cell: Cell) -> Job | None:
 
 
 def find_groups(work: JobContext) -> None:
-    """Handle a job: group the comments of a cell that were not compared yet."""
+    """Run a job that groups the comments of a cell that have not been compared yet."""
     cells = Cell.objects.filter(dataset__study=work.study, pk=work.payload["cell"])
     if cell := cells.first():
         group_comments(cell, work.progress)
 
 
 def group_comments(cell: Cell, say: Say) -> None:
-    """Store groups of near-duplicates; new comments join the groups that are there.
+    """Store groups of near-duplicates, adding new comments to existing groups.
 
-    Nothing that is stored changes. Where a group was undone, or another job was faster, copies
-    count as voices of their own, or nothing is stored.
+    Stored rows do not change. If a group was undone, its new copies count as separate voices. If
+    another job was faster, nothing is stored.
     """
     rows = list(cell.comments.order_by("position").values_list("pk", "position", "text"))
     if not rows or rows[-1][1] == cell.compared_until:
@@ -69,7 +69,7 @@ def group_comments(cell: Cell, say: Say) -> None:
         held = Cell.objects.select_for_update().filter(pk=cell.pk).first()
         if held is None or held.compared_until != cell.compared_until:
             return
-        # As they are now: people may have undone one while texts were compared.
+        # Read again, because people may have undone a group during the comparison.
         held_groups = {
             group.centre_id: group
             for group in held.duplicate_groups.select_for_update(of=("self",))
@@ -91,9 +91,9 @@ def group_comments(cell: Cell, say: Say) -> None:
 
 
 def recount(cell: Cell) -> None:
-    """Count the voices of all analyses of a cell again; call inside a transaction.
+    """Recount the voices of all analyses of a cell. Call inside a transaction.
 
-    Running analyses are included, because one that is being stored may have counted the previous
+    Running analyses are included, because one that is being stored may have counted the old
     groups.
     """
     rows = Analysis.objects.select_for_update(of=("self",)).select_related("cell")
@@ -108,9 +108,9 @@ def recount(cell: Cell) -> None:
 def change_group(
     *, group: NearDuplicateGroup, actor: User | None, is_out: bool, comment: Comment | None = None
 ) -> None:
-    """Take a comment out of a group, or put it back; without a comment undo or restore the group.
+    """Remove a comment from a group or put it back; without a comment, undo or restore the group.
 
-    Raises GroupRefused if the comment is not in the group, or is in that state already.
+    Raises GroupRefused if the comment is not in the group, or is already in that state.
     """
     held = NearDuplicateGroup.objects.select_for_update(of=("self",)).get(pk=group.pk)
     members = held.members.filter(is_out=not is_out)

@@ -1,4 +1,4 @@
-"""Endpoints for analyses, their edits, and runs that write their key points."""
+"""Endpoints for analyses, their edits, and the runs that write key points."""
 
 import uuid
 from collections.abc import Callable
@@ -48,9 +48,9 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class AnalysisSerializer(ReadSerializer):
-    """An analysis; ``cutoff`` is the score from which statements were grouped.
+    """An analysis. ``cutoff`` is the minimum score for grouping statements.
 
-    ``sure_from`` is the match score from which placements are sure; null if it is not known.
+    ``sure_from`` is the minimum match score of sure placements, or null if it is unknown.
     """
 
     cell = public_id("cell")
@@ -74,19 +74,19 @@ class AnalysisSerializer(ReadSerializer):
         ]  # fmt: skip
 
     def get_encoder(self, row: Analysis) -> str:
-        """Return the encoder; ``shipped`` is the match scorer's, empty is a scorer's own."""
+        """Return the encoder: ``shipped`` is the match scorer's, empty is a scorer's own."""
         return encoder_of(row).name
 
     def get_encoder_reason(self, row: Analysis) -> str:
-        """Return the reason for the encoder, in one sentence."""
+        """Return the reason for the encoder as one sentence."""
         return encoder_of(row).why
 
 
 class WritingSerializer(serializers.Serializer):
-    """What a language model wrote, by number of key points.
+    """Outcome of a writing run, in numbers of key points.
 
-    ``kept`` stayed as they were: ``refused`` of them because the text was nearer to another key
-    point, ``unusable`` because no reply could be used, ``same`` because it is the same.
+    ``kept`` did not change: ``refused`` because the new text was nearer to another key point,
+    ``unusable`` because no reply could be used, and ``same`` because the new text is the same.
     """
 
     run = public_id("run")
@@ -100,7 +100,7 @@ class WritingSerializer(serializers.Serializer):
 
 
 class AnalysisDetailSerializer(AnalysisSerializer):
-    """One analysis with its new comments, filters for its comments, and its jobs."""
+    """One analysis with its new comments, the filters for its comments, and its jobs."""
 
     new_comments = serializers.SerializerMethodField()
     new_statements = serializers.SerializerMethodField()
@@ -116,7 +116,7 @@ class AnalysisDetailSerializer(AnalysisSerializer):
 
     @extend_schema_field(WritingSerializer(allow_null=True))
     def get_writing(self, row: Analysis) -> dict[str, Any] | None:
-        """Return the outcome of the newest run that writes its key points; null without one."""
+        """Return the outcome of the newest run that writes its key points, or null."""
         return WritingSerializer(writing_of(row.writing)).data if row.writing else None
 
     def get_new_comments(self, row: Analysis) -> int:
@@ -124,12 +124,12 @@ class AnalysisDetailSerializer(AnalysisSerializer):
         return new_comments(row) if row.state == Analysis.State.DONE else 0
 
     def get_new_statements(self, row: Analysis) -> int:
-        """Return the number of statements added since then."""
+        """Return the number of statements added since the last placement."""
         return new_statements(row) if row.state == Analysis.State.DONE else 0
 
 
 class PointChangeSerializer(serializers.ModelSerializer):
-    """One edit; ``undone_by`` is the revision of the edit that undid it."""
+    """One edit. ``undone_by`` is the revision of the edit that undid it."""
 
     key_point = public_id("point", allow_null=True, default=None)
     text = serializers.CharField(
@@ -140,7 +140,7 @@ class PointChangeSerializer(serializers.ModelSerializer):
         source="undone_by.revision", allow_null=True, default=None, read_only=True
     )
     actor = public_id("actor", allow_null=True, default=None)
-    # As on the page of edits, which the same people read.
+    # As on the page of edits, which is for the same people.
     actor_name = serializers.CharField(
         source="actor", allow_null=True, default=None, read_only=True
     )
@@ -157,7 +157,7 @@ class PointChangeSerializer(serializers.ModelSerializer):
 class AnalysisInput(Input):
     """The topic to analyse.
 
-    Without scorers the study's first ones are used.
+    The study's first scorers are used by default.
     """
 
     cell = serializers.UUIDField()
@@ -169,7 +169,7 @@ class AnalysisInput(Input):
 
 
 class DatasetInput(Input):
-    """A dataset whose topics are analysed one by one, with default settings."""
+    """A dataset whose topics are each analysed with default settings."""
 
     dataset = serializers.UUIDField()
 
@@ -187,7 +187,7 @@ class UndoInput(Input):
 
 
 class AnalysisFilter(filters.FilterSet):
-    """Analyses of one dataset, cell or state."""
+    """Filters for analyses: dataset, cell and state."""
 
     dataset = filters.UUIDFilter(field_name="cell__dataset__public_id")
     cell = filters.UUIDFilter(field_name="cell__public_id")
@@ -212,7 +212,7 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(request=AnalysisInput, responses={201: AnalysisDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Start an analysis in the background; its ``state`` says how far it is."""
+        """Start an analysis in the background. Its ``state`` shows the progress."""
         data = self.read(AnalysisInput)
         empty = AnalysisForm(study=self.study)
         names = ("cell", "match_scorer", "quality_scorer")
@@ -228,7 +228,7 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(request=DatasetInput, responses={201: StartedSerializer})
     def dataset(self, request: Request, **kwargs: Any) -> Response:
-        """Start one analysis for each topic and stance of a dataset; 409 if none is possible."""
+        """Start an analysis for each topic and stance of a dataset; 409 if none is possible."""
         wanted = self.read(DatasetInput)["dataset"]
         argument_dataset = self.study.argument_datasets.filter(public_id=wanted).first()
         if argument_dataset is None:
@@ -242,7 +242,7 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Delete an analysis with its key points and edits; the comments are kept."""
+        """Delete an analysis with its key points and edits. The comments are kept."""
         with conflict_on(AnalysisRefused):
             delete_analysis(analysis=self.find_row(public_id), actor=request.user)
         return Response(status=204)
@@ -259,7 +259,7 @@ class AnalysisViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses={202: AnalysisDetailSerializer})
     def place(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Place new comments; statements that fit no key point are proposed as new ones."""
+        """Place new comments, and propose new key points for statements that fit none."""
         return self._steer(public_id, place_new_comments, 202)
 
     def _steer(
@@ -276,7 +276,7 @@ class AnalysisViews(StudyViews):
 
     @staticmethod
     def _key(field: Any, wanted: uuid.UUID | None) -> Any:
-        """The primary key that the form takes; 0 for a row that nobody may choose."""
+        """Return the primary key for the form, or 0 for a row that cannot be chosen."""
         if wanted is None:
             return None
         row = field.queryset.filter(public_id=wanted).first()
@@ -284,10 +284,10 @@ class AnalysisViews(StudyViews):
 
 
 class AnalysisViewsBelow(StudyViews):
-    """Base of the views below one analysis."""
+    """Base of the views for parts of one analysis."""
 
     def analysis(self) -> Analysis:
-        """Return the analysis of the address."""
+        """Return the analysis in the URL."""
         row: Analysis = get_object_or_404(
             analyses_of(self.study), public_id=self.kwargs["analysis_id"]
         )
@@ -301,15 +301,15 @@ class PointChangeViews(AnalysisViewsBelow):
     serializer_class = PointChangeSerializer
 
     def rows(self) -> QuerySet:
-        """Return the edits without the values they changed."""
+        """Return the edits without the changed values."""
         return changes_of(self.analysis())
 
 
 class PointWritingRunInput(PlanInput):
     """A language model that writes the key points of a finished analysis.
 
-    Key points that a person named stay. ``most_statements`` are the best of each that a request
-    shows.
+    Key points that a person named do not change. A request shows the best ``most_statements`` of
+    each.
     """
 
     form = PointWritingForm
@@ -318,7 +318,7 @@ class PointWritingRunInput(PlanInput):
 
 
 def start_of(body: type[PlanInput], form_class: type[AnalysisRunForm]) -> Start:
-    """Return the way to start a run for a finished analysis, from a body with its id."""
+    """Return a function that starts a run for a finished analysis, given a body with its id."""
 
     def fill(study: Study, actor: User, data: Given) -> RunPlanForm:
         done = study.analyses.filter(state=Analysis.State.DONE)

@@ -35,7 +35,7 @@ class ShareSerializer(FigureSerializer):
 
 
 class GroupSerializer(serializers.Serializer):
-    """A value of the column; groups below five comments are in no test."""
+    """A value of the column. Groups with fewer than five comments are not tested."""
 
     value = serializers.CharField()
     comments = serializers.IntegerField(source="n")
@@ -43,7 +43,7 @@ class GroupSerializer(serializers.Serializer):
 
 
 class InGroupSerializer(serializers.Serializer):
-    """A key point in one group, in the order of the groups."""
+    """The figures of a key point or theme in one group."""
 
     share = ShareSerializer()
     difference = FigureSerializer(
@@ -53,7 +53,7 @@ class InGroupSerializer(serializers.Serializer):
 
 
 class ComparedThemeSerializer(serializers.Serializer):
-    """A theme in all groups; ``p`` is corrected over all themes (Holm)."""
+    """A theme in all groups. ``p`` is corrected over all themes (Holm)."""
 
     theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer(source="found.all")
@@ -64,14 +64,14 @@ class ComparedThemeSerializer(serializers.Serializer):
 
 
 class ComparedPointSerializer(ComparedThemeSerializer):
-    """A key point in all groups; ``p`` is corrected over all key points (Holm)."""
+    """A key point in all groups. ``p`` is corrected over all key points (Holm)."""
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
 
 
 class BarredColumnSerializer(serializers.Serializer):
-    """A column that forms no groups, and the reason."""
+    """A column that cannot form groups, and the reason."""
 
     name = serializers.CharField()
     reason = serializers.CharField()
@@ -80,7 +80,7 @@ class BarredColumnSerializer(serializers.Serializer):
 class GroupsSerializer(serializers.Serializer):
     """Key points or themes by the groups of one column.
 
-    ``attribute`` is null where no column forms any. One of ``key_points`` and ``themes`` is empty.
+    ``attribute`` is null if no column forms groups. Either ``key_points`` or ``themes`` is empty.
     """
 
     attribute = serializers.CharField(allow_null=True)
@@ -96,14 +96,14 @@ class GroupsSerializer(serializers.Serializer):
 
 
 class PeriodSerializer(serializers.Serializer):
-    """A period by its first day, and how many comments were written in it."""
+    """The first day of a period, and the number of comments in it."""
 
     start = serializers.DateField()
     comments = serializers.IntegerField()
 
 
 class ThemeTrendSerializer(serializers.Serializer):
-    """A theme over time; ``shares`` in the order of the periods."""
+    """A theme over time, with ``shares`` in the order of the periods."""
 
     theme = serializers.CharField(source="point.theme", allow_blank=True)
     share = ShareSerializer(source="found.all")
@@ -119,16 +119,16 @@ class ThemeTrendSerializer(serializers.Serializer):
 
 
 class PointTrendSerializer(ThemeTrendSerializer):
-    """A key point over time; ``shares`` in the order of the periods."""
+    """A key point over time, with ``shares`` in the order of the periods."""
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
 
 
 class TrendsSerializer(serializers.Serializer):
-    """Key points or themes over time; ``period`` is null where dates are lacking or the same.
+    """Key points or themes over time. ``period`` is null if dates are missing or all the same.
 
-    One of ``key_points`` and ``themes`` is empty.
+    Either ``key_points`` or ``themes`` is empty.
     """
 
     period = serializers.CharField(allow_null=True)
@@ -161,21 +161,21 @@ class ReportedPointSerializer(serializers.Serializer):
 
 
 class ReportedThemeSerializer(serializers.Serializer):
-    """A theme with its share of all comments; the name is empty for key points without one."""
+    """A theme with its share of all comments. The name is empty for key points without a theme."""
 
     name = serializers.CharField(allow_blank=True)
     share = ShareSerializer()
 
 
 class EditsSerializer(serializers.Serializer):
-    """Number of edits of each kind by one person."""
+    """Numbers of one person's edits, by kind."""
 
     person = serializers.CharField()
     edits = FactSerializer(many=True)
 
 
 class CitedStatementSerializer(serializers.Serializer):
-    """A statement that sentences of a summary cite, and the number of comments with it."""
+    """A statement that a summary cites, and the number of comments with it."""
 
     number = serializers.IntegerField()
     statement = public_id("statement")
@@ -198,9 +198,9 @@ class PrintedParagraphSerializer(serializers.Serializer):
 
 
 class PrintedSummarySerializer(serializers.Serializer):
-    """A summary in prose by a language model, without the sentences that lack support.
+    """A language model's summary in prose, without unsupported sentences.
 
-    ``edits`` counts edits of the analysis since its run began.
+    ``edits`` counts the edits of the analysis since the run of the summary began.
     """
 
     run = public_id("run")
@@ -215,7 +215,7 @@ class PrintedSummarySerializer(serializers.Serializer):
 
 
 class ReportSerializer(serializers.Serializer):
-    """The report of an analysis; groups and time have addresses of their own."""
+    """The report of an analysis. Groups and trends have separate endpoints."""
 
     topic = serializers.CharField()
     finding = serializers.CharField()
@@ -260,7 +260,7 @@ VIEW = OpenApiParameter(
 
 
 class AnalysisFigures(StudyViews):
-    """Base of the views of figures of a finished analysis."""
+    """Base of the views that return figures for a finished analysis."""
 
     queryset = Analysis.objects.none()
 
@@ -270,7 +270,7 @@ class AnalysisFigures(StudyViews):
         return rows.select_related("cell__dataset", "match_scorer", "quality_scorer")
 
     def asked(self) -> Analysis:
-        """Return the analysis of the address."""
+        """Return the analysis in the URL."""
         analysis: Analysis = get_object_or_404(
             self.get_queryset(), public_id=self.kwargs["analysis_id"]
         )
@@ -284,7 +284,7 @@ class GroupsViews(AnalysisFigures):
 
     @extend_schema(parameters=[ATTRIBUTE, COUNT, VIEW], responses=GroupsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Compare the groups of one column of the comments."""
+        """Compare groups of comments by one column."""
         analysis = self.asked()
         refuse_undeclared(request, [ATTRIBUTE, COUNT, VIEW])
         counts = _counts(request, analysis)
@@ -318,7 +318,7 @@ class TrendsViews(AnalysisFigures):
 
     @extend_schema(parameters=[PERIOD, COUNT, VIEW], responses=TrendsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return key points by period."""
+        """Return key points or themes by period."""
         analysis = self.asked()
         refuse_undeclared(request, [PERIOD, COUNT, VIEW])
         counts = _counts(request, analysis)
@@ -380,7 +380,7 @@ def _counts(request: Request, analysis: Analysis) -> CommentCounts:
 
 
 def _rows(counts: CommentCounts, rows: Any) -> dict[str, Any]:
-    """Return key points and themes; only one of the two lists has rows."""
+    """Return key points and themes, one of which is empty."""
     return {"key_points": [], "themes": []} | {
         "themes" if counts.view == THEMES else "key_points": rows
     }

@@ -1,4 +1,4 @@
-"""Key points of an analysis, the statements behind them, and every edit."""
+"""Endpoints for the key points of an analysis, their statements, and all edits."""
 
 import uuid
 from typing import Any
@@ -44,7 +44,7 @@ SEEN = (
 
 
 class WriterSerializer(serializers.Serializer):
-    """The language model that wrote a key point: its run, model and version of the prompt."""
+    """The language model that wrote a key point: run, model and prompt version."""
 
     run = serializers.UUIDField(source="public_id", read_only=True)
     model = serializers.CharField(source="spec.model")
@@ -53,13 +53,13 @@ class WriterSerializer(serializers.Serializer):
 
 
 class FoundPointSerializer(ReadSerializer):
-    """A key point; ``comments`` and ``voices`` count those with at least one of its statements.
+    """A key point. ``comments`` and ``voices`` count those with at least one of its statements.
 
-    ``sure_comments`` and ``sure_voices`` have a sure statement; where the analysis has no
-    ``sure_from``, one that a person placed.
+    ``sure_comments`` and ``sure_voices`` count those with a sure statement or, if the analysis has
+    no ``sure_from``, with a statement that a person placed.
     ``theme`` is the name of its theme, empty for none.
-    ``written`` is the text it was found with; ``writer`` is null where no language model wrote
-    the text of today.
+    ``written`` is the original text. ``writer`` is null if no language model wrote the current
+    text.
     """
 
     merged_into = public_id("merged_into", allow_null=True, default=None)
@@ -75,9 +75,9 @@ class FoundPointSerializer(ReadSerializer):
 
 
 class PlacedSerializer(serializers.ModelSerializer):
-    """A statement and its key point; no score if a person placed it.
+    """A statement and its key point, without a score if a person placed it.
 
-    ``is_sure`` says that the machine was sure when it placed the statement.
+    ``is_sure`` is true if the machine was sure when it placed the statement.
     """
 
     id = public_id("argument")
@@ -91,7 +91,7 @@ class PlacedSerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_score(self, row: Placement) -> float | None:
-        """Return the match score with the key point, or with the nearest one."""
+        """Return the match score with the key point, or with the nearest key point."""
         return None if row.is_by_hand else row.score
 
 
@@ -121,7 +121,7 @@ class StateInput(SeenInput):
 
 
 class MergeInput(SeenInput):
-    """Key points to merge: into ``into``, or else into the one with the most comments."""
+    """Key points to merge into ``into`` or, by default, into the one with the most comments."""
 
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
     into = serializers.UUIDField(required=False, allow_null=True)
@@ -129,7 +129,7 @@ class MergeInput(SeenInput):
 
 
 class MoveInput(SeenInput):
-    """Statements to move from one key point to another; null stands for none, in both places."""
+    """Statements to move from one key point to another. Null stands for no key point."""
 
     key_point = serializers.UUIDField(allow_null=True)
     statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
@@ -137,7 +137,7 @@ class MoveInput(SeenInput):
 
 
 class SplitInput(SeenInput):
-    """Statements of a key point, or of none, that form a new key point."""
+    """Statements, of one key point or of none, that form a new key point."""
 
     key_point = serializers.UUIDField(allow_null=True)
     statements = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_STATEMENTS)
@@ -145,21 +145,21 @@ class SplitInput(SeenInput):
 
 
 class ToThemeInput(SeenInput):
-    """Key points and their new theme, which may not exist yet; an empty name is no theme."""
+    """Key points and their new theme, which need not exist yet. An empty name means no theme."""
 
     key_points = serializers.ListField(child=serializers.UUIDField(), max_length=MOST_POINTS)
     theme = serializers.CharField(max_length=LONGEST_THEME, allow_blank=True)
 
 
 class ThemeRenameInput(SeenInput):
-    """A theme and its new name, which no other theme has."""
+    """A theme and its new name, which must not be in use."""
 
     theme = serializers.CharField(max_length=LONGEST_THEME)
     name = serializers.CharField(max_length=LONGEST_THEME)
 
 
 class ThemeMergeInput(SeenInput):
-    """Themes to merge, under ``name`` or else the name of the one with the most comments."""
+    """Themes to merge under ``name`` or, by default, the name of the most frequent theme."""
 
     themes = serializers.ListField(
         child=serializers.CharField(max_length=LONGEST_THEME), max_length=MOST_POINTS
@@ -168,7 +168,7 @@ class ThemeMergeInput(SeenInput):
 
 
 class ThemeSerializer(serializers.Serializer):
-    """A theme of shown key points; a comment that makes two of them counts once.
+    """A theme of shown key points. A comment that makes two of them counts once.
 
     ``name`` is empty for key points without a theme.
     """
@@ -189,13 +189,13 @@ class ThemesSerializer(serializers.Serializer):
 
 
 class PartsInput(SeenInput):
-    """A key point for a worker to split."""
+    """A key point to split in the background."""
 
     key_point = serializers.UUIDField()
 
 
 class FoundPointFilter(filters.FilterSet):
-    """Key points of one theme, state or origin."""
+    """Filters for key points: theme, state and origin."""
 
     theme = filters.CharFilter(max_length=LONGEST_THEME)
     state = filters.ChoiceFilter(choices=FoundPoint.State.choices)
@@ -203,7 +203,7 @@ class FoundPointFilter(filters.FilterSet):
 
 
 class StatementFilter(filters.FilterSet):
-    """Statements that contain a text, of comments with a value in a column, or of some days."""
+    """Filters for statements: text, and column value and dates of their comments."""
 
     search = filters.CharFilter(method="narrowed", max_length=LONGEST_SEARCH)
     attribute = filters.CharFilter(method="narrowed", max_length=200)
@@ -212,7 +212,7 @@ class StatementFilter(filters.FilterSet):
     last = filters.DateFilter(method="narrowed")
 
     def narrowed(self, rows: QuerySet, name: str, value: Any) -> QuerySet:
-        """Leave the filtering to `filter_queryset`: all conditions apply to the same comment."""
+        """Leave filtering to `filter_queryset`; all conditions apply to the same comment."""
         return rows
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
@@ -274,7 +274,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=MoveInput, responses=PointChangeSerializer)
     def move(self, request: Request, **kwargs: Any) -> Response:
-        """Move statements to another key point, or to none; later placements do not move them."""
+        """Move statements to another key point, or to none. Later placements do not move them."""
         data = self.read(MoveInput)
         return self._edit(
             move_statements,
@@ -298,7 +298,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=ToThemeInput, responses=PointChangeSerializer)
     def theme(self, request: Request, **kwargs: Any) -> Response:
-        """Move key points to a theme, or out of theirs."""
+        """Move key points to a theme, or remove them from their themes."""
         data = self.read(ToThemeInput)
         points = self._points("key_points", data["key_points"])
         return self._edit(move_to_theme, points=points, theme=data["theme"], seen=data["seen"])
@@ -321,7 +321,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
     @extend_schema(request=PartsInput, responses={202: JobSerializer})
     def parts(self, request: Request, **kwargs: Any) -> Response:
-        """Have a worker split a key point into parts, each a new key point."""
+        """Split a key point into parts in the background. Each part becomes a new key point."""
         data = self.read(PartsInput)
         point = self._points("key_point", [data["key_point"]])[0]
         with conflict_on(EditRefused):
@@ -365,7 +365,7 @@ class FoundPointViews(AnalysisViewsBelow):
 
 
 class PlacedViews(AnalysisViewsBelow):
-    """Statements of an analysis: behind one key point, or behind none."""
+    """Statements of an analysis: those of one key point, or those of none."""
 
     queryset = Placement.objects.none()
     serializer_class = PlacedSerializer

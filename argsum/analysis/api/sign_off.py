@@ -1,4 +1,4 @@
-"""Sign-off of key points in the REST API."""
+"""Endpoints for the sign-off of key points."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ from .points import SeenInput
 
 
 class SignOffSerializer(serializers.Serializer):
-    """The newest sign-off; ``is_current`` if the key points shown are still the same.
+    """The newest sign-off. ``is_current`` is true if the key points shown are still the same.
 
-    ``digest`` is the SHA-256 of their texts and themes. Without a sign-off ``by``, ``at`` and
+    ``digest`` is the SHA-256 of their texts and themes. Without a sign-off, ``by``, ``at`` and
     ``digest`` are null.
     """
 
@@ -47,7 +47,7 @@ class SignOffViews(AnalysisViewsBelow):
 
     @extend_schema(request=SeenInput, responses={201: SignOffSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Sign off the key points shown; 409 if they have changed or some are still proposed."""
+        """Sign off the key points shown; 409 if they have changed or any are still proposed."""
         seen = self.read(SeenInput)["seen"]
         with conflict_on(EditRefused):
             sign_off(analysis=self.analysis(), actor=request.user, seen=seen)

@@ -20,7 +20,7 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class NearDuplicateGroupSerializer(ReadSerializer):
-    """Comments that count as one voice; ``out`` of them count by themselves."""
+    """Comments that count as one voice, except ``out`` of them, which count separately."""
 
     centre = public_id("centre")
     text = serializers.CharField(source="centre.text")
@@ -33,7 +33,7 @@ class NearDuplicateGroupSerializer(ReadSerializer):
 
 
 class NearDuplicateSerializer(serializers.ModelSerializer):
-    """A comment of a group; ``shared`` is the share in common with the centre, 0–1."""
+    """A comment of a group. ``shared`` is the share of text (0–1) in common with the centre."""
 
     comment = public_id("comment")
     text = serializers.CharField(source="comment.text", read_only=True)
@@ -45,14 +45,14 @@ class NearDuplicateSerializer(serializers.ModelSerializer):
 
 
 class NearDuplicateInput(Input):
-    """Whether a comment counts separately; without a comment, whether all of the group do."""
+    """Whether a comment, or by default every comment of the group, counts separately."""
 
     is_out = serializers.BooleanField()
     comment = serializers.UUIDField(required=False, allow_null=True)
 
 
 class NearDuplicateGroupViews(CellPartViews):
-    """Groups of near-duplicates of a cell."""
+    """Groups of near-duplicates in a cell."""
 
     queryset = NearDuplicateGroup.objects.none()
     serializer_class = NearDuplicateGroupSerializer
@@ -72,7 +72,7 @@ class NearDuplicateGroupViews(CellPartViews):
 
     @extend_schema(request=NearDuplicateInput, responses=NearDuplicateGroupSerializer)
     def change(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Take a comment out or put it back; undo or restore the group."""
+        """Remove a comment from the group or put it back; or undo or restore the group."""
         data = self.read(NearDuplicateInput)
         group = self.find_row(public_id)
         comment = None

@@ -1,17 +1,18 @@
-"""Samples of placements for people to check, and figures computed from their answers.
+"""Samples of placements for people to check, and figures from their answers.
 
 A *pair* is one comment and one key point. Its *band* is the machine's placement: the comment is
 behind the key point, perhaps behind it, or elsewhere (behind other key points, or none). A *group*
-is one large key point, or all smaller ones together (0). Each band of each group is a stratum,
-from which pairs are drawn at random without replacement. So every pair, also one that the machine
-did not count, has a known probability, and each stratum's share of pairs whose comment makes the
-point is estimated without assumptions about the machine.
+is one large key point, or all smaller key points together (0). Each band of each group is a
+stratum, from which pairs are drawn at random without replacement. So every pair, including those
+that the machine did not count, has a known probability of being drawn, and the share of pairs
+whose comment makes the point is estimated in each stratum without assumptions about the machine.
 
-Pairs elsewhere are drawn among all such pairs, not among those near the key point. Near pairs
-contain more of the missed comments, but they would say nothing about the rest, which is larger.
+Pairs in the band "elsewhere" are drawn from all such pairs, not from those near the key point.
+Near pairs contain more of the missed comments, but they provide no information about the other
+pairs, which are more numerous.
 
 Only "makes this point" counts as making it (1). "Partly", "does not" and "says the opposite" count
-as 0. Where two people answered, the pair counts as the mean of their answers.
+as 0. If two people answered, the pair counts as the mean of their answers.
 
 Sources: Cochran (1977), Sampling Techniques, chapter 5 (strata); Korn and Graubard (1998), Survey
 Methodology 24, 193–201 (exact interval at the effective sample size); Zou and Donner (2008),
@@ -33,17 +34,17 @@ from cqa_site.stats.estimate import Bounded
 
 BEHIND, PERHAPS, ELSEWHERE = "behind", "perhaps", "elsewhere"
 BANDS = (BEHIND, PERHAPS, ELSEWHERE)
-# Group of the key points that are too small for figures of their own.
+# Group of the key points that are too small for separate figures.
 SMALLER = 0
-# Answers that an interval needs: in all, and in each stratum that was not asked in full.
+# Minimum answers for an interval: in total, and in each stratum that was not drawn in full.
 LEAST_ANSWERS, LEAST_IN_STRATUM = 10, 2
-# Fewer answers than this give a precision without an interval.
+# With fewer answers than this, precision has no interval.
 LEAST_FOR_PRECISION = 5
 ROUNDING = 1e-9
 CONFIDENCE = 0.95
-# How a group's answers are divided among its bands.
+# Share of each band in a group's answers.
 WEIGHTS = {BEHIND: 0.4, PERHAPS: 0.15, ELSEWHERE: 0.45}
-# Shares of pairs that make the point, where nothing is known yet: only plans use them.
+# Assumed shares of pairs that make the point before there are answers, used only for planning.
 EXPECTED = {BEHIND: 0.8, PERHAPS: 0.4, ELSEWHERE: 0.03}
 NO_ANSWERS = "there are no answers about some of these pairs yet"
 TOO_FEW_ANSWERS = f"an interval needs {LEAST_ANSWERS} answers, {LEAST_IN_STRATUM} in each band"
@@ -67,9 +68,9 @@ class AnsweredStratum:
     pairs
         Pairs in the stratum.
     answers
-        Pairs drawn from it that were answered.
+        Answered pairs drawn from the stratum.
     hits
-        Of these, how many make the point; halves where two people disagree.
+        Number of these that make the point, with halves if two people disagree.
     """
 
     pairs: int
@@ -79,14 +80,14 @@ class AnsweredStratum:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditedShare(Bounded):
-    """A share, 0–1, from ``answers`` about pairs; ``hits`` of them make the point."""
+    """A share (0–1) from ``answers`` about pairs, of which ``hits`` make the point."""
 
     answers: int
     hits: float = 0.0
 
 
 def own_groups(size: int, points: int) -> int:
-    """Return how many of the largest key points get strata of their own in a sample of pairs."""
+    """Return how many of the largest key points get separate strata in a sample of pairs."""
     room = size // LEAST_ANSWERS
     return points if points <= room else max(room - 1, 1)
 
@@ -94,14 +95,15 @@ def own_groups(size: int, points: int) -> int:
 def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
     """Divide a sample among strata: equally among groups, then by `WEIGHTS` among bands.
 
-    No stratum gets more than it has. Every stratum gets `LEAST_IN_STRATUM` if the size allows.
+    No stratum gets more pairs than it has. Every stratum gets at least `LEAST_IN_STRATUM` if the
+    size allows.
     """
     strata = sorted(stratum for stratum, n in pairs.items() if n)
     drawn = dict.fromkeys(strata, 0)
     of_groups = dict.fromkeys((stratum.group for stratum in strata), 0)
 
     def turn(stratum: Stratum) -> tuple[int, bool, float, Stratum]:
-        """Return the next stratum: in the smallest group a thin band, else the largest lack."""
+        """Return the sort key: smallest group first, then thin bands, then the largest deficit."""
         n = drawn[stratum]
         is_enough = n >= LEAST_IN_STRATUM
         return of_groups[stratum.group], is_enough, (n + 0.5) / WEIGHTS[stratum.band], stratum
@@ -116,10 +118,10 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
 def draw_elsewhere(
     comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of a key point and a comment that is not in its list, by their places.
+    """Draw n pairs of a key point and a comment not in its list, as positions.
 
-    ``counted`` are, for each key point, the places of comments that cannot be drawn. All other
-    pairs, of which there must be at least n, are equally likely.
+    ``counted`` has, for each key point, the positions of comments that cannot be drawn. There must
+    be at least n other pairs, which are equally likely.
     """
     out = [set(places.tolist()) for places in counted]
     free = comments * len(out) - sum(map(len, out))
@@ -139,16 +141,16 @@ def draw_elsewhere(
     return list(drawn)
 
 
-# Figures of the answers. A sample is a list of strata that share no pair; several samples, each
-# drawn from a later state of the analysis, are joined by their numbers of answers.
+# Figures from the answers. A sample is a list of strata that share no pair. Several samples, each
+# drawn from a later state of the analysis, are combined, weighted by their numbers of answers.
 Sample = Sequence[AnsweredStratum]
 
 
 def audited_precision(samples: Sequence[Sample]) -> AuditedShare:
     """Return the share of pairs in one band whose comment makes the point.
 
-    ``samples`` are the strata of this band, in each sample. Without an interval below
-    `LEAST_FOR_PRECISION` answers; undefined while some stratum has none.
+    ``samples`` are the strata of this band in each sample. The share has no interval with fewer
+    than `LEAST_FOR_PRECISION` answers, and is undefined while any stratum has no answers.
     """
     parts = _weighted([samples[at] for at in _ready(samples)])
     answers, hits = _totals(parts)
@@ -162,31 +164,32 @@ def audited_precision(samples: Sequence[Sample]) -> AuditedShare:
 
 
 def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedShare:
-    """Return the share of comments that make a key point, whatever the machine counted.
+    """Return the share of comments that make a key point, corrected by the answers.
 
     Parameters
     ----------
     samples
-        All strata of the key point, in each sample; together they hold all comments.
+        All strata of the key point in each sample. Together they contain all comments.
     comments
-        If the comments stand for more than themselves, their number: the interval then holds the
-        share in what they were drawn from. By default it holds the share of these comments.
+        The number of comments, if they represent a larger population: the interval is then for the
+        share in that population. By default, the interval is for the share of these comments.
 
     Returns
     -------
-    Undefined while a stratum has no answer. No interval below `LEAST_ANSWERS` answers, or with
-    fewer than `LEAST_IN_STRATUM` in a stratum.
+    The share, undefined while any stratum has no answers. It has no interval with fewer than
+    `LEAST_ANSWERS` answers, or with fewer than `LEAST_IN_STRATUM` in any stratum.
 
     Notes
     -----
-    The machine's share, corrected by the mean of answer minus machine in every stratum. As strata
-    follow the machine's bands, the estimate is the same for every weight of the machine (lambda
-    of PPI++), so the weight only decides the interval: at 1 the distances of each stratum's exact
-    interval are joined (Zou and Donner), at 0 one exact interval is taken at the effective number
-    of answers, as if the machine had said nothing. The narrower of the two is returned: a useless
-    machine gives the interval of the sample alone, and no wider one.
+    The estimate is the machine's share, corrected by the mean difference of answer and machine in
+    every stratum. Because the strata are the machine's bands, the estimate is the same for every
+    weight of the machine (lambda of PPI++), so the weight only affects the interval. At 1, the
+    exact intervals of the strata are combined (Zou and Donner). At 0, the result is one exact
+    interval at the effective number of answers, as if there were no machine. The function returns
+    the narrower of the two, so a useless machine does not widen the interval of the sample alone.
 
-    `python -m benchmarks.verdicts --only audit` says how often both intervals hold the truth.
+    `python -m benchmarks.verdicts --only audit` computes how often both intervals contain the
+    true share.
     """
     parts = _weighted([samples[at] for at in _ready(samples, LEAST_IN_STRATUM)])
     answers, hits = _totals(parts)
@@ -202,11 +205,11 @@ def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedS
 
 
 def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> AuditedShare:
-    """Return the share of pairs that make the point which the machine put behind it.
+    """Return the share of the pairs that make the point that the machine placed behind it.
 
-    ``behind`` are the strata of the first band, ``others`` all other strata, in each sample. Both
-    parts are bounded at half the error (Bonferroni), because the machine may miss much where it
-    is seldom wrong, and the other way round.
+    In each sample, ``behind`` are the strata of the first band and ``others`` all other strata.
+    Each part is bounded at half the error (Bonferroni), because a machine that is seldom wrong may
+    miss many comments, and vice versa.
     """
     whole = [[*own, *rest] for own, rest in zip(behind, others, strict=True)]
     ready = _ready(whole)
@@ -235,10 +238,10 @@ def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> Audite
 def answers_needed(
     pairs: Mapping[str, int], half_width: float, known: Mapping[str, AnsweredStratum]
 ) -> dict[str, int]:
-    """Return how many answers each band of a key point needs, those so far included.
+    """Return how many answers each band of a key point needs, including those so far.
 
-    ``half_width`` is half the width of the interval of `corrected_share`, 0–1; ``known`` are the
-    answers so far, which predict further ones. All pairs where nothing less does.
+    ``half_width`` is half the width of the interval of `corrected_share` (0–1). ``known`` are the
+    answers so far, which predict later answers. If nothing less is enough, all pairs are needed.
     """
     bands = [band for band in BANDS if pairs.get(band)]
     rates = {band: _expected(band, known.get(band)) for band in bands}
@@ -267,7 +270,7 @@ def answers_needed(
 
 
 def _expected(band: str, answered: AnsweredStratum | None) -> float:
-    """Return the share to plan with: what was seen, drawn to the usual by two more answers."""
+    """Return the share to plan with: the observed share plus two answers at the usual share."""
     if answered is None:
         return EXPECTED[band]
     return (answered.hits + 2 * EXPECTED[band]) / (answered.answers + 2)
@@ -275,7 +278,7 @@ def _expected(band: str, answered: AnsweredStratum | None) -> float:
 
 @dataclass(frozen=True)
 class _Part:
-    """A stratum with its weight in the estimate; weights sum to 1, or to a part of it."""
+    """A stratum with its weight in the estimate. The weights of all strata sum to 1."""
 
     weight: float
     pairs: int
@@ -292,9 +295,9 @@ class _Part:
 
 
 def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
-    """Return the places of samples with enough answers in every stratum, else with one, else all.
+    """Return the positions of samples with enough answers in every stratum, else one, else all.
 
-    A later sample joins when it is as far as that: before, it says little and hides no other.
+    A later sample is included only then, so that a barely answered sample hides no other.
     """
     for needed in (least, 1):
         ready = [
@@ -310,7 +313,7 @@ def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
 def _weighted(samples: Sequence[Sample], of: Sequence[Sample] | None = None) -> list[_Part]:
     """Return the strata of all samples, weighted by pairs and each sample's answers.
 
-    ``of`` are the samples that they are a part of.
+    ``of`` are the complete samples, if ``samples`` are parts of them.
     """
     whole = samples if of is None else of
     answers = [sum(stratum.answers for stratum in sample) for sample in whole]
@@ -337,7 +340,7 @@ def _mean(parts: Sequence[_Part]) -> float:
 
 
 def _narrower(parts: Sequence[_Part], comments: int = 0) -> tuple[float, float]:
-    """Return the narrower interval of two: by strata, and of the sample alone."""
+    """Return the narrower of two intervals: by strata, and from the sample alone."""
     intervals = [_joined(parts, comments=comments), _alone(parts, comments)]
     return min(intervals, key=lambda interval: interval[1] - interval[0])
 
@@ -345,11 +348,11 @@ def _narrower(parts: Sequence[_Part], comments: int = 0) -> tuple[float, float]:
 def _joined(
     parts: Sequence[_Part], confidence: float = CONFIDENCE, comments: int = 0
 ) -> tuple[float, float]:
-    """Join the intervals of all strata, and that of the comments if their number is given.
+    """Combine the intervals of all strata, and that of the comments if their number is given.
 
-    The interval is widened to whole pairs. Without that it is too short where few are left: if 8
-    of 10 pairs were drawn and all make the point, 9 of 10 would lie outside, although that happens
-    in every fifth such sample.
+    The interval is widened to whole pairs. Otherwise it is too short if few pairs remain: if 8 of
+    10 pairs were drawn and all make the point, 9 of 10 would be outside the interval, although
+    every fifth such sample gives this result.
     """
     value, down, up = _mean(parts), 0.0, 0.0
     for part in parts:
@@ -370,8 +373,8 @@ def _joined(
 
 
 def _alone(parts: Sequence[_Part], comments: int) -> tuple[float, float]:
-    """Return the interval from the weighted answers alone, at their effective number (Kish)."""
-    # Of one sample both are the same: samples that overlap tell less of what comments stand for.
+    """Return the interval from the weighted answers alone, with Kish's effective sample size."""
+    # For one sample both terms agree. Overlapping samples say less about the population.
     asked = sum(part.weight**2 / part.answers for part in parts)
     if comments:
         asked += 1 / comments - sum(part.weight**2 / part.pairs for part in parts)
@@ -384,14 +387,14 @@ def _effective(answers: float, pairs: int) -> float:
 
 
 def exact_interval(share: float, n: float, confidence: float) -> tuple[float, float]:
-    """Return Clopper and Pearson's interval of a share of n answers, which need not be whole."""
-    # The site loads this file at start.
+    """Return the Clopper–Pearson interval for a share of n answers; n need not be an integer."""
+    # Imported here because the site loads this file at start.
     from scipy import special
 
     if math.isinf(n):
         return share, share
     tail, hits = (1 - confidence) / 2, min(max(share, 0.0), 1.0) * n
-    # Rounding aside, none and all.
+    # Shares of 0 and 1, allowing for rounding.
     low = 0.0 if hits < ROUNDING else float(special.betaincinv(hits, n - hits + 1, tail))
     high = 1.0 if n - hits < ROUNDING else float(special.betaincinv(hits + 1, n - hits, 1 - tail))
     return min(low, share), max(high, share)

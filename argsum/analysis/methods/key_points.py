@@ -1,4 +1,4 @@
-"""Key points of statements: cluster them, and choose the best text of each cluster."""
+"""Find key points: cluster statements, and choose the best text of each cluster."""
 
 import math
 import re
@@ -30,19 +30,19 @@ from .statements import (
 )
 from .themes import theme_groups, theme_names
 
-# Without a language model a key point is one of the statements. The most central one may be half a
-# sentence, a question, or begin with "It": so length and wording count as well.
+# Without a language model, a key point is one of the statements. The most central statement may be
+# half a sentence, a question, or begin with "It", so length and wording count as well.
 
-# Words of a statement that reads well by itself.
+# Number of words of a statement that reads well on its own.
 FEWEST_WORDS, MOST_WORDS = 4, 16
-# What such a word refers to stands in another sentence.
+# Words that refer to another sentence.
 _LEANING = frozenset(
     """
     it its it's this that these those they them their he she his her him who which and but or so
     because then also too however although though since as if yes no not only same
     """.split()  # noqa: SIM905
 )
-# Said to somebody rather than about something; some only with a comma, or before a subject.
+# Openings addressed to the reader; some count only with a comma, or before a subject.
 _OPENERS = re.compile(
     r"""^(?:(?:
         (?: (?:quite\ )?(?:honestly|frankly) | (?:to|let['’]?s)\ be\ (?:honest|frank|fair)
@@ -58,14 +58,14 @@ _OPENERS = re.compile(
     )[\s,:;.!…–—-]*)+""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Trailing parts without content: smileys, signs, and words to the reader.
+# Trailing parts without content: smileys, symbols, and words to the reader.
 _TRAILS = re.compile(
     r"(?:[\s,;:–—-]+(?:tbh|tbf|imo|imho|lol|rofl|haha+|just\ saying)\b"
     r"| ?(?:[:;=]-?[)(dp/|]+|<3|[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d]+))[.!… ]*$",
     re.IGNORECASE,
 )
 _DASHES = " ,;:–—-"
-# Cost of each, in standard deviations of how central the statements of a group are.
+# Costs, in standard deviations of the centrality of a group's statements.
 LEANS, ASKS, SPEAKS_OF_SELF, IS_LOUD = 1.0, 1.0, 0.4, 0.4
 HAS_TYPO, IS_NO_SENTENCE, OPENS_OR_TRAILS = 1.0, 0.3, 0.2
 PER_WORD = 0.15
@@ -74,7 +74,7 @@ QUALITY = 0.4
 
 
 def wording_cost(text: str, known: KnownWords | None = None) -> float:
-    """Return the penalty of a text as a key point, at least 0; ``known`` detects its typos.
+    """Return the penalty (at least 0) for a text as a key point. ``known`` detects typos.
 
     Examples
     --------
@@ -141,10 +141,10 @@ def best_put(
     quality: Sequence[float],
     known: KnownWords | None = None,
 ) -> int:
-    """Return the position of the best statement of a group; ties go to the first.
+    """Return the position of the best statement of a group, the first of equals.
 
-    ``central`` are mean match scores with the others, ``quality`` is 0–1, nan where unknown, which
-    counts as the group's mean; ``known`` are the words of all statements, which tell likely typos.
+    ``central`` are mean match scores with the others. ``quality`` is 0–1, or nan if unknown, which
+    counts as the group's mean. ``known`` are the words of all statements, for detecting typos.
     """
     scores = _standard(np.asarray(central, dtype=np.float64))
     scores = scores + QUALITY * _standard(np.asarray(quality, dtype=np.float64))
@@ -153,7 +153,7 @@ def best_put(
 
 
 def _standard(values: FloatArray) -> FloatArray:
-    """Return values in standard deviations from the mean; 0 if unknown or if all are equal."""
+    """Return values in standard deviations from the mean, or 0 if unknown or if all are equal."""
     known = np.isfinite(values)
     if not known.any():
         return np.zeros(len(values))
@@ -164,20 +164,20 @@ def _standard(values: FloatArray) -> FloatArray:
     return np.where(known, away, 0.0)
 
 
-# Nothing here knows the database. The caller passes `AnalysisTools` and gets plain numbers and
-# texts.
+# This module does not use the database. The caller passes `AnalysisTools` and receives plain
+# numbers and texts.
 NONE = -1
-# Candidates to represent a group: this share of its statements, the most central ones, within
-# these limits. Reading the quality of all takes minutes for a hundred groups of 200.
+# Candidates to represent a group: this share of its statements, the most central, within these
+# limits. Scoring the quality of all statements takes minutes for a hundred groups of 200.
 CENTRAL, FEWEST_CANDIDATES, MOST_CANDIDATES = 0.3, 3, 50
-# Statements of a key point that are compared to say how alike they are.
+# Maximum number of statements of a key point to compare when measuring their similarity.
 MOST_BEHIND = 200
-# Shares of the time after reading and after grouping, measured with 300 comments.
+# Share of the total time after reading and after grouping, measured with 300 comments.
 READ, GROUPED = 0.6, 0.65
 
 
 class AnalysisTools(Protocol):
-    """Services the analysis needs from its caller; ``say`` receives progress and may raise."""
+    """Services that the analysis needs from its caller. ``say`` may raise."""
 
     @property
     def tells_sides(self) -> bool:
@@ -186,28 +186,28 @@ class AnalysisTools(Protocol):
 
     @property
     def encoder_name(self) -> str:
-        """A key of `argsum.scorers.methods.encoders.CUTOFFS`; else the match scorer's own."""
+        """A key of `argsum.scorers.methods.encoders.CUTOFFS`, or the match scorer's encoder."""
         ...
 
     def vectors(self, texts: Sequence[str]) -> Scores:
-        """Return sentence vectors of length 1 by the match scorer, shape (n, d)."""
+        """Return sentence vectors of length 1 from the match scorer, shape (n, d)."""
         ...
 
     @property
     def sure_from(self) -> float | None:
-        """Score from which a placement is sure; None where that is not known of the scorer."""
+        """The minimum score of a sure placement; None if it is unknown for the scorer."""
         ...
 
     def quality(self, texts: Sequence[str]) -> Scores:
-        """Return the writing quality of each text, about 0–1, shape (n,); nan if unknown."""
+        """Return the writing quality of each text (about 0–1), shape (n,), or nan if unknown."""
         ...
 
     def filler(self, texts: Sequence[str]) -> NDArray[np.bool_]:
-        """Tell which texts say nothing about any topic, shape (n,)."""
+        """Return which texts are filler, shape (n,)."""
         ...
 
     def say(self, share: float, what: str, until: float | None = None) -> None:
-        """Report the progress, 0–1, and the progress that reading texts will reach."""
+        """Report the progress (0–1), and the progress after reading texts."""
         ...
 
 
@@ -218,19 +218,19 @@ class ClusteringResult:
     Attributes
     ----------
     points
-        Texts of key points; those with most statements first.
+        Texts of key points, those with the most statements first.
     placed : length n
-        Position of the key point of each statement; -1 is none.
+        Position of the key point of each statement, or -1.
     scores : length n
-        Match score of each statement with its key point, or with the nearest one.
+        Match score of each statement with its key point, or with the nearest key point.
     sure : length n
-        Whether the score is so high, and the side the same, that the placement is sure.
+        Whether the placement is sure, because the score is high and the side is the same.
     cutoff
-        Score from which statements were grouped.
+        Minimum score for grouping statements.
     themes : length k
         Name of the theme of each key point.
     distinct : length k
-        How much better the statements of each match each other than another key point.
+        How much better the statements of each key point match each other than those of another.
     """
 
     points: tuple[str, ...]
@@ -242,14 +242,14 @@ class ClusteringResult:
     distinct: tuple[float, ...] = ()
 
 
-# Chosen on ArgKP's dev split and the dev half of Debate, whose cells each take one side; where
-# sides are told, on four invented sets of comments and the demo's (docs/papers/argsum.md). Rows
-# of scores count a quarter; then each statement is moved to the group that fits best.
+# Chosen on ArgKP's dev split and the dev half of Debate, in which each cell takes one side; with
+# sides, on four invented sets of comments and the demo's set (docs/papers/argsum.md). Rows of
+# scores have a weight of a quarter; then each statement moves to the group that fits it best.
 WEIGHT, USUAL, USUAL_WITH_SIDES = 0.25, 0.275, 0.425
-# Minimum share of all statements behind a key point, and at least three; or two that surely match.
+# A key point needs this share of all statements and at least three, or two that surely match.
 FEWEST_SHARE, RARE_SIZE = 1 / 2_000, 2
-# A new statement fits a key point from this mean score on, or from the one that this share of the
-# statements behind it is above, if these are less alike. Of fewer than five, no share is taken.
+# A new statement fits a key point with at least this mean score, or, if the key point's statements
+# are less alike, with the score that this share of them exceeds. This share needs at least five.
 FITS, NEARER, FEWEST_BEHIND = 0.4, 0.9, 5
 
 
@@ -262,8 +262,8 @@ def find_points(
 ) -> ClusteringResult:
     """Return the key points of distinct statements on one topic.
 
-    ``counts`` say how often each was said; ``cutoff`` is the score from which statements are
-    grouped, by default that of the encoder.
+    ``counts`` are the frequencies of the statements. ``cutoff`` is the minimum score for grouping
+    statements, by default that of the encoder.
     """
     if cutoff is None:
         own = CUTOFFS.get(tools.encoder_name, GroupingCutoffs(USUAL, USUAL_WITH_SIDES))
@@ -277,7 +277,7 @@ def find_points(
     if not len(about):
         nowhere = (NONE,) * len(texts), (0.0,) * len(texts), (False,) * len(texts)
         return ClusteringResult((), *nowhere, cutoff)
-    # Of side coordinates the last two.
+    # The last two coordinates encode the side.
     plain = vectors[:, :-2] if tools.tells_sides else vectors
     vectors = centred(vectors, vectors[about].mean(axis=0))
     tools.say(READ, "grouping them")
@@ -291,7 +291,7 @@ def find_points(
 class StatementVectors:
     """Texts of n statements, their vectors, shape (n, d), and sides: -1, 1, or 0 if unknown.
 
-    ``plain`` are the vectors as they were read, without coordinates of sides.
+    ``plain`` are the original vectors, without side coordinates.
     """
 
     texts: Sequence[str]
@@ -301,7 +301,7 @@ class StatementVectors:
 
 
 def sides_of(vectors: Scores, tools: AnalysisTools) -> Scores:
-    """Return the sides that vectors encode; see `cqa_site.judging.embedding.SideClassifier`."""
+    """Return the sides encoded in vectors; see `cqa_site.judging.embedding.SideClassifier`."""
     if not tools.tells_sides:
         return np.zeros(len(vectors), dtype=np.float32)
     sides: Scores = np.sign(vectors[:, -2])
@@ -309,7 +309,7 @@ def sides_of(vectors: Scores, tools: AnalysisTools) -> Scores:
 
 
 def _grouped(vectors: Scores, cutoff: float, sure_from: float | None) -> IntArray:
-    """Return the group of each statement; -1 for none."""
+    """Return the group of each statement, or -1."""
     rows = _sample(len(vectors))
     turned = likeness_map(vectors[rows])
     space = mixed_vectors(vectors[rows], turned, WEIGHT)
@@ -326,7 +326,7 @@ def _grouped(vectors: Scores, cutoff: float, sure_from: float | None) -> IntArra
 
 
 def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
-    """Group what is left where two statements or more surely say the same: a rare key point."""
+    """Group remaining statements that surely say the same, at least two, into rare key points."""
     left = np.flatnonzero(ids == NONE)
     if len(left) < RARE_SIZE:
         return
@@ -336,7 +336,7 @@ def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
 
 
 def _fit_others(vectors: Scores, ids: IntArray) -> None:
-    """Add ungrouped statements to a key point that they fit; see `FITS`."""
+    """Add ungrouped statements to a key point that they fit (see `FITS`)."""
     k = int(ids.max(initial=NONE)) + 1
     left = np.flatnonzero(ids == NONE)
     if not k or not len(left):
@@ -348,7 +348,7 @@ def _fit_others(vectors: Scores, ids: IntArray) -> None:
 
 
 def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArray, Scores]:
-    """Return the best fitting key point of each (-1 for none) and its score, or the best score."""
+    """Return the best-fitting key point of each statement (or -1), and the score."""
     match = new @ means.T
     fits = np.where(match >= np.array(least), match, -np.inf)
     placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)
@@ -402,10 +402,10 @@ def _found(
 
 
 def is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[np.bool_]:
-    """Tell which placements are sure; ``same_side`` is below 0 where a side is the opposite."""
+    """Return which placements are sure. ``same_side`` is negative for opposite sides."""
     if tools.sure_from is None:
         return np.zeros(scores.shape, dtype=bool)
-    # Rounded: a text's score with itself is 1 but for the last digit.
+    # Rounded, because a text's score with itself is 1 except for rounding errors.
     sure: NDArray[np.bool_] = (scores.round(6) >= tools.sure_from) & (same_side >= 0)
     return sure
 
@@ -413,7 +413,7 @@ def is_sure(scores: Scores, same_side: Scores, tools: AnalysisTools) -> NDArray[
 def _stands_for(
     texts: Sequence[str], vectors: Scores, rows: IntArray, tools: AnalysisTools, known: KnownWords
 ) -> int:
-    """Return the position of the best-written of the most central statements of a group."""
+    """Return the position of the best-written statement among the most central of a group."""
     central = vectors[rows] @ vectors[rows].mean(axis=0)
     candidates = min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, int(CENTRAL * len(rows))))
     near = np.argsort(-central, kind="stable")[:candidates]
@@ -430,12 +430,12 @@ def place_new(
 ) -> tuple[list[int], list[float], list[bool]]:
     """Return the key points of new statements (-1 for none), the scores, and which are sure.
 
-    A statement fits a key point if it matches the statements behind it well enough on average;
-    see `FITS`. It is surely behind it if it also matches the text of the key point as well as in
-    `find_points`.
+    A statement fits a key point if it matches the key point's statements well enough on average
+    (see `FITS`). The placement is sure if the statement also matches the text of the key point, as
+    in `find_points`.
 
-    ``points`` are key points as they are called now, ``behind`` some statements of each, at most
-    about a hundred, which say what it is about where its text was changed.
+    ``points`` are the current texts of key points. ``behind`` are some statements of each, at most
+    about a hundred, which represent its meaning if its text was changed.
     """
     if not texts or not points:
         return [NONE] * len(texts), [0.0] * len(texts), [False] * len(texts)
@@ -469,7 +469,7 @@ def nearest_points(texts: Sequence[str], points: Sequence[str], tools: AnalysisT
 
 
 def _least(held: Scores) -> float:
-    """Return lowest mean score at which a statement fits those of a key point, shape (m, d)."""
+    """Return the minimum mean score with a key point's statements, ``held``, for a fit."""
     if len(held) < FEWEST_BEHIND:
         return FITS
     held = held[:: max(1, len(held) // MOST_BEHIND)]

@@ -1,4 +1,4 @@
-"""Shares of comments by key point, and tests for differences between groups."""
+"""Compute shares of comments by key point, and test for differences between groups."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special  # scipy.stats would cost another 50 MB and 0.4 s at start
+from scipy import special  # scipy.stats would take another 50 MB and 0.4 s at start
 
 from cqa_site.stats.arrays import FloatArray, IntArray
 from cqa_site.stats.estimate import Bounded
 from cqa_site.stats.intervals import Interval, clopper_pearson_interval
 from cqa_site.stats.verdicts import LEVEL, RULES, holm
 
-# A share is k of n comments, 0–1. All p values are two-sided.
+# A share (0–1) is k of n comments. All p-values are two-sided.
 
-# With fewer expected comments in a cell, chi-squared is not used: of several groups, and of two.
-# Cochran (1954) asks for 5 at a level of .05. At the levels of Holm's correction over 100 key
-# points, 12 in the smaller of two unequal groups reject 1.9 times too often, and 100 hardly; 10 in
-# the smallest of several reject 1.3 to 1.6 times too often, and 30 at most 1.2 times.
+# Minimum expected comments in a cell for chi-squared, with several groups and with two. Cochran
+# (1954) asks for 5 at a level of .05. At the levels of Holm's correction over 100 key points, the
+# test rejects 1.9 times too often with 12 in the smaller of two unequal groups, and hardly too
+# often with 100. With several groups, it rejects 1.3 to 1.6 times too often with 10 in the
+# smallest, and at most 1.2 times with 30.
 LEAST_EXPECTED, LEAST_OF_TWO = 30, 100
-# Tables that are drawn where the exact distribution is not enumerated; their seed is fixed, so
-# equal counts give equal p values.
+# Number of tables to draw if the exact distribution is not enumerated. The seed is fixed, so that
+# equal counts give equal p-values.
 DRAWS = 9999
 CHI_SQUARED, FISHER, PERMUTATION = "chi-squared", "Fisher", "permutation"
 
 
 @dataclass(frozen=True)
 class Share:
-    """k of n with its exact 95 % interval; the share is undefined without comments.
+    """k of n with its exact 95 % interval. The share is undefined without comments.
 
-    Wilson's interval is narrower, but of shares near 0 or 1, which most key points have, it covers
-    .83 to .89.
+    Wilson's interval is narrower, but for shares near 0 or 1, which most key points have, its
+    coverage is .83 to .89.
     """
 
     k: int
@@ -45,7 +46,7 @@ class Share:
 
     @property
     def reason(self) -> str | None:
-        """Why there is no share."""
+        """Reason for a missing share."""
         return None if self.n else "there are no comments"
 
     @property
@@ -63,20 +64,20 @@ class Share:
         return _exact(self.k, self.n)
 
 
-# Tables and charts ask for each several times.
+# Cached, because tables and charts use each interval several times.
 _exact = lru_cache(maxsize=50_000)(clopper_pearson_interval)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShareDifference(Bounded):
-    """Difference of two shares with its interval."""
+    """Difference between two shares, with its interval."""
 
     value: float
 
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """A p value and the name of its test."""
+    """A p-value and the name of its test."""
 
     p: float
     test: str
@@ -85,9 +86,9 @@ class HypothesisTest:
 def share_difference(share: Share, other: Share, confidence: float = 0.95) -> ShareDifference:
     """Return the difference of two independent shares, with an interval from their intervals.
 
-    Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: distances of both intervals from
-    their shares, joined as the sides of a right angle; here of exact intervals, in Newcombe's
-    method 10 of Wilson's. Both have n > 0.
+    Zou and Donner (2008), Statistics in Medicine 27, 1693–1702: the distances of both bounds from
+    their shares are combined like the legs of a right triangle. This uses exact intervals, whereas
+    Newcombe's method 10 uses Wilson's. Both shares must have n > 0.
     """
     p1, p2 = share.k / share.n, other.k / other.n
     first, second = (_exact(side.k, side.n, confidence) for side in (share, other))
@@ -102,14 +103,14 @@ def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
     Parameters
     ----------
     k, n : shape (g,)
-        Comments with the key point, and all comments, of each group; 0 <= k <= n, n > 0.
+        Comments with the key point, and all comments, in each group; 0 <= k <= n, n > 0.
 
     Returns
     -------
-    Pearson's chi-squared without a continuity correction where enough comments are expected in
-    every cell of the table; otherwise Fisher's exact test for two groups and a permutation test
-    of chi-squared for more. None where there is nothing to test: one group only, or no
-    comment, or every one, has the key point.
+    Pearson's chi-squared test without continuity correction if enough comments are expected in
+    every cell of the table; otherwise Fisher's exact test for two groups, and a permutation test
+    of chi-squared for more. None if there is nothing to test, because there is only one group, or
+    because no comment or every comment has the key point.
     """
     k, n = np.asarray(k), np.asarray(n)
     hits, total = int(k.sum()), int(n.sum())
@@ -129,25 +130,25 @@ def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
 
 
 def fisher_exact(k: IntArray, n: IntArray) -> float:
-    """Fisher's exact test of two shares: sums all tables no likelier than the observed one."""
+    """Return the p-value of Fisher's exact test, the sum over tables at most as likely."""
     first, second, hits = int(n[0]), int(n[1]), int(np.sum(k))
     inside = np.arange(max(0, hits - second), min(hits, first) + 1)
     logs = _log_choose(first, inside) + _log_choose(second, hits - inside)
     logs -= _log_choose(first + second, np.array(hits))
     here = logs[int(k[0]) - int(inside[0])]
-    # Equal ones differ in the last digits.
+    # Equal probabilities can differ in their last digits.
     return float(min(1.0, np.exp(logs[logs <= here + 1e-7]).sum()))
 
 
 def draw_tables(n: IntArray, hits: int) -> IntArray:
-    """Draw the hits of each group at random, shape (DRAWS, g)."""
+    """Draw random hits for each group, shape (DRAWS, g)."""
     generator = np.random.default_rng(0)
     drawn: IntArray = generator.multivariate_hypergeometric(n, hits, size=DRAWS)
     return drawn
 
 
 def _chi_squared(k: IntArray, n: IntArray) -> FloatArray:
-    """Pearson's statistic of g × 2 tables; ``k`` may have leading axes before the groups."""
+    """Return Pearson's statistic of g × 2 tables. ``k`` may have axes before the groups."""
     share = k.sum(axis=-1, keepdims=True) / n.sum()
     statistic: FloatArray = ((k - n * share) ** 2 / (n * share * (1 - share))).sum(axis=-1)
     return statistic
@@ -159,11 +160,10 @@ def _log_choose(n: int, k: IntArray) -> FloatArray:
     return log_choose
 
 
-# The prevalence of a key point in a group is the share of the group's comments of which at least
-# one statement stands behind the point. Comments are the unit: a comment that says a thing twice
-# counts once.
+# The prevalence of a key point in a group is the share of the group's comments with at least one
+# statement behind the point. A comment that makes a point twice counts once.
 
-# Groups of fewer comments are shown, and enter no test.
+# Groups with fewer comments are shown but not tested.
 LEAST = RULES["groups"].least
 
 
@@ -174,11 +174,11 @@ class InGroup:
     Attributes
     ----------
     other, difference
-        What the group is compared with, and the difference: the other group where two are
-        compared, else all others together. None in a group that is too small.
+        The share that the group is compared with, and the difference from it: the other of two
+        groups, or all others together. None if the group is too small.
     p
-        That the difference is none, corrected together with all others (Holm); None where
-        nothing was tested.
+        The p-value of the difference, corrected together with all others (Holm). None if there
+        was no test.
     """
 
     share: Share
@@ -188,11 +188,11 @@ class InGroup:
 
     @property
     def distance(self) -> float:
-        """Signed difference in percentage points; 0 if nothing is compared."""
+        """Signed difference in percentage points, or 0 without a comparison."""
         return 0.0 if self.difference is None else 100 * self.difference.value
 
     def difference_among(self, m: int) -> ShareDifference | None:
-        """Return the difference; its interval holds for the largest of m, too (Bonferroni)."""
+        """Return the difference, with an interval valid for the largest of m (Bonferroni)."""
         return share_difference(self.share, self.other, 1 - LEVEL / m) if self.other else None
 
     @property
@@ -208,14 +208,14 @@ class PointByGroup:
     Attributes
     ----------
     all
-        Over the comments of all groups.
+        The share in the comments of all groups.
     groups
-        In the order of the groups.
+        The figures of each group, in the order of the groups.
     p_alone, p
-        That all tested groups mention it equally often: by itself, and corrected over all key
-        points (Holm). None where nothing was tested.
+        The p-value of equal shares in all tested groups, uncorrected and corrected over all key
+        points (Holm). None if there was no test.
     test
-        Which test that was.
+        The name of the test.
     """
 
     point: int
@@ -232,7 +232,7 @@ class PointByGroup:
 
     @property
     def widest(self) -> int | None:
-        """Index of the group that differs most from the others; None without a difference."""
+        """Index of the group that differs most from the others; None without differences."""
         known = [at for at, group in enumerate(self.groups) if group.difference is not None]
         return max(known, key=lambda at: abs(self.groups[at].distance)) if known else None
 
@@ -243,17 +243,17 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
     Parameters
     ----------
     sizes : length g
-        Comments of each group.
+        Number of comments in each group.
     counts : shape (points, g)
-        Of these, those that mention the key point.
+        Number of these that mention the key point.
 
     Returns
     -------
-    One for each key point, in their order. Of two groups the difference is the first minus the
-    second, and its p is that of the key point. Of more, each is compared with all others
-    together: these p values are corrected over all key points and groups at once, and the
-    intervals of a key point hold together (Bonferroni), because pages show the widest difference.
-    Groups of fewer than `LEAST` comments are left out of both.
+    The figures of each key point, in order. With two groups, the difference is the first minus the
+    second, and its p-value is that of the key point. With more groups, each is compared with all
+    others together. These p-values are corrected over all key points and groups at once, and the
+    intervals of a key point are simultaneous (Bonferroni), because pages show the widest
+    difference. Groups with fewer than `LEAST` comments are left out in both cases.
     """
     n = np.asarray(sizes, dtype=np.int64)
     k = np.asarray(counts, dtype=np.int64).reshape(len(counts), len(n))
@@ -278,7 +278,7 @@ def compare_groups(sizes: Sequence[int], counts: Sequence[Sequence[int]]) -> lis
 def _two(
     k: IntArray, n: IntArray, places: IntArray, p: Sequence[float | None]
 ) -> list[list[InGroup]]:
-    """Compare two groups that are large enough, each with the other."""
+    """Compare two groups that are large enough with each other."""
     rows = []
     for row, corrected in zip(k, p, strict=True):
         groups = [InGroup(_share(row, n, at)) for at in range(len(n))]
@@ -318,7 +318,7 @@ def _share(row: IntArray, n: IntArray, at: int) -> Share:
 
 
 def _holm(p: Sequence[float | None]) -> list[float | None]:
-    """Return p values adjusted by Holm's method; untested ones (None) are ignored."""
+    """Return p-values adjusted by Holm's method, ignoring those without a test (None)."""
     known = [value for value in p if value is not None]
     adjusted = iter(holm(np.array(known)) if known else ())
     return [None if value is None else float(next(adjusted)) for value in p]

@@ -1,4 +1,4 @@
-"""Statements as vectors and words: groups, fit of a text, distinct quotations, typos."""
+"""Work with the vectors and words of statements: groups, fit of texts, quotations and typos."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from argsum.systems.methods.clusters import MIN_SIZE, UNCLUSTERED, merge_cluster
 from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# The mean score of two groups is the product of the means of their vectors. So everything here is
-# arithmetic on vectors, and a hundred thousand statements need no more than their own room.
-# Statements are compared by their scores mixed with the likeness of their rows of scores, as
-# `argsum.systems.methods.clusters` does it: that likeness is the cosine of vectors that one linear
-# map makes of the given ones, which takes no matrix of all pairs, either.
+# The mean score of two groups is the product of their mean vectors. So everything here is vector
+# arithmetic, and a hundred thousand statements need only the memory of their vectors. Statements
+# are compared by a mixture of their scores and the similarity of their rows of scores, as in
+# `argsum.systems.methods.clusters`. This similarity is the cosine of the vectors after a linear
+# map, which does not need a matrix of all pairs either.
 
-# Share taken away of what all statements on a topic have in common, so that the rest is compared
-# on one scale whatever the topic is.
+# Share of the mean vector of a topic that is subtracted, so that scores on all topics have the
+# same scale.
 CENTRED = 0.5
-# Maximum number of statements to compare with each other; of more, a sample of this size.
+# Maximum number of statements to compare with each other. Larger sets are sampled to this size.
 MOST_COMPARED = 6_000
 ROUNDS = 5
 _ROWS_AT_ONCE = 4_096
@@ -45,8 +45,8 @@ def centred(vectors: Scores, middle: Scores | None = None) -> Scores:
 def likeness_map(vectors: Scores) -> FloatArray:
     """Return the map, shape (d, d), after which cosines measure the similarity of score rows.
 
-    Rows of scores of ``vectors`` with themselves, each without its mean, have the products
-    v C vᵀ, where C is the scatter of the vectors; the map is the root of C.
+    The centred rows of scores of ``vectors`` with themselves have the products v C vᵀ, where C is
+    the scatter matrix of the vectors. The map is the square root of C.
     """
     centred = vectors - vectors.mean(axis=0)
     scatter = (centred.T @ centred).astype(np.float64)
@@ -66,7 +66,7 @@ def mixed_vectors(vectors: Scores, turned: FloatArray, weight: float) -> Scores:
 
 
 def group_at(space: Scores, threshold: float) -> list[int]:
-    """Cluster by average linkage; at most `MOST_COMPARED` statements."""
+    """Cluster at most `MOST_COMPARED` statements by average linkage."""
     return merge_clusters(space @ space.T, [threshold])[threshold]
 
 
@@ -87,7 +87,7 @@ def group_means(vectors: Scores, ids: IntArray, k: int) -> tuple[Scores, IntArra
 def mean_scores(vectors: Scores, ids: IntArray) -> Scores:
     """Return mean scores of each statement with the others of each group, shape (n, k).
 
-    A group of which it is the only member draws it no more than the worst score.
+    The only member of a group has the worst score, -1, with that group.
     """
     k = int(ids.max(initial=UNCLUSTERED)) + 1
     means, sizes = group_means(vectors, ids, k)
@@ -122,7 +122,7 @@ def distinctness(vectors: Scores, ids: IntArray, k: int) -> list[float]:
 def refined(vectors: Scores, ids: Sequence[int]) -> IntArray:
     """Move each grouped statement to the group that it matches best on average.
 
-    As `argsum.systems.methods.clusters.refine_clusters`, from vectors.
+    This is `argsum.systems.methods.clusters.refine_clusters` for vectors.
     """
     now = np.array(ids, dtype=np.int64)
     for _round in range(ROUNDS):
@@ -142,14 +142,14 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
     Parameters
     ----------
     space : float array, shape (n, d)
-        Of all statements.
+        Vectors of all statements.
     ids : length s
         Groups of the sample.
     rows : length s
-        Places of the sample.
+        Positions of the sample.
     threshold
-        A statement joins the group with the largest mean score above it, as it would have been
-        merged; what joins none is grouped among itself, and so on until little is left.
+        A statement joins the group with the largest mean score above the threshold. The remaining
+        statements are grouped among themselves, and so on until few are left.
     """
     clusters = np.full(len(space), UNCLUSTERED, dtype=np.int64)
     clusters[rows] = ids
@@ -172,7 +172,7 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
 
 
 def without_small(ids: IntArray, least: int) -> IntArray:
-    """Keep groups of at least ``least`` members, numbered by first appearance; others dissolve."""
+    """Return only groups with at least ``least`` members, numbered by first appearance."""
     return np.array(numbered(ids, min_size=least))
 
 
@@ -195,7 +195,7 @@ def _join(space: Scores, ids: IntArray, threshold: float) -> None:
 class TextFit:
     """Match of a text with its own statements, and with those of the nearest other key point.
 
-    ``nearest`` is the place of that one; None where there is no other.
+    ``nearest`` is the position of that key point, or None if there is no other.
     """
 
     own: float
@@ -211,20 +211,20 @@ class TextFit:
 def fits_of(
     written: Scores, own: Sequence[int], statements: Scores, placed: IntArray, points: int
 ) -> list[TextFit]:
-    """Return mean match scores of written texts with the statements behind each key point.
+    """Return how well written texts match the statements of their own and of other key points.
 
     Parameters
     ----------
     written : shape (w, d)
-        Vectors of length 1 of the texts.
+        Vectors of the texts, of length 1.
     own : length w
-        For which key point each was written.
+        The key point for which each text was written.
     statements : shape (n, d)
-        Vectors of length 1.
+        Vectors of the statements, of length 1.
     placed : length n
-        The key point of each statement; -1 is none.
+        The key point of each statement, or -1.
     points
-        How many key points there are. One without statements is nobody's nearest.
+        Number of key points. A key point without statements is never the nearest.
 
     Examples
     --------
@@ -233,7 +233,7 @@ def fits_of(
     [True, False]
     """
     means, sizes = group_means(statements, placed, points)
-    # A mean score with texts of length 1 is the score with their mean.
+    # The mean score with vectors of length 1 is the score with their mean.
     scores = np.where(np.asarray(sizes) > 0, written @ means.T, -np.inf)
     return [_fit(row, place) for row, place in zip(scores, own, strict=True)]
 
@@ -248,7 +248,7 @@ def _fit(scores: Scores, place: int) -> TextFit:
     return TextFit(own, float(others[nearest]), nearest)
 
 
-# Two statements count as the same from this share of common words on.
+# Two statements count as the same if at least this share of their words is common.
 ALIKE = 0.5
 _WORD = re.compile(r"\w+")
 
@@ -256,8 +256,8 @@ _WORD = re.compile(r"\w+")
 def different(texts: Sequence[str], most: int) -> list[int]:
     """Return positions of up to ``most`` texts, each unlike the earlier ones.
 
-    Where too few are unlike, the first of the others fill up. Two texts are alike if half of
-    the words of both together are in both (Jaccard), without regard to case.
+    If there are too few such texts, the first of the others are added. Two texts are alike if at
+    least half of all their words are in both (Jaccard), regardless of case.
 
     >>> different(["The bus is late.", "The bus is late!", "Trains are loud."], 2)
     [0, 2]
@@ -284,20 +284,20 @@ def _likeness(words: frozenset[str], other: frozenset[str]) -> float:
     return len(words & other) / both if both else 1.0
 
 
-# No dictionary is asked, so that names and other languages are treated alike.
+# There is no dictionary, so that names and all languages are treated alike.
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHORTEST = 5
-# Number of statements from which a word is common.
+# Minimum number of statements with a common word.
 COMMON = 5
-# Words that differ only in this many final letters are forms of one word.
+# Words that differ only in up to this many final letters are forms of the same word.
 ENDING = 2
 
 
 class KnownWords:
     """The words of all statements of an analysis.
 
-    Two words are near where leaving out one letter of either, or of both, makes them equal: one
-    letter too few, too many or wrong, or two that changed places.
+    Two words are near if removing one letter from either or both makes them equal, such as words
+    with a missing, extra or wrong letter, or two swapped letters.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class KnownWords:
                     self._near.setdefault(key, []).append(word)
 
     def is_typo(self, word: str) -> bool:
-        """Whether a lower-case word is likely a typo."""
+        """Return whether a lower-case word is likely to be a typo."""
         if len(word) < SHORTEST or self.counts[word] > 1 or not word.isalpha():
             return False
         near = (candidate for key in _shortened(word) for candidate in self._near.get(key, ()))
@@ -331,7 +331,7 @@ def _shortened(word: str) -> Iterator[str]:
 
 
 def _is_slip(word: str, common: str) -> bool:
-    """Whether a word is no form of the common word: "stops" and "stop" are two words."""
+    """Return whether a word is not a form of the common word, unlike "stops" and "stop"."""
     if word == common or word[0] != common[0]:
         return False
     least = min(len(word), len(common)) - ENDING + 1

@@ -1,4 +1,4 @@
-"""Themes of key points: which key points are about the same thing, and a name for each theme."""
+"""Group key points about the same thing into themes, and name the themes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from argsum.systems.methods.inputs import Scores
 from cqa_site.stats.arrays import IntArray
 from .statements import WORD, group_means
 
-# The vectors do not tell the side that statements take, because a theme holds praise and
-# complaints about the same thing.
+# The vectors do not encode the side of statements, because a theme combines praise and complaints
+# about the same thing.
 
 # Proposed themes per square root of the number of key points. Chosen on the development sets of
 # benchmarks/key_points.py (docs/papers/argsum.md).
@@ -24,7 +24,7 @@ PER_ROOT = 1.6
 
 
 def number_of_themes(points: int) -> int:
-    """Return how many themes are proposed for a number of key points.
+    """Return how many themes to propose for a number of key points.
 
     Examples
     --------
@@ -37,8 +37,8 @@ def number_of_themes(points: int) -> int:
 def theme_groups(vectors: Scores, placed: IntArray, points: int) -> list[int]:
     """Return the theme of each key point, numbered from 0 by first appearance.
 
-    ``vectors``, shape (n, d), are those of the statements, without coordinates of their sides;
-    ``placed`` are the positions of their key points, -1 for none.
+    ``vectors``, shape (n, d), are those of the statements, without side coordinates. ``placed``
+    are the positions of their key points, or -1.
     """
     if points < 2:
         return [0] * points
@@ -50,7 +50,7 @@ def theme_groups(vectors: Scores, placed: IntArray, points: int) -> list[int]:
     return numbered(fcluster(merges, number_of_themes(points), "maxclust"))
 
 
-# Words that hold sentences together or judge; others are left out because other themes have them.
+# Function words and words of judgement. Other words are left out because other themes have them.
 _COMMON: Mapping[str, str] = {
     "en": (
         "a about again all also always am any anyone anything away back bad because been before "
@@ -107,7 +107,7 @@ _STOP = {
     for code in {*WORDS, *_COMMON}
 }
 _ANY = frozenset(chain.from_iterable(_STOP.values()))
-# What stands before a noun, in these languages; German nouns are known by their first letter.
+# Words that precede a noun in these languages. German nouns are recognised by their capital.
 _BEFORE_NOUNS = frozenset(
     """
     a an the my our your their his her this these that those every each no any more some le la les
@@ -116,13 +116,13 @@ _BEFORE_NOUNS = frozenset(
     """.split()  # noqa: SIM905
 )
 SHORTEST, MOST_WORDS = 3, 2
-# Letters of a name, which are at most 120 in the database.
+# Maximum number of characters in a name; the database allows 120.
 LONGEST = 80
-# A word can name a theme if this share of its statements contain it, and at least two do.
+# A word can name a theme if at least two of its statements, and this share of them, contain it.
 FEWEST, LEAST_SHARE = 2, 0.04
-# Weight of a word that is never a noun; one that always is has 1.
+# Weight of a word that is never a noun. A word that is always a noun has the weight 1.
 NO_NOUN = 0.35
-# The second word of a name is at least so typical, relative to the first.
+# The second word of a name must be at least this typical, relative to the first.
 SECOND = 0.5
 
 
@@ -133,16 +133,16 @@ def theme_names(
     themes: Sequence[int],
     language: str = "",
 ) -> list[str]:
-    """Return a name for each theme: its words, or else its largest key point.
+    """Return a name for each theme: its typical words, or else its largest key point.
 
     Parameters
     ----------
     texts, placed : length n
-        Statements, and the position of the key point of each; -1 is none.
+        Statements, and the position of the key point of each, or -1.
     points, themes : length k
         Texts of key points, largest first, and the number of the theme of each.
     language
-        Two letters; words of other languages count as content then.
+        Two-letter code. Words in other languages then count as content.
     """
     stop = _STOP.get(language, _ANY)
     words = _WordForms()
@@ -164,7 +164,7 @@ def theme_names(
         }
         names.append(words.name(typical))
     largest = [points[themes.index(theme)] for theme in range(len(names))]
-    # Browsers send line breaks otherwise than they got them.
+    # Whitespace is joined, because browsers change line breaks when they send them.
     return [
         name if name and names.count(name) == 1 else cut(" ".join(text.split()), LONGEST)
         for name, text in zip(names, largest, strict=True)
@@ -172,12 +172,12 @@ def theme_names(
 
 
 def cut(text: str, longest: int) -> str:
-    """Return a text, shortened at its end if it has too many characters."""
+    """Return a text, truncated if it is too long."""
     return text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
 
 
 class _WordForms:
-    """Stems of content words: how each is written, and how often it is a noun."""
+    """Stems of content words, with their spellings and how often each is a noun."""
 
     def __init__(self) -> None:
         self.forms: dict[str, Counter[str]] = {}
@@ -207,12 +207,12 @@ class _WordForms:
         return stems
 
     def weight(self, stem: str) -> float:
-        """Return the weight of a stem: larger where it is more often a noun."""
+        """Return the weight of a stem, which is larger the more often it is a noun."""
         share = self.nouns[stem] / self.uses[stem]
         return NO_NOUN + (1 - NO_NOUN) * min(1.0, 1.5 * share)
 
     def name(self, typical: Mapping[str, float]) -> str:
-        """Return the most typical stems as they are written; empty without any."""
+        """Return the most typical stems in their usual spelling, or an empty string."""
         ranked = sorted(typical, key=lambda stem: (-typical[stem], stem))[:MOST_WORDS]
         chosen = [stem for stem in ranked if typical[stem] >= SECOND * typical[ranked[0]]]
         name = ", ".join(self.forms[stem].most_common(1)[0][0] for stem in chosen)

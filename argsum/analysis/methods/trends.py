@@ -1,4 +1,4 @@
-"""Key point frequency over time, and tests for a rise or fall."""
+"""Compute the frequency of key points over time, and test for a rise or fall."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from cqa_site.stats.verdicts import LEVEL, RULES, holm
 from .prevalence import PERMUTATION, HypothesisTest, Share, ShareDifference, draw_tables
 
 DAY, WEEK, MONTH, QUARTER, YEAR = PERIODS = ("day", "week", "month", "quarter", "year")
-# How many periods a chart should have, and comments in each on average.
+# Minimum and maximum periods in a chart, and comments per period on average.
 FEWEST, MOST, ENOUGH = 6, 24, 10
-# Periods that are counted at all; what has more is too fine for a chart or a table.
+# Maximum number of periods to count. More would be too fine for a chart or a table.
 MOST_COUNTED = 120
-# Fewer comments with a key point, or without it, than these: the trend is tested by permutation.
-# Where most comments are early, chi-squared of 10 hits is up to six times too often below .0005.
+# With fewer comments with or without a key point, the trend is tested by permutation. If most
+# comments are early, chi-squared with 10 hits is below .0005 up to six times too often.
 LEAST_HITS = 100
 ARMITAGE = "Cochran–Armitage"
 TOO_FEW = "too few comments have the key point, or lack it"
 
 
 def start_of(day: date, period: str) -> date:
-    """Return the first day of the period that contains a day; weeks begin on Monday."""
+    """Return the first day of the period that contains a day. Weeks begin on Monday."""
     if period == WEEK:
         return day - timedelta(days=day.weekday())
     if period == MONTH:
@@ -46,9 +46,9 @@ def next_start(start: date, period: str) -> date:
 
 
 def periods_between(first: date, last: date, period: str) -> list[date]:
-    """Return the first days of all periods between two days, empty ones included.
+    """Return the first days of all periods between two days, including empty periods.
 
-    Returns at most `MOST_COUNTED` + 1, which shows the caller that there are too many.
+    Returns at most `MOST_COUNTED` + 1 days, so that the caller can detect too many periods.
     """
     dates: list[date] = []
     at = start_of(first, period)
@@ -59,7 +59,7 @@ def periods_between(first: date, last: date, period: str) -> list[date]:
 
 
 def countable(first: date, last: date) -> list[str]:
-    """Return the period lengths that divide a span into at least two and not too many periods."""
+    """Return the period lengths that divide a span into 2 to `MOST_COUNTED` periods."""
     counts = ((period, len(periods_between(first, last, period))) for period in PERIODS)
     return [period for period, n in counts if 2 <= n <= MOST_COUNTED]
 
@@ -67,9 +67,9 @@ def countable(first: date, last: date) -> list[str]:
 def usual_period(first: date, last: date, comments: int) -> str:
     """Return the default period for a span.
 
-    Of those that divide the span into `FEWEST` to `MOST`, the finest with `ENOUGH` comments in
-    each on average, or else the coarsest. If there is none, the coarsest period with at least
-    `FEWEST`, or else days.
+    Among lengths that give `FEWEST` to `MOST` periods, this is the shortest with `ENOUGH` comments
+    per period on average, or else the longest. If no length does, it is the longest with more than
+    `MOST` periods, or else days.
     """
     numbers = {period: len(periods_between(first, last, period)) for period in PERIODS}
     fitting = [period for period in PERIODS if FEWEST <= numbers[period] <= MOST]
@@ -87,15 +87,16 @@ class Trend:
     Attributes
     ----------
     shares
-        Of each period.
+        The share in each period.
     change
-        From the middle of the first period to the middle of the last along a straight line, as
-        a difference of shares with its interval; None with comments in fewer than two periods.
+        The change along a straight line, from the middle of the first period to the middle of the
+        last, as a difference of shares with its interval. None if fewer than two periods have
+        comments.
     p_alone, p
-        That it neither rises nor falls: by itself, and corrected over all key points (Holm).
-        None where there is nothing to test.
+        The p-value of no rise or fall, uncorrected and corrected over all key points (Holm). None
+        if there is nothing to test.
     test
-        Which test that was.
+        The name of the test.
     """
 
     point: int
@@ -107,7 +108,7 @@ class Trend:
     test: str
 
     def change_among(self, m: int) -> ShareDifference | None:
-        """Return the change; its interval holds for the largest of m, too (Bonferroni)."""
+        """Return the change, with an interval that is valid for the largest of m (Bonferroni)."""
         counts = ([share.k for share in self.shares], [share.n for share in self.shares])
         return linear_change(*counts, LEVEL / m)
 
@@ -123,9 +124,9 @@ def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Tre
     Parameters
     ----------
     sizes : length t
-        Comments of each period, in the order of time; 0 where nobody wrote.
+        Number of comments in each period, in chronological order.
     counts : shape (points, t)
-        Of these, those that mention the key point.
+        Number of these that mention the key point.
     """
     rows = [list(row) for row in counts]
     tests = [trend_test(row, sizes) for row in rows]
@@ -146,12 +147,12 @@ def trends_of(sizes: Sequence[int], counts: Iterable[Sequence[int]]) -> list[Tre
 
 
 def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
-    """Test for a linear trend in shares (Cochran–Armitage), periods numbered 0, 1, 2 ….
+    """Test for a linear trend in shares over periods numbered 0, 1, 2 … (Cochran–Armitage).
 
-    The score test of the slope in a logistic regression on the number of the period. With fewer
-    than `LEAST_HITS` comments with or without the key point, their periods are drawn anew
-    instead (permutation, fixed seed). None where every comment has it or none, or all comments
-    are of one period. Armitage (1955), Biometrics 11, 375–386.
+    This is the score test of the slope in a logistic regression on the number of the period. If
+    fewer than `LEAST_HITS` comments are with or without the key point, it is a permutation test of
+    their periods with a fixed seed. Returns None if every comment or no comment has the key point,
+    or if all comments are in one period. Armitage (1955), Biometrics 11, 375–386.
     """
     hits, sizes = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
     total, n_hits = int(sizes.sum()), int(hits.sum())
@@ -172,14 +173,15 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
 def linear_change(
     k: Sequence[int], n: Sequence[int], level: float = LEVEL
 ) -> ShareDifference | None:
-    """Return the rise of a straight line through all comments, first period to last.
+    """Return the rise of a straight line through all comments from the first period to the last.
 
-    Least squares over comments (1 with the key point, else 0) on the number of the period, kept
-    within -1 to 1, which no difference of shares leaves. The interval leaves out one comment at a
-    time, with t corrected for skewness (Hall 1992). Comments far from the middle weigh most, so
-    that few of them may decide: degrees of freedom are those of a sum of squares with such
-    weights (Satterthwaite 1946), for the kurtosis of hits. There is none where fewer comments
-    than rule "trend" asks for have the key point, or lack it, or where these weigh less than one.
+    The line is a least-squares fit over comments (1 with the key point, else 0) on the number of
+    the period. Its rise is limited to -1 to 1, the range of a difference of shares. The interval
+    leaves out one comment at a time, with t corrected for skewness (Hall 1992). Comments far from
+    the middle have the largest weights, so few of them may decide. Degrees of freedom are
+    therefore those of a sum of squares with such weights (Satterthwaite 1946), for the kurtosis of
+    hits. There is no interval if fewer comments than rule "trend" requires have the key point or
+    lack it, or if their weight is less than that of one comment.
     """
     hits, sizes = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
     filled = np.flatnonzero(sizes)
@@ -196,7 +198,7 @@ def linear_change(
         return ShareDifference(value=value, reason=TOO_FEW)
     kurtosis = (1 - 4 * share * (1 - share)) / (2 * share * (1 - share))
     freedom = max(2, int(weighing / max(1.0, kurtosis)))
-    # Without one comment the slope moves by its residual times its distance, over the rest.
+    # Leaving out a comment moves the slope by its residual times its distance, over the rest.
     left = 1 - 1 / total - centred**2 / squares
     moved = np.divide(centred / squares, left, out=np.zeros_like(left), where=left > 1e-9)
     residuals = np.concatenate([1 - share - slope * centred, -share - slope * centred])

@@ -1,4 +1,4 @@
-"""Lists of analyses, page filters, runs that write key points, and the encoder in words."""
+"""Analyses and their edits, page filters, runs that write key points, and encoders in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ MADE_FOR_ENGLISH = (PACKAGED_MODEL, SHIPPED_MATCH)
 
 
 def analyses_of(study: Study) -> QuerySet[Analysis]:
-    """Return analyses, newest first, with the related rows their pages show."""
+    """Return analyses, newest first, with the related rows for their pages."""
     return study.analyses.select_related(
         "study", "cell__dataset", "match_scorer", "quality_scorer", "job", "created_by"
     ).order_by("-number")
 
 
 def listed(rows: QuerySet[Analysis]) -> QuerySet[Analysis]:
-    """Add the numbers of shown and of proposed key points."""
+    """Add the numbers of shown and proposed key points."""
     return rows.annotate(
         points_shown=_counted(FoundPoint.State.SHOWN),
         points_proposed=_counted(FoundPoint.State.PROPOSED),
@@ -53,7 +53,7 @@ def changes_of(analysis: Analysis) -> QuerySet[PointChange]:
 
 
 def edits_since(analysis: Analysis, revision: int) -> int:
-    """Return the number of edits after a revision; placing new comments does not count."""
+    """Return the number of edits after a revision, without placements of new comments."""
     later = analysis.changes.filter(revision__gt=revision)
     return later.exclude(verb=PointChange.Verb.PLACED).count()
 
@@ -70,15 +70,15 @@ def foreign_language(analysis: Analysis) -> str:
 
 
 def has_comments(cell: Cell) -> bool:
-    """Whether statements come from comments; if not, each counts as one comment."""
+    """Return whether statements come from comments. Otherwise each counts as one comment."""
     return cell.comments.exists()
 
 
 @dataclass(frozen=True)
 class StatementSearch:
-    """Filter: statements with ``search``, from comments with this value and in this period.
+    """A filter for statements with ``search``, from comments with this value and in this period.
 
-    ``query`` is how the address of a page says it, together with the ``unit`` that it counts.
+    ``query`` is the URL query of the filter and of the counted ``unit``.
     """
 
     search: str = ""
@@ -96,7 +96,7 @@ class StatementSearch:
 
     @property
     def is_about_comments(self) -> bool:
-        """Whether a comment's column or date matters."""
+        """Whether the filter uses columns or dates of comments."""
         return bool(self.column or self.first or self.last)
 
     @property
@@ -135,7 +135,7 @@ Verdict = WrittenPoint.Verdict
 
 
 class AnalysisCallKey(NamedTuple):
-    """Keys of a request: key point, attempt, revision, and statements."""
+    """Keys of a request: key point, attempt, revision and statements."""
 
     point: int
     attempt: int
@@ -150,7 +150,7 @@ class AnalysisCallKey(NamedTuple):
 
     @property
     def subject(self) -> Subject:
-        """Subject for the engine; its name is unique in a run."""
+        """Subject for the engine, with a name that is unique in a run."""
         ids = (self.point, self.attempt, self.seen, *self.statements)
         return Subject(f"p{self.point}-{self.attempt}", ids)
 
@@ -162,11 +162,11 @@ class AnalysisCallKey(NamedTuple):
 
 @dataclass(frozen=True)
 class PointOutcomes:
-    """Numbers of key points of a run, by outcome.
+    """Numbers of key points in a run, by outcome.
 
-    ``kept`` have the text they had: ``refused`` of them because what was written was nearer to
-    another key point, ``unusable`` because no reply could be used. ``changed`` were changed by
-    somebody meanwhile, and ``unchecked`` are not looked at yet.
+    ``kept`` did not change: ``refused`` because the written text was nearer to another key point,
+    and ``unusable`` because no reply could be used. ``changed`` were edited by somebody in the
+    meantime, and ``unchecked`` have not been checked yet.
     """
 
     run: Run
@@ -189,9 +189,9 @@ class PointOutcomes:
 
 
 def writing_of(run: Run) -> PointOutcomes:
-    """Return the outcomes of a run's key points, by the last attempt of each; one query."""
+    """Return the outcomes of a run's key points, by their last attempts; one query."""
     rows = WrittenPoint.objects.filter(run=run).order_by("attempt")
-    # A key point of an analysis that was deleted is known by its request alone.
+    # If the analysis was deleted, only the request identifies the key point.
     last = {
         point or -call: verdict if text else ""
         for point, call, verdict, text in rows.values_list("point", "call", "verdict", "text")
@@ -209,7 +209,7 @@ def writing_of(run: Run) -> PointOutcomes:
 
 
 def writer_in_words(point: FoundPoint) -> str:
-    """Return the language model and prompt that wrote a key point; empty if none did."""
+    """Return the language model and prompt that wrote a key point, or an empty string."""
     return in_words(point.writer) if point.writer else ""
 
 
@@ -220,7 +220,7 @@ def in_words(run: Run) -> str:
 
 
 def coder_in_words(analysis: Analysis) -> str:
-    """Return the language model that assigned statements last; empty if that was undone."""
+    """Return the language model that last assigned statements; empty if that was undone."""
     changes = analysis.changes.filter(verb=PointChange.Verb.CODED, undone_by=None)
     change = changes.defer("before", "after").select_related("run__prompt").first()
     return in_words(change.run) if change and change.run else ""
@@ -238,12 +238,12 @@ def writers_of(points: QuerySet[FoundPoint]) -> dict[str, int]:
 
 
 def analysis_of_run(run: Run) -> Analysis | None:
-    """Return the analysis that a run writes for; None if it was deleted."""
+    """Return the analysis for which a run writes; None if it was deleted."""
     return run.study.analyses.filter(public_id=run.spec["target"]["analysis"]).first()
 
 
 def about(run: Run) -> str:
-    """Return the name of the analysis that a run writes for."""
+    """Return the name of the analysis for which a run writes."""
     analysis = analysis_of_run(run)
     return analysis.name if analysis else _("a deleted analysis")
 
@@ -280,19 +280,19 @@ POINT_CALLS = CallSubjects(
 
 
 def theme_names(analysis: Analysis) -> list[str]:
-    """Return the names of all themes of key points that are not gone, in order; one query."""
+    """Return the theme names of all key points not merged or removed, in order; one query."""
     rows = analysis.points.filter(state__in=FoundPoint.ALIVE).exclude(theme="").order_by("theme")
     return list(rows.values_list("theme", flat=True).distinct())
 
 
-# The encoder of an analysis, in words: its name, why it was chosen, and one that would help.
+# The encoder of an analysis in words: its name, the reason, and a better one.
 
 
 @dataclass(frozen=True)
 class AnalysisEncoder:
-    """Name of the encoder and the reason for it; both are empty where the scorer has its own.
+    """Name of the encoder and the reason for it; both are empty if the scorer has its own.
 
-    ``better`` reads the language of the comments and was not used; None if there is none.
+    ``better`` is an unused encoder that supports the language of the comments, or None.
     """
 
     name: str = ""
@@ -324,7 +324,7 @@ def _title(name: str) -> str:
 
 
 def _why(name: str, reason: str, language: str) -> str:
-    """Return the reason as one sentence."""
+    """Return the reason for the encoder as one sentence."""
     language = language or _("an unknown language")
     if reason == "asked":
         return _("It was chosen when the analysis was started.")

@@ -1,4 +1,4 @@
-"""Comments counted by key point or theme, group and period."""
+"""Count comments by key point or theme, group and period."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Whatever compares groups or follows time reads these counts, never the rows. At 100,000 comments
-# the pass takes seconds, so a page of a large analysis asks for it in a second request.
+# Comparisons and trends use these counts, never the rows. Counting 100,000 comments takes seconds,
+# so the page of a large analysis loads them in a second request.
 KEPT_SECONDS = 7 * 24 * 3600
 PIECE = 5_000
-# Above this a page is shown before its figures are counted.
+# With more comments than this, a page is shown before its figures are counted.
 AT_ONCE = 10_000
-# Values of a column that forms groups, and characters of a value.
+# Limits for columns that form groups: numbers of values, and characters in a value.
 FEWEST_VALUES, MOST_VALUES, LONGEST_VALUE = 2, 20, 120
-# As many columns as an import keeps.
+# The number of columns that an import keeps.
 MOST_COLUMNS = 50
-# A group below this is in no test, see `prevalence`.
+# Smaller groups are not tested, see `prevalence`.
 LEAST = RULES["groups"].least
-# What keeps a column from forming groups; reports put it into words.
+# Reasons why a column forms no groups; reports explain them.
 TOO_MANY, TOO_LONG, ONE_VALUE, TOO_FEW = "too_many", "too_long", "one_value", "too_few"
 UNPLACED = -1
-# What is counted behind: key points, or themes. In addresses, files and cache keys.
+# Views of the counts, by key point or by theme, as in URLs, files and cache keys.
 POINTS, THEMES = VIEWS = ("points", "themes")
 NOUNS = {POINTS: (lazy("key point"), lazy("key points")), THEMES: (lazy("theme"), lazy("themes"))}
 
 
 class NamedView:
-    """Nouns and names of what figures count."""
+    """Names of a view: key points or themes."""
 
     view: str
 
@@ -54,26 +54,26 @@ class NamedView:
 
     @property
     def nouns(self) -> str:
-        """The same for several."""
+        """“key points” or “themes”."""
         return str(NOUNS[self.view][1])
 
     @property
     def heading(self) -> str:
-        """The same for several, with a capital letter."""
+        """The plural noun, capitalised."""
         return str(capfirst(self.nouns))
 
 
 @dataclass(frozen=True)
 class CountedTheme:
-    """A theme in the place of a key point; the name is empty for key points without one."""
+    """A theme in place of a key point. The name is empty for key points without a theme."""
 
     theme: str
-    # As of no row: what people answered is about key points.
+    # Matches no row, because people's answers are about key points.
     pk: ClassVar[int] = 0
 
     @property
     def text(self) -> str:
-        """Name as pages show it."""
+        """Name for pages."""
         return self.theme or _("No theme")
 
 
@@ -84,13 +84,13 @@ class CommentColumn:
     Attributes
     ----------
     values, sizes
-        Its values in their natural order, and how many comments have each.
+        Values in natural order, and the number of comments with each.
     counts : shape (points, values)
-        Of these, those that mention the key point.
+        Number of these comments that mention the key point.
     without
-        Comments that have no value.
+        Number of comments without a value.
     barred
-        Why it forms no groups; empty where it does.
+        Reason why the column forms no groups, or empty.
     """
 
     name: str
@@ -106,26 +106,26 @@ class CommentCounts(NamedView):
     """Counts of the comments of an analysis, or of its voices.
 
     A comment counts once per theme, however many of its key points it makes. A voice mentions
-    every key point that any of its comments mentions. It counts once in every group that has one
-    of its comments, and over time at the first of them.
+    every key point that any of its comments mentions. It counts once in every group with one of
+    its comments, and over time on the date of its first comment.
 
     Attributes
     ----------
     unit, view
-        Unit and view: comments or voices; by key points or themes.
+        Comments or voices; by key points or themes.
     points
-        Primary keys of the key points that are shown, or names of their themes, the most frequent
-        first; key points without a theme last.
+        Primary keys of the shown key points, or names of their themes, the most frequent first.
+        Key points without a theme come last.
     has_themes
-        Whether any key point has one.
+        Whether any key point has a theme.
     comments, waiting
-        Comments that were counted, and those of which no statement was placed yet.
+        Counted comments, and comments without any placed statement.
     columns, further
-        Columns in the natural order of their names, and how many more there are.
+        Columns in the natural order of their names, and the number of further columns.
     dated, first, last
         Comments with a date, and the span of these dates.
     days
-        (date, comments of that day, {number of a key point: comments that mention it}).
+        (date, comments on that day, {number of a key point: comments that mention it}).
     """
 
     points: list[Any]
@@ -141,7 +141,7 @@ class CommentCounts(NamedView):
 
     @property
     def rows(self) -> list[FoundPoint | CountedTheme]:
-        """Key points or themes in the order of ``points``; one query for key points."""
+        """Key points (one query) or themes, in the order of ``points``."""
         if self.view == THEMES:
             return [CountedTheme(name) for name in self.points]
         rows = FoundPoint.objects.in_bulk(self.points)
@@ -164,7 +164,7 @@ class CommentCounts(NamedView):
 
     @property
     def barred(self) -> list[CommentColumn]:
-        """Columns without groups, each with its reason."""
+        """Columns that form no groups, each with the reason."""
         return [column for column in self.columns if column.barred]
 
 
@@ -177,27 +177,27 @@ def state_of(analysis: Analysis) -> str:
 
 
 def kept(name: str, analysis: Analysis, compute: Callable[[], Any]) -> Any:
-    """Compute a value once for the present state of an analysis, and cache it."""
+    """Return a cached value for the current state of an analysis, computing it if necessary."""
     key = f"analysis-{name}:{analysis.pk}:{state_of(analysis)}"
     return cache.get_or_set(key, compute, KEPT_SECONDS)
 
 
 def counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> CommentCounts:
-    """Return the counts, from the cache if they are there."""
+    """Return the counts, from the cache if possible."""
     name = f"counts-{unit}-{view}"
     counts: CommentCounts = kept(name, analysis, lambda: count(analysis, unit, view))
     return counts
 
 
 def is_counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> bool:
-    """Whether the counts are cached, or few enough comments to count at once."""
+    """Return whether the counts are cached, or the comments few enough to count at once."""
     if analysis.comments <= AT_ONCE:
         return True
     return f"analysis-counts-{unit}-{view}:{analysis.pk}:{state_of(analysis)}" in cache
 
 
 def count(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> CommentCounts:
-    """Count comments or voices, and placements, in four queries; five for voices."""
+    """Count comments or voices, and placements, in four queries (five for voices)."""
     import numpy as np
 
     points = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
@@ -219,7 +219,7 @@ def count(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> Comme
     units = np.array([voice.get(key, key) for key in keys.tolist()], dtype=np.int64)
     different, units = np.unique(units, return_inverse=True)
     counts.comments, counts.waiting = len(different), len(waiting)
-    # Which comment of the reading each pair is about; a comment mentions a key point once.
+    # Position of the comment of each pair. A comment mentions a key point only once.
     order = np.argsort(keys)
     comments, numbers = comments[numbers != UNPLACED], numbers[numbers != UNPLACED]
     at = order[np.searchsorted(keys, comments, sorter=order)]
@@ -239,7 +239,7 @@ def count(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> Comme
 def _by_frequency(
     counts: CommentCounts, mentioning: np.ndarray, numbers: np.ndarray
 ) -> np.ndarray:
-    """Order counted themes and return their numbers, which are not stored."""
+    """Sort the counted themes by frequency, and return the new numbers."""
     import numpy as np
 
     n = len(counts.points)
@@ -253,7 +253,7 @@ def _by_frequency(
 def _pairs(
     rows: Iterable[tuple[int, int | None]], place: dict[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return comments and the numbers of the key points they mention; -1 if it is not shown."""
+    """Return pairs of a comment and the number of a key point in it, -1 if not shown."""
     import numpy as np
 
     pairs = [(comment, place.get(point or 0, UNPLACED)) for comment, point in rows]
@@ -262,7 +262,7 @@ def _pairs(
 
 
 def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
-    """Return comments that came later: those with statements, none of them placed."""
+    """Return later comments, which have statements but no placements."""
     here = Placement.objects.filter(analysis=analysis).values("argument")
     rows = CommentStatement.objects.filter(argument__cell=analysis.cell_id, argument__left_out="")
     late = rows.exclude(argument__in=here).order_by()
@@ -272,7 +272,7 @@ def _waiting(analysis: Analysis, placed: np.ndarray) -> set[int]:
 
 @dataclass
 class _ColumnReading:
-    """A column while comments are read: the number of its value for each comment."""
+    """A column during reading, with the number of each comment's value."""
 
     name: str
     numbers: dict[str, int] = field(default_factory=dict)
@@ -299,7 +299,7 @@ def _read(
         for name, value in attributes.items():
             if value:
                 _note(columns.setdefault(name, _ColumnReading(name)), at, str(value))
-    # PostgreSQL does not keep the order of the file.
+    # Sorted, because PostgreSQL does not keep the order in the file.
     ordered = sorted(columns.values(), key=lambda column: _natural(column.name))
     return np.array(keys, dtype=np.int64), days, ordered
 
@@ -320,9 +320,9 @@ def _note(column: _ColumnReading, at: int, value: str) -> None:
 def _column(
     read: _ColumnReading, at: np.ndarray, numbers: np.ndarray, units: np.ndarray, points: int
 ) -> CommentColumn:
-    """Return a column with its groups; ``at`` and ``numbers`` pair comments with key points.
+    """Return a column with its groups. ``at`` and ``numbers`` pair comments with key points.
 
-    ``units`` are the units of comments: a unit counts once in each group.
+    ``units`` are the units of comments. A unit counts once in each group.
     """
     import numpy as np
 
@@ -363,7 +363,7 @@ def _days(
 ) -> None:
     """Count units and mentions of key points for every day with comments.
 
-    ``units`` are those of comments; ``mentioning`` and ``numbers`` pair units with key points.
+    ``units`` are the units of comments. ``mentioning`` and ``numbers`` pair units with key points.
     """
     day_of: dict[int, date] = {}
     for comment, day in days:
@@ -382,11 +382,11 @@ def _days(
 
 
 def _natural(value: str) -> list[tuple[int, int, str]]:
-    """Return a sort key: numbers inside a text by size, letters ignoring case."""
+    """Return a sort key that orders numbers in a text by size and ignores case."""
     parts = re.split(r"(\d+)", value.casefold())
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
 
 
 def digest(*parts: object) -> str:
-    """Return a short hash of choices, for cache keys."""
+    """Return a short hash of choices for cache keys."""
     return sha256(repr(parts).encode()).hexdigest()[:16]

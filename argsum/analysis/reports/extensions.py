@@ -1,4 +1,4 @@
-"""Extension points of an analysis: corrected shares, rounds that close it, summaries."""
+"""Extension points of an analysis: corrected shares, blinding rounds and summaries."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,30 +16,30 @@ from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Bounded
 from .analyses import in_words
 
-# Comments → their group or period, by primary key; read only where somebody audited.
+# Function that maps comments (by primary key) to their groups or periods, for audits only.
 Parts = Callable[[QuerySet[Comment]], Mapping[int, str]]
 
 
 @dataclass(frozen=True)
 class CorrectedShare:
-    """The share of comments that make a key point, 0–1, and the pairs it rests on."""
+    """The share (0–1) of comments that make a key point, and the pairs on which it is based."""
 
     share: Bounded
     pairs: int
 
 
 class CorrectionSource(Protocol):
-    """A source of corrected shares. Key points are given by primary key."""
+    """A source of corrected shares, with key points by primary key."""
 
     def of_all(self, analysis: Analysis) -> Mapping[int, CorrectedShare]:
-        """Map key points to their shares of all comments."""
+        """Map key points to their corrected shares of all comments."""
 
     def of_parts(
         self, analysis: Analysis, name: str, parts: Parts
     ) -> Mapping[tuple[int, str], CorrectedShare]:
-        """Map key points and groups or periods to the share of the comments in it.
+        """Map key points and groups or periods to the corrected share of the comments in each.
 
-        ``name`` tells the parts from others of the same comments.
+        ``name`` distinguishes these parts from other parts of the same comments.
         """
 
 
@@ -47,7 +47,7 @@ CORRECTIONS: list[CorrectionSource] = []
 
 
 def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
-    """Map key points to their corrected shares; only those with an interval are there."""
+    """Map key points to their corrected shares, only those with an interval."""
     return {
         point: share for source in CORRECTIONS for point, share in source.of_all(analysis).items()
     }
@@ -56,29 +56,30 @@ def corrections_of(analysis: Analysis) -> dict[int, CorrectedShare]:
 def corrections_by_part(
     analysis: Analysis, name: str, parts: Parts
 ) -> dict[tuple[int, str], CorrectedShare]:
-    """Map key points and groups or periods to corrected shares; only those with an interval."""
+    """Map key points and groups or periods to corrected shares, only those with an interval."""
     corrected = (source.of_parts(analysis, name, parts) for source in CORRECTIONS)
     return {at: share for shares in corrected for at, share in shares.items()}
 
 
-# Rounds that close an analysis to people who answer in them.
+# Rounds that hide an analysis from the people who answer in them.
 
-# Open rounds about an analysis in which a person answers or could, each with ``has_answers``.
+# Open rounds about an analysis in which a person has answered or can answer; each has
+# ``has_answers``.
 BlindingSource = Callable[[Analysis, User], Sequence[Any]]
 BLINDING: list[BlindingSource] = []
 
 
 def blinding_rounds(analysis: Analysis, user: User) -> list[Any]:
-    """Return the open rounds that close the analysis to the person."""
+    """Return the open rounds that hide the analysis from the person."""
     return [round_ for source in BLINDING for round_ in source(analysis, user)]
 
 
-# Summaries of an analysis in prose, as reports show them.
+# Summaries of an analysis in prose, for reports.
 
 
 @dataclass(frozen=True)
 class CitedStatement:
-    """A statement that sentences cite by its number, and the number of comments with it."""
+    """A statement that sentences cite by number, and the number of comments with it."""
 
     number: int
     statement: CellArgument
@@ -91,15 +92,15 @@ class CitedStatement:
 
     @property
     def mentions(self) -> str:
-        """The number of comments with it, in words."""
-        # Arguments of a dataset without comments count as one each.
+        """The number of comments with the statement, in words."""
+        # In a dataset without comments, each argument counts as one.
         number = max(1, self.comments)
         return ngettext("%s comment", "%s comments", number) % f"{number:,}"
 
 
 @dataclass(frozen=True)
 class PrintedSentence:
-    """A sentence that has support by the statements it cites, by number."""
+    """A sentence and the numbers of the cited statements that support it."""
 
     text: str
     cites: Sequence[int]
@@ -120,9 +121,9 @@ class PrintedSummary:
     Attributes
     ----------
     run, checked_at
-        Who wrote it, and when its sentences were checked.
+        The run that wrote it, and when its sentences were checked.
     left_out
-        How many sentences have no support and are not printed.
+        Number of unsupported sentences, which are not printed.
     edits
         Number of edits of the analysis since the run began.
     """
@@ -145,7 +146,7 @@ def summary_of(analysis: Analysis) -> PrintedSummary | None:
 
 
 def notes_of(summary: PrintedSummary) -> list[str]:
-    """Return who wrote a summary, what was left out, and what its check cannot tell."""
+    """Return notes on the author of a summary, its omissions, and the limits of its check."""
     values = {
         "writer": in_words(summary.run),
         "number": summary.run.number,

@@ -1,4 +1,4 @@
-"""Comparison of groups by key point, and the wording of shares and p values."""
+"""Compare groups by key point, and put shares and p-values into words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import InGroup, PointByGroup, Share, ShareDifference
 
 
-# Letters of a key point in a sentence.
+# Maximum number of characters of a key point in a sentence.
 LONGEST = 90
 
 
@@ -50,19 +50,19 @@ def bounds(figure: Share | Bounded | None) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Return a p value; very small ones as an upper bound."""
+    """Return a p-value as text, very small values as an upper bound."""
     if p is None:
         return _("not tested")
     return "< 0.001" if p < 0.001 else text_of(p, 3)
 
 
 def quoted(text: str) -> str:
-    """Quote a key point inside a sentence; a long one is cut at its end."""
+    """Quote a key point in a sentence, truncating long texts."""
     return f"“{cut(text, LONGEST)}”"
 
 
 def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -> str:
-    """Return how large the undetected differences may be; empty without an interval."""
+    """Return a sentence on how large undetected differences may be; empty without intervals."""
     known = [difference for difference in differences if difference and difference.low is not None]
     if not known:
         return ""
@@ -71,7 +71,7 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
     return text % {"what": what, "n": text_of(100 * widest, 0)}
 
 
-# What one chart holds: key points, and groups, for which there are signs.
+# Maximum numbers of key points and of groups, which need symbols, in a chart.
 CHARTED, SERIES = 8, 6
 CORRECTED_RECIPE = lazy(
     "Corrected share: share of the comments that make the key point, according to people's "
@@ -117,15 +117,15 @@ class GroupComparison(NamedView):
     analysis, column
         The analysis, and the column whose groups are compared.
     groups
-        In the order of the columns of tables.
+        Groups in the order of table columns.
     rows
-        The most frequent first.
+        Key points or themes, the most frequent first.
     without
-        Comments without a value, which are in no group.
+        Number of comments without a value, which are in no group.
     unit, view
-        Unit and view: comments or voices; by key points or themes.
+        Comments or voices; by key points or themes.
     corrected
-        Shares that an audit corrects, by key point and group; none for themes.
+        Shares corrected by an audit, by key point and group; empty for themes.
     """
 
     analysis: Analysis
@@ -139,28 +139,28 @@ class GroupComparison(NamedView):
 
     @property
     def tested(self) -> list[CommentGroup]:
-        """Groups that are large enough for a test."""
+        """Groups that are large enough to test."""
         return [group for group in self.groups if not group.is_small]
 
     @property
     def is_pair(self) -> bool:
-        """Whether exactly two groups are tested, each against the other."""
+        """Whether exactly two groups are tested, against each other."""
         return len(self.tested) == 2
 
     @property
     def small(self) -> list[str]:
-        """Values of the groups that are too small for a test."""
+        """Values of the groups that are too small to test."""
         return [group.value for group in self.groups if group.is_small]
 
     @property
     def differing(self) -> list[ComparedPoint]:
-        """Key points mentioned at significantly different rates, widest difference first."""
+        """Key points mentioned at significantly different rates, largest difference first."""
         points = [row for row in self.rows if row.found.differs and row.found.widest is not None]
         return sorted(points, key=lambda row: -abs(_widest(row)[1].distance))
 
 
 def why_barred(column: CommentColumn) -> str:
-    """Return the reason why a column forms no groups, in words."""
+    """Return, in words, why a column forms no groups."""
     reasons = {
         counting.TOO_MANY: _("more than %d different values") % counting.MOST_VALUES,
         counting.TOO_LONG: _("long texts"),
@@ -171,19 +171,19 @@ def why_barred(column: CommentColumn) -> str:
 
 
 def chosen_column(counts: CommentCounts, wanted: str) -> CommentColumn | None:
-    """Return the requested column, else the first that forms groups."""
+    """Return the requested column, or else the first column that forms groups."""
     named = [column for column in counts.comparable if column.name == wanted]
     return next(iter(named or counts.comparable), None)
 
 
 def compared(analysis: Analysis, column: CommentColumn, counts: CommentCounts) -> GroupComparison:
-    """Compare the groups of a column of the counts; two queries at most."""
+    """Compare the groups of a column of the counts, using at most two queries."""
     from argsum.analysis.methods.prevalence import compare_groups
 
     name = f"groups-{counting.digest(column.name, counts.unit, counts.view)}"
     figures = kept(name, analysis, lambda: compare_groups(column.sizes, column.counts))
     rows = counts.rows
-    # People answer about comments and key points.
+    # Audits are about comments and key points.
     is_audited = (counts.unit, counts.view) == (COMMENTS, POINTS)
     return GroupComparison(
         analysis=analysis,
@@ -206,7 +206,7 @@ def _corrected(analysis: Analysis, column: str) -> dict[tuple[int, str], Correct
 
 
 def groups_finding(comparison: GroupComparison) -> Conclusion | None:
-    """Return whether groups mention key points at different rates, and which one most."""
+    """Return a sentence on whether groups mention key points at different rates."""
     n = sum(1 for row in comparison.rows if row.found.p is not None)
     if not n:
         text = _("No %s can be compared between these groups.")
@@ -266,13 +266,13 @@ def groups_table(comparison: GroupComparison) -> TableData:
 
 
 def named_columns(figures: NamedView, path: str) -> tuple[Column, ...]:
-    """Return the columns that name a key point with its theme, or a theme."""
+    """Return the columns for the name of a key point and its theme, or of a theme."""
     theme = Column("theme", f"{path}.theme")
     return (Column("key point", f"{path}.text"), theme) if figures.view == POINTS else (theme,)
 
 
 def audited_columns(corrected: Callable[[Any], CorrectedShare | None]) -> tuple[Column, ...]:
-    """Return the columns of the corrected share of a row, which most rows may lack."""
+    """Return the columns for corrected shares, which may be missing in most rows."""
     return (
         EstimateColumn("corrected share", lambda row: getattr(corrected(row), "share", None)),
         Column("audited pairs", lambda row: getattr(corrected(row), "pairs", None)),
@@ -312,7 +312,7 @@ def groups_recipe(comparison: GroupComparison) -> str:
 
 
 def further_recipes(figures: Any, once: str) -> list[str]:
-    """Return the paragraphs on the unit of a comparison or of trends; ``once`` is about voices."""
+    """Return paragraphs on the unit of a comparison or trend. ``once`` is text about voices."""
     recipes = {
         THEMES_RECIPE: figures.view == THEMES,
         CORRECTED_RECIPE: figures.corrected,
@@ -323,7 +323,7 @@ def further_recipes(figures: Any, once: str) -> list[str]:
 
 
 def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]) -> Figure:
-    """Return chart and table; ``rows`` are the rows of the table on the page."""
+    """Return the chart and the table. ``rows`` are the table rows on the page."""
     charted = comparison.rows[:CHARTED]
     most = sorted(comparison.groups, key=lambda group: -group.n)[:SERIES]
     series = [group for group in comparison.groups if group in most]
@@ -354,7 +354,7 @@ def groups_figure(comparison: GroupComparison, files: Files, rows: Sequence[Any]
 def cells_of(comparison: GroupComparison, address: Any) -> list[dict[str, Any]]:
     """Return table rows in words, each cell with the URL of its comments.
 
-    ``address`` gives the page of a key point or theme with the comments of a group.
+    ``address`` returns the URL of a key point or theme with the comments of a group.
     """
     return [
         {
@@ -400,7 +400,7 @@ def _cell(
 
 
 def _difference(comparison: GroupComparison, row: ComparedPoint) -> dict[str, str]:
-    """Return the difference of two groups, or of the group that differs most."""
+    """Return the difference between two groups, or that of the group that differs most."""
     at = row.found.widest
     if at is None:
         return {"value": "–", "bounds": "", "group": ""}

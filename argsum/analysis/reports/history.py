@@ -1,4 +1,4 @@
-"""Edits of an analysis in words, and sign-offs: who approved the key points shown."""
+"""Describe edits and sign-offs of an analysis in words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from argsum.analysis.models import Analysis, FoundPoint, PointChange, SignOff
 from cqa_site.judging.chat import digest
 
 Verb = PointChange.Verb
-# Edits that change names, and undoing, which changes them back.
+# Edits that change names, and their undoing.
 NAMING = (Verb.RENAMED, Verb.MERGED, Verb.SPLIT, Verb.THEMED, Verb.UNDONE)
-# States before and after an edit of another key point that made this one.
+# States of a key point before and after the edit that created it from another.
 RESTORED_STATES = (FoundPoint.State.REMOVED, FoundPoint.State.SHOWN)
-# Lines below an edit; letters of a name.
+# Maximum numbers of lines below an edit, and of characters in a name.
 MOST_LINES, LONGEST_NAME = 6, 120
 # Changed fields of key points, by primary key.
 Fields = Mapping[str, Mapping[str, Any]]
 
 
 def name_changes(changes: Sequence[PointChange]) -> dict[int, list[str]]:
-    """Map edits to what they renamed, merged, split or moved, in words; two queries.
+    """Map edits to descriptions of what they renamed, merged, split or moved; two queries.
 
-    Statements are not read: an edit can have moved all of an analysis.
+    Statements are not read, because an edit may have moved all statements of an analysis.
     """
     naming = [change.pk for change in changes if change.verb in NAMING]
     rows = PointChange.objects.filter(pk__in=naming).annotate(
@@ -84,16 +84,16 @@ def _quoted(text: str) -> str:
     return f"“{cut(text, LONGEST_NAME)}”"
 
 
-# Sign-offs: who approved the key points shown, and whether these are still the same.
+# Sign-offs: who approved the key points shown, and whether they are still the same.
 
 State = FoundPoint.State
 
 
 @dataclass(frozen=True)
 class SignOffState:
-    """The newest sign-off of an analysis and whether it holds.
+    """The newest sign-off of an analysis, and whether it is still valid.
 
-    ``shown`` and ``proposed`` are numbers of key points now.
+    ``shown`` and ``proposed`` are the current numbers of key points.
     """
 
     newest: SignOff | None
@@ -129,7 +129,7 @@ def sign_off_of(analysis: Analysis) -> SignOffState:
 
 
 def sign_off_in_words(state: SignOffState) -> str:
-    """Return who signed off and when, and whether key points have changed; empty without one."""
+    """Return who signed off and when, and whether key points have changed; or an empty string."""
     if state.newest is None:
         return ""
     values = {"name": state.newest.actor, "day": date_format(state.newest.at, "Y-m-d H:i")}

@@ -1,8 +1,8 @@
-"""Every mention of a key point by a comment, as one table from which pages count.
+"""Table of all mentions of key points in comments, from which pages compute counts.
 
-A page with a filter asks the database which comments or statements are left, and counts key points
-and themes in one pass over the table. At 100,000 comments it has some megabytes, so an analysis
-keeps one, that of its present state.
+A page with a filter queries the matching comments or statements, and counts key points and themes
+in one pass over the table. With 100,000 comments, the table takes some megabytes, so each analysis
+caches only one, for its current state.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .voices import VOICES, voices_by_comment
 if TYPE_CHECKING:
     import numpy as np
 
-# Ends with the column: by `argument`, Django would use the order of statements.
+# The last field is the column, because `argument` would use the default order of statements.
 BEST_FIRST = ("-is_by_hand", "-is_sure", "-score", "argument_id")
 
 
 @dataclass(frozen=True)
 class PointCounts:
-    """Number of statements, of comments with one of them, and of comments with a sure one."""
+    """Numbers of statements, of comments with any of them, and of comments with a sure one."""
 
     statements: int = 0
     comments: int = 0
@@ -41,15 +41,15 @@ class PointCounts:
 
 @dataclass(frozen=True)
 class Mentions:
-    """Placements with the comments that contain them; all arrays have the same length.
+    """Placements with the comments that contain them, as arrays of the same length.
 
-    The placements of a key point are in the order of `BEST_FIRST`.
+    The placements of each key point are in the order `BEST_FIRST`.
 
     Attributes
     ----------
     statements, points, comments, voices
-        Primary keys; the key point is 0 for none, comment and voice are 0 where no comment says
-        the statement. Voices are as in `voice_of`.
+        Primary keys. The key point is 0 if the statement fits none, and comment and voice are 0 if
+        no comment contains it. Voices are as in `voice_of`.
     sure
         Whether the placement is sure.
     """
@@ -67,10 +67,10 @@ class Mentions:
 
 @dataclass(frozen=True)
 class NarrowedCounts:
-    """Counts under a filter: of key points (None: at none), of themes, and of all that is left.
+    """Counts under a filter, by key point (None: statements that fit none) and by theme.
 
-    ``total`` are the comments or voices that shares refer to; a search does not reduce it.
-    ``rows`` are the key points or themes counted.
+    ``total`` is the number of comments or voices for shares, which a search does not reduce.
+    ``rows`` are the mentions that match.
     """
 
     points: Mapping[int | None, PointCounts]
@@ -79,13 +79,13 @@ class NarrowedCounts:
     rows: Mentions
 
     def best_of(self, points: Sequence[int], most: int) -> dict[int, list[int]]:
-        """Map key points to their first statements that are left, by primary key."""
+        """Map key points to their best matching statements, by primary key."""
         own = {point: self.rows.statements[self.rows.points == point] for point in points}
         return {point: list(dict.fromkeys(keys.tolist()))[:most] for point, keys in own.items()}
 
 
 def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> NarrowedCounts:
-    """Count key points and themes under a filter; five queries at most, and the cache."""
+    """Count key points and themes under a filter, using the cache and at most five queries."""
     import numpy as np
 
     rows, total = mentions_of(analysis), int(getattr(analysis, narrow.unit))
@@ -106,9 +106,9 @@ def narrowed_counts(analysis: Analysis, narrow: StatementSearch) -> NarrowedCoun
 
 
 def theme_counts(analysis: Analysis) -> dict[str, PointCounts]:
-    """Map themes of shown key points to their counts; empty is for no theme.
+    """Map themes of shown key points to their counts. An empty name means no theme.
 
-    They are stored until an edit or new comments.
+    The counts are cached until an edit or new comments.
     """
     counts: dict[str, PointCounts] = kept(
         "themes", analysis, lambda: _by_theme(analysis, mentions_of(analysis))
@@ -117,7 +117,7 @@ def theme_counts(analysis: Analysis) -> dict[str, PointCounts]:
 
 
 def mentions_of(analysis: Analysis) -> Mentions:
-    """Return the table for the present state, from the cache if it is there."""
+    """Return the table for the current state, from the cache if possible."""
     key, state = f"analysis-mentions:{analysis.pk}", state_of(analysis)
     known, rows = cache.get(key, ("", None))
     if known != state:
@@ -127,11 +127,11 @@ def mentions_of(analysis: Analysis) -> Mentions:
 
 
 def _read(analysis: Analysis) -> Mentions:
-    """Join placements with the comments that say them; the database takes thrice as long."""
+    """Join placements with the comments that contain them, three times as fast as the database."""
     import numpy as np
 
     fields = ("argument", Coalesce("point", 0), "is_sure", "is_by_hand")
-    # As an index has them.
+    # In the order of an index.
     placed = _table(analysis.placements.order_by("point", *BEST_FIRST).values_list(*fields), 4)
     links = np.repeat(_different(placed[:, 0]), 2).reshape(-1, 2)
     if has_comments(analysis.cell):
@@ -142,7 +142,7 @@ def _read(analysis: Analysis) -> Mentions:
     links = links[np.argsort(links[:, 0])]
     first = np.searchsorted(links[:, 0], placed[:, 0])
     times = np.searchsorted(links[:, 0], placed[:, 0], side="right") - first
-    # What no comment says has a row, too.
+    # Statements without a comment also have a row.
     size = np.maximum(times, 1)
     at = np.repeat(np.arange(len(placed)), size)
     place = first[at] + np.arange(len(at)) - np.repeat(np.cumsum(size) - size, size)
@@ -157,7 +157,7 @@ def _read(analysis: Analysis) -> Mentions:
 
 
 def _small(values: np.ndarray) -> np.ndarray:
-    """Return numbers in half the bytes, unless they are too large for that."""
+    """Return numbers as 32-bit integers unless they are too large."""
     import numpy as np
 
     return values.astype(np.int32) if np.abs(values).max(initial=0) < 2**31 else values
@@ -190,7 +190,7 @@ def _by_theme(analysis: Analysis, rows: Mentions) -> dict[str, PointCounts]:
 
 
 def _counted(rows: Mentions, groups: np.ndarray) -> dict[int, PointCounts]:
-    """Map the different ``groups`` of rows to their counts; each unit counts once in a group."""
+    """Map distinct ``groups`` of rows to their counts. Each unit counts once per group."""
     import numpy as np
 
     keys = _different(groups)
@@ -214,7 +214,7 @@ def _counted(rows: Mentions, groups: np.ndarray) -> dict[int, PointCounts]:
 
 
 def _different(values: np.ndarray) -> np.ndarray:
-    """Return the different values in order; `numpy.unique` takes thirty times as long."""
+    """Return the sorted distinct values; `numpy.unique` takes thirty times as long."""
     import numpy as np
 
     ordered = np.sort(values)
@@ -222,7 +222,7 @@ def _different(values: np.ndarray) -> np.ndarray:
 
 
 def _table(rows: Any, columns: int) -> np.ndarray:
-    """Read rows of numbers and truth values."""
+    """Return rows of numbers and truth values as an array."""
     import numpy as np
 
     values = chain.from_iterable(rows.iterator(PIECE))

@@ -20,7 +20,7 @@ from .voices import COMMENTS, both_in_words, sure_of
 
 State = FoundPoint.State
 QUOTED = 3
-# Number of statements to quote from.
+# Number of statements from which to quote.
 LOOKED_AT = 8
 MOST_POINTS = 500
 
@@ -35,10 +35,10 @@ class Quote:
 
 @dataclass(frozen=True)
 class PointRow:
-    """One key point with its counts; shares refer to all comments, or to all voices.
+    """One key point with its counts. Shares refer to all comments, or to all voices.
 
-    ``counted`` is the number of these that mention it; ``sure`` is the number of those with a
-    sure statement, or of all where bands are not known. ``mentions`` are the counts in words.
+    ``counted`` is the number of these that mention the key point. ``sure`` is the number with a
+    sure statement, or all of them if there are no bands. ``mentions`` are the counts in words.
     """
 
     point: FoundPoint
@@ -52,12 +52,12 @@ class PointRow:
 
     @property
     def writer(self) -> str:
-        """Language model and prompt that wrote the key point; empty if none did."""
+        """Language model and prompt that wrote the key point, or an empty string."""
         return writer_in_words(self.point)
 
     @property
     def words(self) -> str:
-        """Both counts in words; a template would take a millisecond for them."""
+        """Both counts in words, because a template would take a millisecond for them."""
         number = self.statements
         statements = ngettext("%s statement", "%s statements", number) % f"{number:,}"
         return f"{self.mentions} · {statements}"
@@ -67,7 +67,7 @@ class PointRow:
 class Overview:
     """Number of key points by state.
 
-    ``covered`` counts statements at a shown key point, ``rest`` those that fit none.
+    ``covered`` counts statements at shown key points, and ``rest`` those that fit none.
     """
 
     points: Mapping[str, int]
@@ -86,12 +86,12 @@ class Overview:
 
     @property
     def proposed(self) -> int:
-        """Number of key points that wait for a decision."""
+        """Number of proposed key points."""
         return self.points.get(State.PROPOSED, 0)
 
 
 def overview_of(analysis: Analysis) -> Overview:
-    """Return the overview, in two queries; one while nothing changes."""
+    """Return the overview, using two queries, or one if the analysis has not changed."""
     rows = analysis.points.order_by().values_list("state")
     points = dict(rows.annotate(n=Count("pk")))
     covered, rest = kept("placed", analysis, partial(_placed, analysis))
@@ -99,20 +99,20 @@ def overview_of(analysis: Analysis) -> Overview:
 
 
 def _placed(analysis: Analysis) -> tuple[int, int]:
-    """Return the numbers of statements at a shown key point and at none."""
+    """Return the numbers of statements at shown key points and at none."""
     rows = analysis.placements.order_by()
     shown = rows.filter(point__state=State.SHOWN).values("argument").distinct()
     return shown.count(), rows.filter(point__isnull=True).count()
 
 
 def points_of(analysis: Analysis, state: str, unit: str = COMMENTS) -> QuerySet[FoundPoint]:
-    """Return key points of a state with their writers, most comments or voices first."""
+    """Return key points in a state with their writers, most comments or voices first."""
     rows = analysis.points.filter(state=state).select_related("writer__prompt")
     return rows.order_by(f"-{unit}", "position")
 
 
 def choices_of(analysis: Analysis) -> list[FoundPoint]:
-    """Return the key points that statements can be moved to."""
+    """Return the key points to which statements can be moved."""
     rows = points_of(analysis, State.SHOWN).select_related(None)
     return list(rows.only("public_id", "text", "analysis_id")[:MOST_POINTS])
 
@@ -120,7 +120,7 @@ def choices_of(analysis: Analysis) -> list[FoundPoint]:
 def narrowed_points(
     rows: QuerySet[FoundPoint], counts: NarrowedCounts, unit: str = COMMENTS
 ) -> list[FoundPoint]:
-    """Return those key points that match the filters, most comments or voices first."""
+    """Return the key points that match the filters, most comments or voices first."""
     own = counts.points
     points = [point for point in rows if point.pk in own]
     return sorted(points, key=lambda point: (-getattr(own[point.pk], unit), point.position))
@@ -135,9 +135,9 @@ def point_rows(
     total: int,
     has_quotes: bool = True,
 ) -> list[PointRow]:
-    """Return some key points with their first quotations, in three queries at most.
+    """Return some key points with their first quotations, using at most three queries.
 
-    ``counts`` are what is left of them, if anything is left out; ``total`` are all comments.
+    ``counts`` are those under the filter, if one is set. ``total`` is the number of all comments.
     """
     quotes = quotes_of(points, narrow, counts) if has_quotes else {}
     rows = []
@@ -149,7 +149,7 @@ def point_rows(
 
 
 def counted_figures(analysis: Analysis, counts: Any, unit: str, total: int) -> dict[str, Any]:
-    """Return the fields that `PointRow` and `ThemeRow` share; ``counts`` may be a key point."""
+    """Return the common fields of `PointRow` and `ThemeRow`. ``counts`` may be a key point."""
     counted, sure = int(getattr(counts, unit)), sure_of(analysis, counts, unit)
     return {
         "counted": counted,
@@ -179,7 +179,7 @@ def quotes_of(
 
 
 def best_statements(points: Sequence[int], most: int) -> dict[int, list[int]]:
-    """Map key points to their best statements, one after the other from the index."""
+    """Map key points to their best statements, read one by one from the index."""
     behind = Placement.objects.filter(analysis=OuterRef("analysis"), point=OuterRef("pk"))
     ordered = behind.order_by(*BEST_FIRST).values("argument")
     names = {f"quoted_{place}": ordered[place : place + 1] for place in range(most)}
@@ -191,7 +191,7 @@ def best_statements(points: Sequence[int], most: int) -> dict[int, list[int]]:
 def ranked_statements(
     analysis: Analysis, points: Sequence[int], most: int, which: Q | None = None
 ) -> dict[int, list[tuple[int, str]]]:
-    """Map key points to their best statements and the texts; those placed by hand come first."""
+    """Map key points to their best statements with texts, first those placed by hand."""
     place = Window(RowNumber(), partition_by=F("point"), order_by=list(BEST_FIRST))
     rows = Placement.objects.filter(which or Q(), analysis=analysis, point__in=points)
     rows = rows.annotate(place=place).filter(place__lte=most).order_by("point", "place")
@@ -204,7 +204,7 @@ def ranked_statements(
 def said_counts(statements: Sequence[int], narrow: StatementSearch) -> dict[int, int]:
     """Map each statement to its number of comments.
 
-    Statements outside any comment are left out.
+    Statements that are not part of a comment are left out.
     """
     if narrow.is_about_comments:
         rows = narrow.sayings(argument__in=statements)
@@ -223,8 +223,8 @@ MOST_COLUMNS, LONGEST = 4, 60
 class StatementRow:
     """A statement, its match score (None if placed by hand), and its first comment.
 
-    ``is_perhaps`` is true where the machine was not sure. ``more`` are comments that say it
-    besides. ``others`` are further key points that it makes.
+    ``is_perhaps`` is true if the machine was not sure. ``more`` counts further comments with the
+    statement. ``others`` are further key points that it makes.
     """
 
     statement: CellArgument
@@ -241,7 +241,7 @@ class StatementRow:
 
     @property
     def about(self) -> list[str]:
-        """Date and columns of the comment, as far as one line has room."""
+        """Date and columns of the comment, limited to one line."""
         if self.comment is None:
             return []
         day = self.comment.written_on
@@ -255,7 +255,7 @@ class StatementRow:
 def statement_keys(
     analysis: Analysis, point: FoundPoint | None, narrow: StatementSearch
 ) -> list[int]:
-    """Return the keys of statements behind a key point or behind none, best first."""
+    """Return the keys of statements at a key point or at none, best first."""
     rows = narrow.of_statements(Placement.objects.filter(analysis=analysis, point=point))
     return list(rows.order_by(*BEST_FIRST).values_list("argument", flat=True))
 
@@ -268,17 +268,17 @@ def statement_page(
     known: int,
     number: str | None,
 ) -> tuple[Page, list[Placement]]:
-    """Return one page of statements; ``known`` is the stored count, used if no filter is set."""
+    """Return one page of statements. ``known`` is the stored count for use without filters."""
     if narrow.is_on:
         keys = statement_keys(analysis, point, narrow)
         page = Paginator(keys, PER_PAGE).get_page(number)
         return page, _placements(analysis, point, list(page))
     every = Placement.objects.filter(analysis=analysis, point=point).order_by(*BEST_FIRST)
     paginator: Any = Paginator(every, PER_PAGE)
-    # Instead of its query.
+    # Avoids the query of the paginator.
     vars(paginator)["count"] = known
     page = paginator.get_page(number)
-    # The index alone says which they are; with their texts, those of all pages before were read.
+    # The index has the keys. A query with texts would read the texts of all earlier pages, too.
     begin = PER_PAGE * (page.number - 1)
     own = every[begin : begin + PER_PAGE].values_list("argument", flat=True)
     return page, _placements(analysis, point, list(own))
@@ -289,7 +289,7 @@ def _placements(
 ) -> list[Placement]:
     """Return placements in the order of their keys.
 
-    Another order would sort the whole analysis.
+    A database order would sort the whole analysis.
     """
     rows = Placement.objects.filter(analysis=analysis, argument__in=keys, point=point).order_by()
     placements = {row.argument_id: row for row in rows.select_related("argument")}
@@ -297,7 +297,7 @@ def _placements(
 
 
 def statement_rows(placements: Sequence[Placement], narrow: StatementSearch) -> list[StatementRow]:
-    """Return some placements with a comment for each, always in four queries."""
+    """Return some placements with a comment for each, always using four queries."""
     keys = [placement.argument_id for placement in placements]
     sayings = narrow.sayings(argument=OuterRef("pk")).order_by("pk").values("comment")
     rows = CellArgument.objects.filter(pk__in=keys).annotate(first=Subquery(sayings[:1]))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from argsum.analysis.methods.prevalence import Share
 
 
-# Key points with quotations; the file has all of them. Number of statements to quote from.
+# Maximum number of key points with quotations (files have all), and statements to quote from.
 MOST_POINTS, CANDIDATES = 50, 24
 QUOTATIONS, USUAL = (0, 1, 2, 3, 4, 5, 10), 3
 OF_THE_REST = 3
@@ -42,8 +42,8 @@ MOST_SOURCES = 10
 class ReportRequest:
     """Contents of a report: number of quotations per key point, and comparisons.
 
-    ``attribute`` is a column of the comments, ``period`` a length of time, ``unit`` what is
-    counted, ``view`` what is compared: key points or themes.
+    ``attribute`` is a column of the comments, ``period`` is a length of time, ``unit`` is
+    comments or voices, and ``view`` is key points or themes.
     """
 
     quotations: int = USUAL
@@ -57,9 +57,9 @@ class ReportRequest:
 class ReportedPoint:
     """A key point with its share of all comments and its quotations.
 
-    ``sure`` is the share of comments with a sure statement, ``share`` also has those that perhaps
-    make the point; ``corrected`` is the share corrected by an audit. ``writer`` is the language
-    model that wrote it, with its prompt; empty where none did.
+    ``sure`` is the share of comments with a sure statement. ``share`` also includes those that
+    perhaps make the point. ``corrected`` is the share corrected by an audit. ``writer`` is the
+    language model that wrote the key point, with its prompt, or empty.
     """
 
     number: int
@@ -74,7 +74,7 @@ class ReportedPoint:
 
 @dataclass(frozen=True)
 class ReportedTheme:
-    """A theme with its share of all comments; see `ReportedPoint`. The name is empty for none."""
+    """A theme with its share of all comments; see `ReportedPoint`. The name may be empty."""
 
     name: str
     share: Share
@@ -84,7 +84,7 @@ class ReportedTheme:
 
 @dataclass(frozen=True)
 class Edits:
-    """Number of edits by one person, by kind."""
+    """Numbers of one person's edits, by kind."""
 
     person: str
     verbs: Sequence[tuple[str, int]]
@@ -97,19 +97,19 @@ class Report:
     Attributes
     ----------
     facts
-        Where the comments are from, and how the key points were found: names and values.
+        Names and values: the sources of the comments, and how the key points were found.
     points, beyond
         The most frequent key points, and the number of others.
     few
-        The most distinctive of those that few people make, which are not in ``points``.
+        The most distinctive key points that few people make. They are not in ``points``.
     themes
-        All themes, most comments first; empty if no key point has one.
+        All themes, most comments first; empty if no key point has a theme.
     rest, of_the_rest
-        Statements that fit no key point, of all; and some of them.
+        The share of statements that fit no key point, and some of them.
     groups, time
-        Comparison and trend where they were asked for.
+        The comparison and the trend, if requested.
     summary
-        In prose by a language model, if one was asked for it.
+        A language model's summary in prose, if there is one.
     """
 
     analysis: Analysis
@@ -131,9 +131,9 @@ class Report:
 
 
 def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportRequest) -> Report:
-    """Build the report; some twenty queries, however many comments there are.
+    """Build the report, using about twenty queries for any number of comments.
 
-    ``counts`` may be None where nothing is compared.
+    ``counts`` may be None if there is no comparison.
     """
     from argsum.analysis.methods.prevalence import Share
 
@@ -153,7 +153,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
     edits, undone = _edits(analysis)
     coder = coder_in_words(analysis)
     total = max(int(getattr(row, request.unit)) for row in (analysis, *every[:1]))
-    # People answer about comments.
+    # Audits are about comments.
     corrected = corrections_of(analysis) if request.unit == COMMENTS else {}
 
     def entry(at: int, point: FoundPoint) -> ReportedPoint:
@@ -200,7 +200,7 @@ def report_of(analysis: Analysis, counts: CommentCounts | None, request: ReportR
 
 
 def _themes(analysis: Analysis, unit: str, total: int) -> list[ReportedTheme]:
-    """Return all themes, most comments first and key points without one last."""
+    """Return all themes, most comments first, and key points without a theme last."""
     from argsum.analysis.methods.prevalence import Share
 
     themes = [
@@ -216,9 +216,9 @@ def _themes(analysis: Analysis, unit: str, total: int) -> list[ReportedTheme]:
 
 
 def quotations_of(points: Sequence[FoundPoint], most: int) -> dict[int, list[str]]:
-    """Map each key point to its best-scoring distinct quotations; two queries.
+    """Map each key point to its best distinct quotations, using two queries.
 
-    Those that a person placed come first, then those that are sure.
+    Statements that a person placed come first, then sure ones.
     """
     if not most:
         return {}
@@ -309,7 +309,7 @@ def _says(first: ReportedPoint | None, number: int, covered: Share) -> str:
 def _facts(
     analysis: Analysis, covered: int, writers: Mapping[str, int], coder: str
 ) -> list[tuple[str, str]]:
-    """Return the sources of the comments and how they were read, in words."""
+    """Return the sources of the comments and the method of the analysis, in words."""
     sources, out = kept("sources", analysis, partial(_sources, analysis))
     files = [f"{name} ({n:,})" for name, n in sources[:MOST_SOURCES] if name]
     reasons = dict(CellArgument.LeftOut.choices)
@@ -339,7 +339,7 @@ def _facts(
 
 
 def _voices(analysis: Analysis) -> str:
-    """Return the number of voices; empty where every comment is one."""
+    """Return the number of voices in words; empty if every comment is a voice."""
     if analysis.voices == analysis.comments:
         return ""
     text = _("%s: near-duplicate comments, such as copies of a form letter, count as one")
@@ -347,7 +347,7 @@ def _voices(analysis: Analysis) -> str:
 
 
 def _sources(analysis: Analysis) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """Return files with their comments, and reasons for exclusion; two passes over the cell."""
+    """Return files and reasons for exclusion with their numbers, in two passes over the cell."""
     comments = Comment.objects.filter(cell=analysis.cell_id).order_by().values_list("source")
     counted = comments.annotate(n=Count("pk")).order_by("-n", "source")
     left = analysis.cell.arguments.exclude(left_out="").order_by().values_list("left_out")
@@ -372,7 +372,7 @@ _NOT_BY_HAND = ("undone", "placed", "written", "proposed", "coded")
 
 
 def _edits(analysis: Analysis) -> tuple[list[Edits], int]:
-    """Count edits by person and kind, without undone ones; also return the number undone."""
+    """Count edits by person and kind, and separately those that were undone."""
     rows = analysis.changes.exclude(actor=None).order_by()
     undone = rows.filter(verb=PointChange.Verb.UNDONE).count()
     changes = rows.filter(undone_by=None).exclude(verb__in=_NOT_BY_HAND)
@@ -396,7 +396,7 @@ def theme_note(theme: ReportedTheme) -> str:
 
 
 def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
-    """Return the share of all comments that is sure, and that with *perhaps* where it differs."""
+    """Return the sure share of all comments, and the share with *perhaps* if it differs."""
     sure, share = percents(point.sure), percents(point.share)
     if point.share.k and not point.sure.k:
         return _("perhaps %s") % share
@@ -404,7 +404,7 @@ def _shares_in_words(point: ReportedPoint | ReportedTheme) -> str:
 
 
 def note_of(point: ReportedPoint) -> str:
-    """Return the note below a key point: its shares, and the language model that wrote it."""
+    """Return the note below a key point, with its shares and the language model that wrote it."""
     notes = [share_in_words(point)]
     if point.corrected:
         pairs = ngettext("%s pair", "%s pairs", point.corrected.pairs) % point.corrected.pairs

@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 
-# Columns that fit on a sheet of paper, and rows of a comparison.
+# Maximum numbers of group columns, to fit on paper, and of rows in a comparison.
 MOST_GROUPS, MOST_ROWS = 5, 20
-# A figure of one of these names → where its files are.
+# Function that maps the name of a figure to its files.
 FilesOf = Callable[[str], Files]
 
 
 @dataclass(frozen=True)
 class ReportPart:
-    """One part of the document, in its order.
+    """One part of the document.
 
     Attributes
     ----------
@@ -56,11 +56,11 @@ class ReportPart:
         heading, theme, point, text, finding, facts, quotations, table, chart, paragraph or
         citations.
     text
-        Of a heading, a text, a finding; the key point of a point.
+        Text of a heading, paragraph or finding, or of a key point.
     note
-        Below the text of a theme, point or paragraph, and below a table.
+        Note below a theme, point, paragraph or table.
     level
-        Of the heading of a point.
+        Level of the heading of a point.
     """
 
     kind: str
@@ -98,10 +98,10 @@ def parts_of(report: Report, files: FilesOf) -> list[ReportPart]:
 
 
 def _summary(report: Report) -> list[ReportPart]:
-    """Return the summary in prose with what it cites; empty without one."""
+    """Return the summary in prose with the comments cited, or no parts without a summary."""
     if report.summary is None:
         return []
-    # What was renamed since then has none.
+    # Key points and themes that have been renamed since have no share.
     shares = {row.point.text: share_in_words(row) for row in (*report.points, *report.few)}
     shares |= {theme.name: theme_note(theme) for theme in report.themes if theme.name}
     return [
@@ -201,7 +201,7 @@ def _groups(comparison: GroupComparison, files: FilesOf) -> list[ReportPart]:
 
 
 def groups_sheet(comparison: GroupComparison) -> PageTable:
-    """Return printed comparison: a column per group if few, else only the widest difference."""
+    """Return the printed comparison, with a column per group only if there are few groups."""
     has_columns = len(comparison.groups) <= MOST_GROUPS
     names = (
         [f"{group.value} (n = {group.n:,})" for group in comparison.groups] if has_columns else []
@@ -247,7 +247,7 @@ def _time(trend: PointTrends, files: FilesOf) -> list[ReportPart]:
 
 
 def _edits(report: Report) -> list[ReportPart]:
-    """Return the edits made by hand; empty if there are no edits."""
+    """Return the edits made by hand, or no parts without edits."""
     if not report.edits and not report.undone:
         return []
     facts = [
@@ -274,7 +274,7 @@ FIXED = (
     "key_point", "key_point_text", "theme", "state", "statement", "score", "sure", "by_hand",
     "comment", "comment_id", "written_on", "file", "near_duplicates",
 )  # fmt: skip
-# Where a comment's further columns stand that have none of their own.
+# Column for the further columns of a comment.
 FURTHER = "further_columns"
 
 
@@ -312,13 +312,13 @@ def _sure(analysis: Analysis, point: FoundPoint, unit: str) -> int | None:
 
 
 def _share(analysis: Analysis, number: int, unit: str) -> float | None:
-    """Return the share of all comments or voices, 0–1; None without comments."""
+    """Return the share (0–1) of all comments or voices; None without comments."""
     total = max(getattr(analysis, unit), number)
     return number / total if total else None
 
 
 def statement_types(names: Sequence[str]) -> dict[str, type]:
-    """Return the columns of the statement table; ``names`` are columns of the comments."""
+    """Return the columns of the statement table. ``names`` are columns of the comments."""
     types: dict[str, type] = dict.fromkeys(FIXED, str)
     types |= {"score": float, "sure": bool, "by_hand": bool}
     for name in names:
@@ -329,9 +329,9 @@ def statement_types(names: Sequence[str]) -> dict[str, type]:
 def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Yield a row for each mention of a statement, in the order of the statements.
 
-    A statement that is part of no comment has one row. Key points that were not decided on or
-    are hidden say so. Read piece by piece, each with queries of its own that are over before the
-    piece goes out: an edit meanwhile is seen by the pieces after it.
+    A statement that is not part of a comment has one row. The state shows whether a key point is
+    proposed or hidden. Rows are read in batches, and the queries for a batch end before its rows
+    are sent, so edits in the meantime appear in later batches.
     """
     own = set(names)
     states = dict(FoundPoint.State.choices)
@@ -352,7 +352,7 @@ def statement_rows(analysis: Analysis, names: Sequence[str]) -> Iterator[tuple[A
 
 
 def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
-    """Yield rows as stored, after the statement's position and the keys of mention and row."""
+    """Yield stored rows, preceded by the statement's position and the keys of mention and row."""
     placed = CellArgument.objects.filter(cell=analysis.cell_id).order_by("position")
     last = -1
     while few := list(placed.filter(position__gt=last).values_list("pk", "position")[:PIECE]):
@@ -361,11 +361,11 @@ def _pieces(analysis: Analysis) -> Iterator[tuple[Any, ...]]:
 
 
 def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
-    """Yield such rows for a few statements, which may have very many mentions."""
+    """Yield stored rows for a few statements, which may have many mentions."""
     prefix = "argument__said_in__"
     group = f"{prefix}comment__duplicate"
     grouped = When(**{f"{group}__is_out": False, "then": F(f"{group}__group__public_id")})
-    # Named once: a filter about mentions would join them a second time.
+    # Annotated, because a filter on mentions would join them a second time.
     named = placements.annotate(mention=F(f"{prefix}pk"), near_duplicates=Case(grouped))
     rows = named.order_by(
         "argument__position", F("mention").asc(nulls_first=True), "pk"
@@ -389,7 +389,7 @@ def _said(placements: QuerySet[Placement]) -> Iterator[tuple[Any, ...]]:
 
 
 def column_names(counts: CommentCounts) -> list[str]:
-    """Return the columns of comments that have their own column in the table."""
+    """Return the columns of comments that have a separate column in the table."""
     return [column.name for column in counts.columns]
 
 
@@ -401,10 +401,10 @@ def _free(name: str, columns: dict[str, type]) -> str:
 
 
 TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-# Characters that XML cannot hold.
+# Characters that are not allowed in XML.
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 SMALL = 9
-# Width of a chart; a sheet has about 6 inches.
+# Width of a chart; the text is about 6 inches wide.
 INCHES = 5.6
 
 
@@ -427,7 +427,7 @@ def docx_of(report: Report, parts: Sequence[ReportPart]) -> bytes:
 
 
 def plain(text: Any) -> str:
-    """Return a text without characters that XML cannot hold."""
+    """Return a text without characters that are not allowed in XML."""
     return UNWRITABLE.sub("", str(text))
 
 

@@ -1,4 +1,4 @@
-"""Charts of groups and of time: shares in percent, with their intervals."""
+"""Charts of groups and trends: shares in percent, with their intervals."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -38,17 +38,17 @@ from cqa_site.web.charts.vega import (
 )
 from cqa_site.web.tables import text_of
 
-# Heights of a panel, which shows one key point over time, and of the gap below it.
+# Height of a panel, which shows one key point over time, and of the gap below it.
 PANEL = 76
 BETWEEN = 14
-# Bold letters are so much wider.
+# Width of bold letters, relative to regular letters.
 BOLD = 1.16
 
 
 def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spec:
     """Chart a dot with its interval for each group of each key point.
 
-    ``rows`` have point, group, value, low and high, in percent; ``names`` are the groups.
+    ``rows`` have point, group, value, low and high (in percent). ``names`` are the groups.
     """
     kinds = list(dict.fromkeys(row["point"] for row in rows))
     values = [row[part] for row in rows for part in ("value", "low", "high")]
@@ -83,11 +83,11 @@ def groups_chart(rows: Rows, names: Sequence[str], title: str, size: str) -> Spe
 
 
 def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> Spec:
-    """Chart the key points one below the other, all on the same axes.
+    """Chart the key points one below the other with the same axes.
 
-    ``rows`` have point, at (the first day of a period), value, low and high, in percent, and
-    run: a period without comments has no row, and what hangs together between two of these has
-    a number. ``starts`` are all periods with their names.
+    ``rows`` have point, at (the first day of a period), value, low and high (in percent), and
+    run, the number of the stretch of consecutive periods with comments. Periods without comments
+    have no row. ``starts`` are all periods with their names.
     """
     across = _across(starts)
     up = axis_of([0.0, *(row["high"] for row in rows)], most=4)
@@ -105,14 +105,14 @@ def trends_chart(rows: Rows, starts: Sequence[tuple[date, str]], size: str) -> S
 
 
 def _across(starts: Sequence[tuple[date, str]]) -> Axis:
-    """Return the horizontal axis from first to last period, with a tick at each."""
+    """Return the horizontal axis from the first to the last period, with a tick for each."""
     ticks = [seconds(day.isoformat()) for day, _name in starts]
     pad = max((ticks[-1] - ticks[0]) / 40, 3600.0)
     return Axis(ticks[0] - pad, ticks[-1] + pad, ticks, [name for _day, name in starts])
 
 
 def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
-    """Return band, line and dots of one key point in pixels: panels share no scale."""
+    """Return the band, line and dots of one key point in pixels, because panels share no scale."""
     marked = [
         {
             "x": plane.x(seconds(row["at"].isoformat())),
@@ -135,7 +135,7 @@ def _panel(rows: Sequence[dict[str, Any]], plane: Plane) -> list[Layer]:
 
 
 def runs(filled: Sequence[bool]) -> list[int]:
-    """Number the connected stretches; the number rises by one after every gap."""
+    """Number connected stretches, adding one after every gap."""
     numbers, number = [], 0
     for at, is_filled in enumerate(filled):
         if at and not is_filled and filled[at - 1]:

@@ -1,4 +1,4 @@
-"""Themes of an analysis with their counts and key points, and key points that few people make."""
+"""Find the themes of an analysis with their key points, and key points that few people make."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,15 +13,15 @@ from .points import PointRow, counted_figures, narrowed_points, point_rows, poin
 from .voices import COMMENTS, sure_of
 
 State = FoundPoint.State
-# Key points that a theme shows on the page of all themes, and rare ones that the page lists.
+# Numbers of key points per theme, and of rare key points, on the page of all themes.
 MOST_NESTED, MOST_RARE = 6, 20
-# A key point in less than this share of the comments is said by few.
+# Key points in less than this share of the comments are said by few.
 FEW = 0.02
 
 
 @dataclass(frozen=True)
 class ThemeRow:
-    """One theme with its counts; those of a comment that makes two of its points count once.
+    """One theme with its counts. A comment that makes two of its key points counts once.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class ThemeRow:
     counted, sure, mentions, share, sure_share
         As in `PointRow`.
     points
-        Its key points on the page.
+        The key points on the page.
     rare, more
-        How many others are said by few, and how many are left out.
+        Numbers of other key points said by few, and of those left out.
     is_open
         Whether the page shows the key points.
     """
@@ -56,7 +56,7 @@ class ThemeRow:
 
 @dataclass(frozen=True)
 class ThemePage:
-    """The themes of an analysis, most comments first, and key points said by few."""
+    """The themes of an analysis, most comments first, and the key points said by few."""
 
     themes: Sequence[ThemeRow]
     rare: Sequence[PointRow]
@@ -64,7 +64,7 @@ class ThemePage:
 
     @property
     def named(self) -> int:
-        """Number of themes, without the row of key points that have none."""
+        """Number of themes, not counting the row of key points without a theme."""
         return sum(bool(theme.name) for theme in self.themes)
 
 
@@ -87,9 +87,10 @@ def themes_of(
     *,
     opened: frozenset[str] = frozenset(),
 ) -> ThemePage:
-    """Return all themes with the key points that are shown; four queries at most.
+    """Return all themes with the key points to show, using at most four queries.
 
-    ``counts`` are given where a filter is set. ``opened`` are themes that show their key points.
+    ``counts`` are those under a filter, if one is set. ``opened`` are themes that show their key
+    points.
     """
     every = points_of(analysis, State.SHOWN, narrow.unit)
     points = narrowed_points(every, counts, narrow.unit) if counts else list(every)
@@ -113,7 +114,7 @@ def themes_of(
         for name, mine in nested.items()
         for own in [[row for row in mine if row.point.pk not in rare]]
     ]
-    # What has no theme stands last.
+    # Key points without a theme come last.
     themes.sort(key=lambda theme: (not theme.name, -theme.counted, theme.name))
     shown = point_rows(analysis, few[:MOST_RARE], **usual) if few else []
     return ThemePage(themes, shown, len(few) - len(shown))
@@ -122,7 +123,7 @@ def themes_of(
 def said_by_few(
     analysis: Analysis, points: Sequence[FoundPoint], unit: str = COMMENTS
 ) -> list[FoundPoint]:
-    """Return those in under 2 % of all comments or voices, the most distinctive first.
+    """Return key points in under 2 % of all comments or voices, most distinctive first.
 
     A key point with a single statement is included only if the placement is sure.
     """

@@ -1,4 +1,4 @@
-"""Key points over time, and conclusions about their rise and fall."""
+"""Report key points over time, and conclusions about their rise and fall."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .voices import COMMENTS, VOICES, copies_note, counted_in_words
 if TYPE_CHECKING:
     from argsum.analysis.methods.trends import Trend
 
-# Key points of a chart; rows of the table that has all of them.
+# Maximum numbers of key points in a chart, and of rows in the table of all.
 CHARTED, MOST_SHOWN = 6, 60
 WORDS = {
     "day": lazy("day"),
@@ -69,17 +69,17 @@ class PointTrends(NamedView):
     Attributes
     ----------
     period, choices
-        The period that is shown, and all that can be.
+        The length of the periods, and all possible lengths.
     starts, sizes
-        First days of the periods, and the comments of each.
+        First days of the periods, and the number of comments in each.
     rows
-        The most frequent first.
+        Key points or themes, the most frequent first.
     undated
-        Comments without a date, which are in no period.
+        Number of comments without a date, which are in no period.
     unit, view
-        Unit and view: comments or voices; by key points or themes.
+        Comments or voices; by key points or themes.
     corrected
-        Shares that an audit corrects, by key point and first day of a period; none for themes.
+        Shares corrected by an audit, by key point and first day of a period; empty for themes.
     """
 
     analysis: Analysis
@@ -103,9 +103,9 @@ class PointTrends(NamedView):
 def over_time(
     analysis: Analysis, comment_counts: CommentCounts, wanted: str = ""
 ) -> PointTrends | None:
-    """Return the counts by the requested or default period; None without a time span.
+    """Return the counts by the requested or default period, using one query.
 
-    One query. Dates must span at least two periods of some length.
+    Returns None unless the dates span at least two periods of some length.
     """
     from argsum.analysis.methods.trends import countable, trends_of, usual_period
 
@@ -131,7 +131,7 @@ def over_time(
         undated=comment_counts.comments - comment_counts.dated,
         unit=unit,
         view=view,
-        # People answer about comments and key points.
+        # Audits are about comments and key points.
         corrected=_corrected(analysis, period) if (unit, view) == (COMMENTS, POINTS) else {},
     )
 
@@ -139,7 +139,7 @@ def over_time(
 def _by_period(
     comment_counts: CommentCounts, period: str
 ) -> tuple[list[date], list[int], list[list[int]]]:
-    """Return first days, comments, and for each key point the comments that mention it."""
+    """Return first days, numbers of comments, and numbers that mention each key point."""
     from argsum.analysis.methods.trends import periods_between, start_of
 
     first, last = comment_counts.days[0][0], comment_counts.days[-1][0]
@@ -168,7 +168,7 @@ def named(start: date, period: str) -> str:
 
 
 def trends_finding(trend: PointTrends) -> Conclusion:
-    """Return whether key points are mentioned more or less often over time, and which one most."""
+    """Return a sentence on whether key points are mentioned more or less often over time."""
     n = sum(1 for row in trend.rows if row.found.p is not None)
     span = {
         "first": named(trend.starts[0], trend.period),
@@ -190,7 +190,7 @@ def trends_finding(trend: PointTrends) -> Conclusion:
 
 
 def trends_table(trend: PointTrends) -> TableData:
-    """Return each key point or theme: its share, its change along a line, and test of that."""
+    """Return a row for each key point or theme: its share, its linear change, and the test."""
     columns = (
         *named_columns(trend, "point"),
         Column("comments", "found.all.k"),
@@ -279,7 +279,7 @@ def trends_recipe(trend: PointTrends) -> str:
 
 
 def trends_figures(trend: PointTrends, chosen: Sequence[PointTrend], files: Files) -> list[Figure]:
-    """Return the chart of the chosen key points with their periods, and the table of all."""
+    """Return the chart and table of the chosen key points by period, and the table of all."""
     return [
         Figure(
             slug="periods",

@@ -1,4 +1,4 @@
-"""Near-duplicate comments as voices: how they are counted, listed and compared."""
+"""Count, list and compare near-duplicate comments."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from argsum.analysis.models import Analysis
 from argsum.datasets.models import Cell, NearDuplicate, NearDuplicateGroup
 
-# What is counted: every comment, or near-duplicates once. In addresses, columns and cache keys.
+# Units: every comment, or near-duplicates once. Used in URLs, columns and cache keys.
 COMMENTS, VOICES = UNITS = ("comments", "voices")
 
 
@@ -26,7 +26,7 @@ BANDS_RECIPE = gettext_lazy("Statements with a weaker match (“perhaps”) coun
 
 
 def copies_note(analysis: Analysis, unit: str) -> str:
-    """Return what tests assume of near-duplicates; empty where each counts once."""
+    """Return a note on what tests assume about near-duplicates; empty if these count once."""
     if unit == VOICES or analysis.voices == analysis.comments:
         return ""
     return _(
@@ -36,7 +36,7 @@ def copies_note(analysis: Analysis, unit: str) -> str:
 
 
 def unit_of(wanted: str | None) -> str:
-    """Return the unit that an address asks for; comments by default."""
+    """Return the unit in a URL query, by default comments."""
     return VOICES if wanted == VOICES else COMMENTS
 
 
@@ -48,7 +48,7 @@ def counted_in_words(number: int, unit: str) -> str:
 
 
 def mentions_in_words(number: int, sure: int, unit: str) -> str:
-    """Return how many comments or voices make a point, and how many more perhaps do, in words."""
+    """Return, in words, how many comments or voices make a point, and how many more perhaps do."""
     if number == sure:
         return counted_in_words(number, unit)
     if not sure:
@@ -59,7 +59,7 @@ def mentions_in_words(number: int, sure: int, unit: str) -> str:
 
 
 def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
-    """Return the comments or voices with a sure statement; all where bands are not known.
+    """Return the number of comments or voices with a sure statement; all if there are no bands.
 
     ``counts`` is a key point or its `PointCounts`.
     """
@@ -67,7 +67,7 @@ def sure_of(analysis: Analysis, counts: Any, unit: str) -> int:
 
 
 def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
-    """Return the comments and voices that mention a key point; voices only if these are fewer.
+    """Return, in words, the comments that mention a key point, and the voices if they are fewer.
 
     The unit comes first. ``counts`` is a key point or its `PointCounts`.
     """
@@ -80,9 +80,10 @@ def both_in_words(analysis: Analysis, counts: Any, unit: str = COMMENTS) -> str:
 
 
 def voice_of(path: str = "") -> Case:
-    """Return the voice of a comment as a number: of its group, or else of itself.
+    """Return the voice of a comment as a number: that of its group, or else its own.
 
-    ``path`` leads to the comment, with two underscores at its end. Groups are negative.
+    ``path`` is the lookup path to the comment, ending in two underscores. Numbers of groups are
+    negative.
     """
     return Case(
         When(**{f"{path}duplicate__is_out": False, "then": 0 - F(f"{path}duplicate__group")}),
@@ -92,12 +93,12 @@ def voice_of(path: str = "") -> Case:
 
 
 def has_duplicates(cell: Cell) -> bool:
-    """Whether any comments of a cell count as one voice."""
+    """Return whether any comments of a cell count as one voice."""
     return NearDuplicate.objects.filter(group__cell=cell, is_out=False).exists()
 
 
 def voices_of(cell: Cell, comments: int) -> int:
-    """Return the number of distinct voices among the first comments of a cell; one query."""
+    """Return the number of distinct voices among the first comments of a cell, using one query."""
     rows = NearDuplicate.objects.filter(
         group__cell=cell, is_out=False, comment__position__lte=comments
     )
@@ -106,14 +107,14 @@ def voices_of(cell: Cell, comments: int) -> int:
 
 
 def voices_by_comment(analysis: Analysis) -> dict[int, int]:
-    """Map comments in groups to the number of their voice, below zero; one query."""
+    """Map grouped comments to the negative numbers of their voices, using one query."""
     rows = NearDuplicate.objects.filter(group__cell=analysis.cell_id, is_out=False)
     return {comment: -group for comment, group in rows.values_list("comment", "group")}
 
 
-# Words around a change; an equal passage that is longer is shortened.
+# Number of words around a change. Longer equal passages are shortened.
 AROUND = 6
-# Characters that are compared, and of an equal beginning those at its end.
+# Maximum number of characters to compare, and those kept at the end of an equal beginning.
 LONGEST, EQUAL = 4_000, 200
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
@@ -122,7 +123,8 @@ _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 class Variation:
     """A near-duplicate and how it differs from the centre.
 
-    ``parts`` are pieces of text, each "same", "removed", "added" or "gap"; empty if it is equal.
+    ``parts`` are pieces of text, each "same", "removed", "added" or "gap"; empty if the texts are
+    equal.
     """
 
     row: NearDuplicate
@@ -131,14 +133,14 @@ class Variation:
 
 @dataclass(frozen=True)
 class DuplicateGroupRow:
-    """A group, see `groups_of`, with some of its variations."""
+    """A group (see `groups_of`) with some of its variations."""
 
     group: NearDuplicateGroup
     variations: Sequence[Variation]
 
 
 def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
-    """Return the groups of a cell with numbers of comments, the largest first."""
+    """Return the groups of a cell with their numbers of comments, largest first."""
     is_in = Q(members__is_out=False)
     rows = cell.duplicate_groups.select_related("centre")
     rows = rows.annotate(out=Count("members", filter=~is_in))
@@ -147,7 +149,7 @@ def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
 
 
 def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
-    """Return groups with their most different variations, ``most`` of each; a query for each."""
+    """Return groups with up to ``most`` of their most different variations, by one query each."""
     rows = []
     for group in groups:
         differing = members_of(group).exclude(comment__text=group.centre.text)[:most]
@@ -162,12 +164,12 @@ def members_of(group: NearDuplicateGroup) -> QuerySet[NearDuplicate]:
 
 
 def compared(group: NearDuplicateGroup, rows: Sequence[NearDuplicate]) -> list[Variation]:
-    """Return near-duplicates with what differs from the centre of their group."""
+    """Return near-duplicates with their differences from the centre of the group."""
     return [Variation(row, changes(group.centre.text, row.comment.text)) for row in rows]
 
 
 def changes(before: str, after: str) -> list[tuple[str, str]]:
-    """Return what differs between two texts, by word; empty if nothing does.
+    """Return the differences between two texts, by word; empty if they are equal.
 
     Examples
     --------
@@ -184,7 +186,7 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
     matcher = SequenceMatcher(str.isspace, old, new, autojunk=False)
     for tag, i1, i2, j1, j2 in [*matcher.get_opcodes(), ("end", 0, 0, 0, 0)]:
         before, after = "".join(old[i1:i2]), "".join(new[j1:j2])
-        # A space between two changes belongs to them.
+        # A space between two changes is part of the change.
         if tag in ("equal", "end") and (before.strip() or tag == "end" or not removed + added):
             parts += [pair for pair in ((removed, "removed"), (added, "added")) if pair[0]]
             removed = added = ""
@@ -198,7 +200,7 @@ def changes(before: str, after: str) -> list[tuple[str, str]]:
 
 
 def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[tuple[str, str]]:
-    """Return an equal passage with the words next to changes."""
+    """Return an equal passage, reduced to the words next to changes."""
     start, end = (0 if is_first else 2 * AROUND), (0 if is_last else 2 * AROUND)
     if len(words) <= start + end + AROUND:
         return [("".join(words), "same")] if words else []
@@ -208,5 +210,5 @@ def _shortened(words: Sequence[str], *, is_first: bool, is_last: bool) -> list[t
 
 
 def uncompared(cell: Cell) -> int:
-    """Return the number of comments that near-duplicates were not looked for in."""
+    """Return the number of comments not yet compared for near-duplicates."""
     return cell.comments.filter(position__gt=cell.compared_until or 0).order_by().count()

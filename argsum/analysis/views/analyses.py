@@ -71,7 +71,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """Decorate ``view(request, analysis, …)`` for experts and researchers of the study.
 
-    Experts who can answer an open audit of the analysis see a page that says why they must wait.
+    Experts who can answer an open audit of the analysis see a page that explains the wait.
     """
 
     @study_page(*EXPERTS)
@@ -87,7 +87,7 @@ def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
         can_leave = not any(round_.has_answers for round_ in rounds)
         context = {"study": study, "analysis": analysis, "rounds": rounds, "can_leave": can_leave}
         response = render(request, "argsum/analysis/blind.html", context, status=409)
-        # A fragment would stand inside a page that is closed now.
+        # Otherwise the fragment would appear inside a page that is now closed.
         response["HX-Refresh"] = "true"
         return response
 
@@ -164,7 +164,7 @@ def analysis_dataset(request: StudyRequest, study: Study, dataset_id: uuid.UUID)
 @analysis_page
 @require_safe
 def analysis_state(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    """Return the progress fragment; it polls only while a computation is running."""
+    """Return the progress fragment, which polls only while a computation is running."""
     context = state_context(analysis)
     response = render(request, "argsum/analysis/_analysis_state.html", context)
     if not context["is_polling"]:
@@ -201,7 +201,7 @@ def analysis_delete(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
 
 
 def analysis_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
-    """Return an analysis of the study, with the related rows its pages show."""
+    """Return an analysis of the study, with the related rows for its pages."""
     analysis: Analysis = get_object_or_404(analyses_of(study), public_id=analysis_id)
     return analysis
 
@@ -218,7 +218,7 @@ def state_context(analysis: Analysis) -> dict[str, Any]:
         "is_lost": is_lost,
         "can_resume": is_lost
         or analysis.state in (Analysis.State.FAILED, Analysis.State.CANCELLED),
-        # What was asked for since, such as placing new comments.
+        # Error of a later request, such as placing new comments.
         "later_error": job.error if job and analysis.state == Analysis.State.DONE else "",
         "worker_alive": is_worker_alive() if at_work else None,
     }
@@ -241,14 +241,14 @@ urlpatterns = [
 
 State = FoundPoint.State
 POINTS_PER_PAGE, THEMES_PER_PAGE = 30, 20
-# Hidden and proposed ones that stand on the page; more come as these are decided on.
+# Maximum number of hidden and of proposed key points on the page; more follow after decisions.
 BESIDE = 30
 
 
 @analysis_page
 @require_safe
 def analysis(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    """Show the key points of an analysis by comments, or its progress."""
+    """Show the key points of an analysis by number of comments, or its progress."""
     context = state_context(analysis) | {"here": "points"}
     if analysis.state == Analysis.State.DONE:
         context |= _points_context(request, analysis)
@@ -267,7 +267,7 @@ def analysis(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 @analysis_page
 @require_POST
 def analysis_edit(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    """Edit several key points at once; return the updated list."""
+    """Edit several key points at once, and return the updated list."""
     form = PointsForm(request.POST)
     try:
         if not form.is_valid():
@@ -279,14 +279,14 @@ def analysis_edit(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 
 
 def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
-    """Return what language models did and do for an analysis, and what can start now."""
+    """Return past and active language-model runs for an analysis, and which can start now."""
     active = writing_now(analysis)
     is_free = active is None and not is_at_work
     coding, signed = analysis.coding, sign_off_of(analysis)
     return {
         "active_run": active,
         "writing": writing_of(analysis.writing) if analysis.writing else None,
-        # What a run came to is known once the job behind it is over.
+        # The result of a run is known when its job has ended.
         "coding": coding if is_free else None,
         "coding_holds": analysis.changes.filter(run=coding, undone_by=None).exists(),
         "can_code": is_free,
@@ -297,7 +297,7 @@ def _writing(analysis: Analysis, *, is_at_work: bool) -> dict[str, Any]:
 
 
 def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpResponse:
-    """Return the list of key points with the result of an edit; without script, its page."""
+    """Return the list of key points with the result of an edit, or a redirect without htmx."""
     study = analysis.study
     problem = feedback.get("problem", "")
     if request.htmx:
@@ -315,7 +315,7 @@ def answer(request: StudyRequest, analysis: Analysis, **feedback: Any) -> HttpRe
 
 
 def refusal_of(request: StudyRequest, reason: EditRefused, *names: str) -> dict[str, Any]:
-    """Return why an edit was refused, and what the person had typed and chosen by ``names``."""
+    """Return why an edit was refused, and the person's text and choices in fields ``names``."""
     return {
         "problem": str(reason),
         "typed": request.POST.get("text", ""),
@@ -330,7 +330,7 @@ def first_error(form: Any) -> str:
 
 
 def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
-    """Return key points of an analysis by public id; raises EditRefused if one is missing."""
+    """Return key points of an analysis by public id; raises EditRefused if any is missing."""
     keys = {key for text in wanted if (key := id_from(text))}
     points = list(analysis.points.filter(public_id__in=keys))
     if len(points) != len(set(wanted)):
@@ -341,7 +341,7 @@ def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
 def _edit(
     request: StudyRequest, analysis: Analysis, data: dict[str, Any]
 ) -> tuple[str, PointChange]:
-    """Perform an edit; return what to say about it, empty if its verb says enough."""
+    """Perform an edit, and return it with a message, which is empty if its verb is enough."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user}
     if verb == ADD:
@@ -375,12 +375,12 @@ def _edit_themes(
 
 
 def theme_after(change: PointChange) -> str:
-    """Return the theme that an edit of themes has put key points into."""
+    """Return the theme into which an edit of themes has put key points."""
     return str(next(iter(change.after["points"].values()))["theme"])
 
 
 def moved_in_words(number: int, change: PointChange) -> str:
-    """Return where key points were moved, in words."""
+    """Return, in words, where key points were moved."""
     theme = theme_after(change)
     if not theme:
         sentence = ngettext(
@@ -396,7 +396,7 @@ def moved_in_words(number: int, change: PointChange) -> str:
 
 
 def _points_context(request: StudyRequest, analysis: Analysis) -> dict[str, Any]:
-    """Return themes or key points with their counts; filters apply to both."""
+    """Return themes or key points with their counts under the filters."""
     themes = theme_names(analysis)
     form = NarrowForm(request.GET, analysis=analysis, themes=themes)
     narrow = form.narrowing()
@@ -431,7 +431,7 @@ def _listed_themes(
     counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
-    """Return the themes; those of key points that were just chosen are open."""
+    """Return the themes, opening those of key points that were just chosen."""
     opened: set[str] = set()
     if chosen_points := [key for text in request.POST.getlist("point") if (key := id_from(text))]:
         rows = analysis.points.filter(public_id__in=chosen_points)
@@ -450,7 +450,7 @@ def _listed_points(
     counts: NarrowedCounts | None,
     total: int,
 ) -> dict[str, Any]:
-    """Return one page of key points, of one theme if that was asked for."""
+    """Return one page of key points, of one theme if requested."""
     theme = form.cleaned_data.get("theme", "")
     rows: Any = points_of(analysis, State.SHOWN, narrow.unit)
     if theme:

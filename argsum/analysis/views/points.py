@@ -161,7 +161,7 @@ def _edited(request: StudyRequest, analysis: Analysis, point: FoundPoint | None)
         return answer_of_point(request, analysis, point, **feedback)
     response = answer_of_point(request, analysis, point, said=message, change=change)
     if request.htmx and form.cleaned_data["verb"] == SPLIT_ALL:
-        # The whole page says how far the worker is.
+        # The whole page shows the progress.
         response["HX-Refresh"] = "true"
     return response
 
@@ -171,7 +171,7 @@ def answer_of_point(
 ) -> HttpResponse:
     """Return the page of a key point, or of unmatched statements, with the result of an edit.
 
-    A refusal includes the person's input.
+    After a refusal, it contains the person's input.
     """
     if request.htmx or feedback.get("problem"):
         if point is not None:
@@ -187,7 +187,7 @@ def answer_of_point(
 def _edit(
     request: StudyRequest, analysis: Analysis, point: FoundPoint | None, data: dict[str, Any]
 ) -> tuple[str, PointChange | None]:
-    """Perform an edit; return the message, and the edit if it is already done."""
+    """Perform an edit, and return the message, with the edit if it is already done."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user, "seen": data["seen"]}
     if verb in (MOVE, SPLIT):
@@ -225,7 +225,7 @@ def _target(analysis: Analysis, wanted: str) -> FoundPoint | None:
 def _chosen(
     request: StudyRequest, analysis: Analysis, point: FoundPoint | None, *, every: bool
 ) -> list[int]:
-    """Return the ticked statements, or all that match the page's filters."""
+    """Return the chosen statements, or all that match the page's filters."""
     if every:
         narrow: StatementSearch = NarrowForm(request.GET, analysis=analysis).narrowing()
         return statement_keys(analysis, point, narrow)
@@ -258,7 +258,7 @@ urlpatterns = [
 ]
 
 PER_PAGE = 50
-# Pages that have a button to undo; a key point's own page is named by its public id.
+# Names of pages with an undo button. The page of a key point is named by its public id.
 POINTS, REST = "points", "rest"
 
 
@@ -283,7 +283,7 @@ def analysis_history(request: StudyRequest, analysis: Analysis) -> HttpResponse:
 @analysis_page
 @require_POST
 def analysis_undo(request: StudyRequest, analysis: Analysis, revision: int) -> HttpResponse:
-    """Undo an edit; return the updated page of the request."""
+    """Undo an edit, and return the updated page from which the request came."""
     change = get_object_or_404(analysis.changes, revision=revision)
     try:
         undo_change(analysis=analysis, actor=request.user, change=change)

@@ -48,9 +48,9 @@ from cqa_site.web.charts import vega
 from cqa_site.web.pages import as_file
 from .analyses import ONE, analysis_or_404
 
-# Key points of a page; all of them with twenty groups stay below 200 kB.
+# Key points per page, which stays below 200 kB with twenty groups.
 PER_PAGE = 20
-# Key points that are offered for the chart.
+# Number of key points offered for the chart.
 OFFERED = 40
 
 
@@ -111,7 +111,7 @@ def analysis_trends(request: StudyRequest, study: Study, analysis_id: uuid.UUID)
 def analysis_trends_figure(
     request: StudyRequest, study: Study, analysis_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send a table, or the chart of the chosen key points."""
+    """Send the table or chart of the chosen key points, or the table of all."""
     selection = _trend_selection(request, finished_or_404(study, analysis_id))
     cards: list[Figure] = []
     if selection.found is not None:
@@ -128,14 +128,14 @@ def finished_or_404(study: Study, analysis_id: uuid.UUID) -> Analysis:
 
 
 def groups_files(comparison: groups.GroupComparison) -> Files:
-    """Return the download URLs for the figures of a column."""
+    """Return the download URLs of the figures for a column."""
     query = {"attribute": comparison.column, "count": comparison.unit, "view": comparison.view}
     return _figure_files("analysis_groups_figure", comparison.analysis, urlencode(query))
 
 
 @dataclass(frozen=True)
 class TrendSelection:
-    """Key points or themes in the chart, and those offered for it, as requested in the URL."""
+    """Key points or themes in the chart, and those offered for it."""
 
     counts: CommentCounts
     found: PointTrends | None
@@ -145,7 +145,7 @@ class TrendSelection:
 
 
 def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelection:
-    """Return up to six key points or themes: the requested ones, else the most frequent."""
+    """Return up to six key points or themes: those requested, or else the most frequent."""
     counts = _counts(request, analysis)
     trend = trends.over_time(analysis, counts, request.GET.get("period", ""))
     rows = trend.rows if trend else []
@@ -161,13 +161,13 @@ def _trend_selection(request: StudyRequest, analysis: Analysis) -> TrendSelectio
 
 
 def _is_ready(request: StudyRequest, analysis: Analysis) -> bool:
-    """Whether the counts are cached, or the request agrees to wait for them."""
+    """Return whether the counts are cached, or the request can wait for them."""
     is_ready = is_counted(analysis, *_counting(request))
     return is_ready or request.GET.get("counting") == "now"
 
 
 def _counting(request: StudyRequest) -> tuple[str, str]:
-    """Return what the address counts: comments or voices, behind key points or themes."""
+    """Return the unit (comments or voices) and the view (key points or themes) in the URL."""
     view = THEMES if request.GET.get("view") == THEMES else POINTS
     return unit_of(request.GET.get("count")), view
 
@@ -195,13 +195,13 @@ def _groups_context(
 def point_address(
     analysis: Analysis, unit: str, point: FoundPoint | CountedTheme, column: str, value: str
 ) -> str:
-    """Return the URL of a key point, or of a theme's, filtered by group where that exists."""
+    """Return the URL of a key point, or of a theme's key points, filtered by group if possible."""
     ids, query = [analysis.study.public_id, analysis.public_id], {}
     if isinstance(point, FoundPoint):
         address = reverse("found_point", args=[*ids, point.public_id])
     else:
         address = reverse("analysis", args=ids)
-        # Key points without a theme stand last among all themes.
+        # Key points without a theme come last on the page of all themes.
         query = {"view": POINTS, "theme": point.theme} if point.theme else {}
     known = dict(analysis.facets.get("attributes", {}).get(column, []))
     if value in known:
@@ -266,7 +266,7 @@ def analysis_report_file(
 
 
 def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
-    """Return the report options in the URL; invalid values fall back to the defaults."""
+    """Return the report options in the URL, with defaults for invalid values."""
     number = request.GET.get("quotations", "")
     quotations = int(number) if number in map(str, QUOTATIONS) else USUAL
     column, period = request.GET.get("attribute", ""), request.GET.get("period", "")
@@ -280,7 +280,7 @@ def asked_for(request: StudyRequest, counts: CommentCounts) -> ReportRequest:
 
 
 def periods_of(counts: CommentCounts) -> list[str]:
-    """Return the periods that can divide the comments."""
+    """Return the lengths of periods into which the comments can be divided."""
     from argsum.analysis.methods.trends import countable
 
     return countable(counts.first, counts.last) if counts.first and counts.last else []
@@ -295,7 +295,7 @@ def _report(
 
 
 def _html(request: StudyRequest, analysis: Analysis) -> HttpResponse:
-    """Return a self-contained HTML file, with styles and charts inside."""
+    """Return a self-contained HTML file that includes styles and charts."""
     report, parts = _report(request, analysis, _counts(request, analysis))
     pictures = {id(part): _picture(part) for part in parts if part.kind == "chart"}
     context = {"report": report, "parts": [(part, pictures.get(id(part))) for part in parts]}

@@ -1,4 +1,4 @@
-"""Pages that start runs of a language model for an analysis, and the page of a writing run."""
+"""Pages for starting language-model runs for an analysis, and the page of a writing run."""
 
 import uuid
 from collections.abc import Callable
@@ -32,15 +32,15 @@ def start_paths(
     template: str,
     about: Callable[[Analysis], dict[str, Any]],
 ) -> list[URLPattern]:
-    """Return the addresses of the page that starts a run, and of the fragment with its price.
+    """Return the URLs of the page that starts a run and of the fragment with its price.
 
-    ``about`` returns what the template shows; ``has_things`` says whether anything can be asked.
+    ``about`` returns the template context. ``has_things`` returns whether any request is possible.
     """
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study, analysis_id: uuid.UUID) -> HttpResponse:
-        """Choose language model, prompt and sizes; start the run."""
+        """Choose a language model, a prompt and sizes, and start the run."""
         analysis = finished_or_404(study, analysis_id)
         form = _form(form_class, request, analysis)
         context = {"analysis": analysis, **about(analysis)}
@@ -67,7 +67,7 @@ def _form(
     data = None
     if request.method == "POST":
         data = request.POST.copy()
-        # The address says for which analysis, whatever the hidden field holds.
+        # The URL decides which analysis is meant, regardless of the hidden field.
         data["analysis"] = str(analysis.pk)
     return form_class(data, study=analysis.study, actor=request.user, analysis=analysis)
 
@@ -78,7 +78,7 @@ def _writable(analysis: Analysis) -> dict[str, Any]:
 
 
 def writing_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one run: progress, requests, written texts and their verdicts."""
+    """Show one run: its progress, requests, written texts and their verdicts."""
     analysis = analysis_of_run(run)
     rows = run.written_points.select_related("point").order_by("point", "attempt", "pk")
     context = run_context(study, run) | {

@@ -1,4 +1,4 @@
-"""Signing off the key points of an analysis."""
+"""View for signing off the key points of an analysis."""
 
 from django.contrib import messages
 from django.http import HttpResponse

@@ -1,4 +1,4 @@
-"""Pages of near-duplicate comments: all groups of a topic, and one with its variations."""
+"""Pages of near-duplicate comments: all groups of a topic, and one group with its variations."""
 
 import uuid
 from collections.abc import Callable
@@ -27,7 +27,7 @@ from argsum.datasets.views import cell_or_404
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# Groups and variations of a page; below 200 kB even if all letters are long.
+# Groups and variations per page, which stays below 200 kB even if all texts are long.
 PER_PAGE, MOST_SHOWN = 5, 2
 MEMBERS = 12
 
@@ -83,7 +83,7 @@ def near_duplicates_find(request: StudyRequest, study: Study, cell_id: uuid.UUID
 def near_duplicate_group_change(
     request: StudyRequest, study: Study, cell_id: uuid.UUID, group_id: uuid.UUID
 ) -> HttpResponse:
-    """Take a comment out or put it back; undo or restore the group."""
+    """Remove a comment from the group or put it back; or undo or restore the group."""
     cell = cell_or_404(study, cell_id)
     group: NearDuplicateGroup = get_object_or_404(cell.duplicate_groups, public_id=group_id)
     form = GroupForm(request.POST, group=group)

@@ -1,4 +1,4 @@
-"""Results of audits: precision, recall, agreement between people, and corrected shares."""
+"""Compute results of audits: precision, recall, agreement of people, and corrected shares."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -43,22 +43,22 @@ class AnsweredPair(NamedTuple):
 
     @property
     def hit(self) -> float:
-        """1 if the comment makes the point, 0 if not, between where people disagree."""
+        """1 if the comment makes the point, 0 if not, or in between if people disagree."""
         return list(self.answers.values()).count(Answer.MAKES) / len(self.answers)
 
 
 @dataclass(frozen=True)
 class AuditedPoint:
-    """One key point: the machine's count beside the corrected one.
+    """One key point, with the machine's count and the corrected count.
 
     Attributes
     ----------
     machine, perhaps, comments
-        Comments behind it, further ones perhaps behind it, and all, when it was drawn last.
+        Numbers of comments at the last draw: behind it, perhaps behind it, and all.
     precision
-        Of the comments behind it.
+        Precision for the comments behind it.
     count, share
-        Shares of these comments, and of the population they represent, that make the point.
+        Shares that make the point, of these comments and of the population they represent.
     """
 
     point: FoundPoint
@@ -71,12 +71,12 @@ class AuditedPoint:
 
     @property
     def answers(self) -> int:
-        """Pairs about it that were answered."""
+        """Number of answered pairs with the key point."""
         return self.count.answers
 
     @property
     def machine_share(self) -> float:
-        """Share of the comments that the machine put behind it."""
+        """Share of the comments that the machine placed behind the key point."""
         return self.machine / self.comments
 
     @property
@@ -93,10 +93,10 @@ class AuditedPoint:
 class AuditFigures:
     """All figures of the audits of an analysis.
 
-    ``stale`` counts answered pairs whose key point says something else by now, or is not shown; no
-    figure uses them. ``moved`` counts those that edits have since moved to another band; precision
-    refers to the placements at the time of the draw. ``later`` counts newer comments,
-    ``unlisted`` key points without strata of their own.
+    ``stale`` counts answered pairs whose key point has a new text or is no longer shown. No figure
+    uses them. ``moved`` counts pairs that edits have since moved to another band. Precision refers
+    to the placements at the time of the draw. ``later`` counts newer comments, and ``unlisted``
+    counts key points without separate strata.
     """
 
     pairs: int
@@ -151,7 +151,7 @@ class AuditFigures:
 
 
 def audit_of(analysis: Analysis) -> AuditFigures | None:
-    """Return the figures of an analysis; None before its first round was opened."""
+    """Return the figures of an analysis; None before its first round is opened."""
     rounds = list(
         AuditRound.objects.filter(analysis=analysis).exclude(state=AuditRound.State.DRAFT)
     )
@@ -159,7 +159,7 @@ def audit_of(analysis: Analysis) -> AuditFigures | None:
 
 
 def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
-    """Map key points to corrected shares of all comments of an analysis, where audits say them."""
+    """Map key points to corrected shares of all comments of an analysis, if audits have them."""
     figures = audit_of(analysis)
     return {
         audited.point.pk: CorrectedShare(
@@ -172,11 +172,11 @@ def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
 
 
 class AuditReading:
-    """The answers of some rounds, by the state of the analysis that they were drawn from."""
+    """The answers of some rounds, by the state of the analysis from which they were drawn."""
 
     def __init__(self, analysis: Analysis, rounds: Sequence[AuditRound]) -> None:
         self.analysis, self.rounds = analysis, rounds
-        # Rounds of one state differ in ``own`` alone: what they drew together says it of all.
+        # Rounds drawn from the same state differ only in ``own``, so their samples are combined.
         self.frames: dict[str, dict[str, Any]] = {}
         self.own: dict[str, set[int]] = defaultdict(set)
         for round_ in sorted(rounds, key=lambda row: row.pk):
@@ -192,7 +192,7 @@ class AuditReading:
 
     @cached_property
     def every(self) -> list[tuple[AnsweredPair, str]]:
-        """All answered pairs, each with the text that was asked about."""
+        """All answered pairs, each with the text of its key point at the draw."""
         names = ("round", "pair__point", "pair__band", "pair__text")
         units = ("pair__comment", "pair__argument")
         rows: dict[int, tuple[Any, dict[int, str]]] = {}
@@ -211,7 +211,7 @@ class AuditReading:
 
     @cached_property
     def pairs(self) -> list[AnsweredPair]:
-        """Answered pairs whose key point is shown with the same text."""
+        """Answered pairs whose key point is still shown with the same text."""
         return [
             pair
             for pair, text in self.every
@@ -221,9 +221,9 @@ class AuditReading:
     def strata(
         self, bands: Collection[str], point: int | None = None, comments: int | None = None
     ) -> list[list[Any]]:
-        """Return the answered strata of each frame: of all groups, or of a key point's own.
+        """Return the answered strata of each frame: those of all groups, or of one key point.
 
-        With ``comments``, only those of frames with that number of comments.
+        With ``comments``, only frames with that number of comments are included.
         """
         return [
             [
@@ -238,7 +238,7 @@ class AuditReading:
         ]
 
     def _is_same(self, state: str, point: int) -> bool:
-        """Whether a key point is shown and says what it said in a frame."""
+        """Return whether a key point is shown with the same text as in a frame."""
         drawn = self.frames[state]["points"].get(str(point))
         return point in self.points and bool(drawn) and drawn[2] == self.points[point].text
 
@@ -260,7 +260,7 @@ class AuditReading:
 
     @cached_property
     def hits(self) -> dict[tuple[str, Stratum], list[float]]:
-        """Answers in each stratum of each frame, one number a pair."""
+        """Answers in each stratum of each frame, as one number per pair."""
         hits: dict[tuple[str, Stratum], list[float]] = defaultdict(list)
         for pair in self.pairs:
             point = pair.key[0]
@@ -309,7 +309,7 @@ class AuditReading:
 
     def _point(self, point: FoundPoint) -> AuditedPoint:
         own = [frame for state, frame in self.frames.items() if self._is_own(state, point.pk)]
-        # What was found of fewer comments is not known of more: the last number with an interval.
+        # Results for fewer comments do not apply to more, so use the last number with an interval.
         counts = {
             frame["comments"]: corrected_share(self.strata(BANDS, point.pk, frame["comments"]))
             for frame in own
@@ -333,7 +333,7 @@ class AuditReading:
         )
 
     def _moved(self) -> int:
-        """Count answered pairs whose comment is in another band by now."""
+        """Count answered pairs whose comment is now in another band."""
         asked = {pair.key: pair.band for pair in self.pairs}
         if not asked or list(self.frames) == [state_of(self.analysis)]:
             return 0
@@ -341,7 +341,7 @@ class AuditReading:
         return sum(now[key] != band for key, band in asked.items())
 
     def _kappa(self) -> Estimate:
-        """Return the agreement of people on the pairs that two of them answered."""
+        """Return the agreement of people on pairs with two answers."""
         import pandas as pd
 
         from cqa_site.stats.agreement_coefficients import fleiss_kappa
@@ -359,12 +359,12 @@ class AuditReading:
 
 
 def _saying(pairs: Iterable[AnsweredPair], answer: str) -> int:
-    """Count the pairs about which somebody gave this answer, and nobody says they make it."""
+    """Count pairs with this answer for which nobody says that the comment makes the point."""
     return sum(answer in pair.answers.values() and not pair.hit for pair in pairs)
 
 
 def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
-    """Return the answers about a key point in the present state of an analysis, by band."""
+    """Return the answers about a key point in the current state of an analysis, by band."""
     state = state_of(analysis)
     rounds = [
         round_
@@ -383,7 +383,7 @@ def answers_of(analysis: Analysis, point: int) -> Mapping[str, AnsweredStratum]:
 
 
 def points_table(analysis: Analysis, figures: AuditFigures) -> TableData:
-    """Return a row for each key point with strata of its own."""
+    """Return a row for each key point with separate strata."""
     columns = (
         Column(_("Key point"), "point.text"),
         Column(_("Comments behind it"), "machine"),

@@ -1,4 +1,4 @@
-"""The frame of an audit: which comments are behind which key points."""
+"""Read the sampling frame of an audit: which comments are behind which key points."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +15,7 @@ from argsum.auditing.models import DRAWN, AuditPair, AuditRound
 from argsum.datasets.models import Comment, CommentStatement
 from cqa_site.stats.arrays import IntArray
 
-# Key point, then comment (or statement, without comments), by primary key.
+# Primary keys of a key point and a comment (or a statement, without comments).
 PairKey = tuple[int, int]
 
 
@@ -23,9 +23,9 @@ PairKey = tuple[int, int]
 class FrameSizes:
     """Numbers of pairs of an analysis.
 
-    ``units`` counts comments, or statements where there are no comments; ``texts`` are those of
-    the shown key points, the largest first; ``counted`` are the pairs of each in the first two
-    bands.
+    ``units`` counts comments, or statements if there are no comments. ``texts`` are those of the
+    shown key points, largest first. ``counted`` has the number of pairs of each key point in the
+    first two bands.
     """
 
     units: int
@@ -47,7 +47,7 @@ class FrameSizes:
         return dict(sizes)
 
     def stored(self, analysis: Analysis, own: Sequence[int]) -> dict[str, Any]:
-        """Return it as `AuditRound.frame`."""
+        """Return the data for `AuditRound.frame`."""
         points = {
             str(point): [self.size(point, BEHIND), self.size(point, PERHAPS), text]
             for point, text in self.texts.items()
@@ -57,7 +57,7 @@ class FrameSizes:
 
 
 def sizes_of(analysis: Analysis) -> FrameSizes:
-    """Return the sizes from the counts of the key points; reads no comment and no placement."""
+    """Return the sizes from the counts of key points, without reading comments or placements."""
     shown = FoundPoint.objects.filter(analysis=analysis, state=FoundPoint.State.SHOWN)
     has_bands = analysis.has_bands
     texts, counted = {}, {}
@@ -70,10 +70,10 @@ def sizes_of(analysis: Analysis) -> FrameSizes:
 
 @dataclass(frozen=True)
 class AuditFrame:
-    """All pairs of an analysis: as `FrameSizes`, with places in ``units`` instead of numbers.
+    """All pairs of an analysis, as in `FrameSizes` but with positions in ``units``, not numbers.
 
-    ``units`` are primary keys, and ``statements`` the best statement of a counted pair, by key
-    point and place.
+    ``units`` are primary keys, and ``statements`` are the best statements of counted pairs, by key
+    point and position.
     """
 
     units: list[int]
@@ -117,9 +117,9 @@ def frame_of(analysis: Analysis) -> AuditFrame:
 
 
 def bands_of(analysis: Analysis, pairs: Collection[PairKey]) -> dict[PairKey, str]:
-    """Return the bands in which pairs of shown key points are now.
+    """Return the current bands of pairs of shown key points.
 
-    Reads only the statements of their comments, and the placements of these.
+    Reads only the statements of their comments, and the placements of these statements.
     """
     units = {unit for _point, unit in pairs}
     places: dict[int, list[int]] = {unit: [unit] for unit in units}
@@ -142,7 +142,7 @@ def bands_of(analysis: Analysis, pairs: Collection[PairKey]) -> dict[PairKey, st
 def _banded(
     analysis: Analysis, rows: QuerySet[Placement], unit: str
 ) -> Iterator[tuple[int, int, int, str]]:
-    """Yield key point, unit, statement and band of placements."""
+    """Yield the key point, unit, statement and band of each placement."""
     has_bands = analysis.has_bands
     values = rows.values_list("point", unit, "argument", "is_by_hand", "is_sure")
     for point, key, argument, is_by_hand, is_sure in values.iterator(5_000):
@@ -158,9 +158,9 @@ def state_of(analysis: Analysis) -> str:
 
 
 def asked_before(analysis: Analysis, but: AuditRound | None) -> dict[PairKey, str]:
-    """Return the pairs that rounds drew from the present state of an analysis, and their bands.
+    """Return pairs that rounds drew from the current state of an analysis, with their bands.
 
-    Control items and examples belong to no sample, and may have been drawn from another state.
+    Control items and examples are not part of a sample and may come from another state.
     """
     pairs = AuditPair.objects.filter(
         DRAWN, round__analysis=analysis, round__frame__state=state_of(analysis)

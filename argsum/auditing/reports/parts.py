@@ -1,4 +1,4 @@
-"""Corrected shares of groups and periods, from the pairs of the audit that fall into them."""
+"""Compute corrected shares of groups and periods from the audited pairs in each."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ class AuditCorrections:
     def of_parts(
         self, analysis: Analysis, name: str, parts: Parts
     ) -> dict[tuple[int, str], CorrectedShare]:
-        """Map key points and parts to corrected shares, where the answers give an interval.
+        """Map key points and parts to corrected shares, if the answers give an interval.
 
-        The pairs of a band that fall into a part are a random sample of the band's pairs there,
-        so the estimate is the same as for all comments. Only samples of the present placements
-        count: how many comments of a part were in each band earlier is not known.
+        The drawn pairs of a band in a part are a random sample of all the band's pairs there, so
+        the estimator is the same as for all comments. Only samples from the current placements
+        count, because earlier numbers of comments in each band of a part are unknown.
         """
         state = state_of(analysis)
         rounds = AuditRound.objects.filter(analysis=analysis, frame__state=state)
@@ -67,14 +67,14 @@ class AuditCorrections:
 
 @dataclass(frozen=True)
 class PartTotals:
-    """Comments of each part: all, and those in the first two bands of each key point."""
+    """Numbers of comments in each part: all, and those in each key point's first two bands."""
 
     sizes: Counter[str]
     banded: Counter[tuple[int, str, str]]
 
 
 def totals_of(analysis: Analysis, part_of: Mapping[int, str]) -> PartTotals:
-    """Count the comments of each part; reads the whole frame."""
+    """Count the comments of each part, reading the whole frame."""
     frame = frame_of(analysis)
     parts = [part_of.get(unit) for unit in frame.units]
     return PartTotals(
