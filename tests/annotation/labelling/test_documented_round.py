@@ -44,7 +44,7 @@ def started(live_server, monkeypatch, tmp_path):
         "COUNTERPOINT_SITE": live_server.url,
         "COUNTERPOINT_TOKEN": client_of(boss).secret,
     }
-    code = program("A whole example: people label sentences")
+    code = program("Complete example: people label sentences")
     command = [sys.executable, "-I", "-c", code]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=env, cwd=tmp_path, text=True, **pipes) as running:
