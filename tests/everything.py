@@ -352,7 +352,7 @@ def add_editing(world):
     # Another one, in which the expert has yet to begin, with a text that two windows wrote.
     world.desk_round = make_round(world.study, **wanted)
     (world.desk_sheet,) = sheets_of(world.desk_round)
-    world.kept_text = world.desk_sheet.kept.create(base_version=0, content={"text": "x"})
+    world.text_conflict = world.desk_sheet.conflicts.create(base_version=0, content={"text": "x"})
 
 
 def add_faithfulness(world):
@@ -390,7 +390,7 @@ def add_scores(world):
     close_round(round_=world.closed_scoring, actor=boss)
     world.scoring_rater = world.rater
     world.begun_scores = next_sheet(round_=world.open_scoring, rater=world.rater).sheet
-    world.kept_scores = world.begun_scores.kept.create(
+    world.score_conflict = world.begun_scores.conflicts.create(
         base_version=0, content={"points": {"C1": 1}}
     )
 
@@ -501,7 +501,9 @@ def add_audits(world):
     sent = DraftSubmission(AuditContent("makes"), 0)
     world.audit_sheet = submit_sheet(sheet=first, sent=sent, key="checked")
     world.begun_check = next_sheet(round_=world.open_audit, rater=world.rater).sheet
-    world.kept_check = world.begun_check.kept.create(base_version=0, content={"answer": "partly"})
+    world.check_conflict = world.begun_check.conflicts.create(
+        base_version=0, content={"answer": "partly"}
+    )
 
 
 def add_preferences(world):
@@ -515,7 +517,9 @@ def add_preferences(world):
     world.closed_preferring = make_pairs_round(study, boss, name="Closed", **usual)
     close_round(round_=world.closed_preferring, actor=boss)
     world.begun_pair = next_sheet(round_=world.open_preferring, rater=world.rater).sheet
-    world.kept_pair = world.begun_pair.kept.create(base_version=0, content={"verdict": "tie"})
+    world.pair_conflict = world.begun_pair.conflicts.create(
+        base_version=0, content={"verdict": "tie"}
+    )
     world.preferring_run = make_preferring_run(study, world.endpoint, boss)
     world.preference_sheet = world.preferring_run.preference_sheets.first()
     world.board = snapshots.refresh(BOARDS, world.rubric)

@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+from cqa_site.rounds.models import ConflictingDraft, Item, Round, Sheet, SheetEvent, Slot
 from ..answers.models import Answer
 
 
@@ -154,10 +154,10 @@ class Revision(SheetEvent):
         return self.content["comment"]
 
 
-class KeptText(KeptDraft):
+class ConflictingText(ConflictingDraft):
     """A text sent for a draft that another page had already changed; awaits a choice."""
 
-    sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="kept")
+    sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="conflicts")
 
 
 class EarlierDraft(models.Model):

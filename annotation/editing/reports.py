@@ -14,7 +14,13 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy
 from annotation.answers.methods.answer_text import count_words
 from annotation.answers.models import Answer
 from annotation.editing.methods import align_lines
-from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision, RoundComment
+from annotation.editing.models import (
+    ConflictingText,
+    EditingRound,
+    EditingSheet,
+    Revision,
+    RoundComment,
+)
 from cqa_site.people.models import Study, User
 from cqa_site.rounds.progress import count_of
 from cqa_site.runs.text_diff import AROUND, MOST_LINES, DiffLine, compare_texts
@@ -91,13 +97,13 @@ def sheets_with_revisions(editing_round: EditingRound) -> QuerySet[EditingSheet]
 
 def desk_of(user: User, study: Study) -> QuerySet[EditingSheet]:
     """Return the person's own sheets of opened rounds, running rounds first."""
-    waiting = KeptText.objects.filter(sheet=OuterRef("pk"))
+    waiting = ConflictingText.objects.filter(sheet=OuterRef("pk"))
     return (
         EditingSheet.objects.filter(study=study, rater__user=user)
         .exclude(round__state=EditingRound.State.DRAFT)
         .select_related("round", "answer__question__comparison")
         .defer("submitted_text", "answer__text")
-        .annotate(has_kept=Exists(waiting))
+        .annotate(has_conflict=Exists(waiting))
         .order_by("-round__state", "-round__opened_at", "round", "place")
     )
 
@@ -275,7 +281,7 @@ def _unsubmitted(sheet: EditingSheet, latest: str) -> list[TextVersion]:
     versions = []
     if sheet.text != latest:
         versions.append(TextVersion(DRAFT, _("Draft"), sheet.text, sheet.saved_at))
-    for text in sheet.kept.all():
+    for text in sheet.conflicts.all():
         versions.append(_aside(text.public_id, text.content["text"], text.created_at))
     for draft in sheet.earlier_drafts.all()[:MOST_EARLIER]:
         if draft.version is None:

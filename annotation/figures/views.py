@@ -326,7 +326,7 @@ def _compared(label_round: LabelRound, a: str | None, b: str | None) -> TableDat
 
 
 SNAPSHOTS_PATH = "label-rounds/<uuid:label_round_id>/snapshots"
-FACE = SnapshotPages(
+PAGES = SnapshotPages(
     LABEL_ROUNDS,
     f"{SNAPSHOTS_PATH}/<int:number>",
     "snapshot",
@@ -337,5 +337,5 @@ FACE = SnapshotPages(
 snapshot_urls = [
     path(f"{SNAPSHOTS_PATH}/", snapshots, name="snapshots"),
     path(f"{SNAPSHOTS_PATH}/<int:number>/", snapshot, name="snapshot"),
-    *freezing_urls(FACE),
+    *freezing_urls(PAGES),
 ]

@@ -53,7 +53,7 @@ from cqa_site.runs.views.start import RunColumn, RunListPages, list_view, start_
 RUNS_PER_PAGE = 50
 OFFERED = 100
 
-FACE = RunListPages(
+PAGES = RunListPages(
     kind=KIND,
     has_things=lambda study: study.questions.exists(),
     about=lazy(
@@ -110,7 +110,7 @@ def generation_compare(request: StudyRequest, study: Study) -> HttpResponse:
 
 def runs_of(study: Study):
     """Return the study's runs that write answers, newest first."""
-    rows = study.runs.filter(kind=KIND).select_related("prompt", *FACE.related)
+    rows = study.runs.filter(kind=KIND).select_related("prompt", *PAGES.related)
     return rows.order_by("-number")
 
 
@@ -191,7 +191,7 @@ def _chosen(runs: list[Run], number: str) -> Run | None:
 
 BASE = "generation"
 generation_urls = [
-    path(f"{BASE}/", list_view(FACE, "generation_new"), name="generations"),
+    path(f"{BASE}/", list_view(PAGES, "generation_new"), name="generations"),
     path(f"{BASE}/new/", generation_new, name="generation_new"),
     path(f"{BASE}/estimate/", generation_estimate, name="generation_estimate"),
     path(f"{BASE}/compare/", generation_compare, name="generation_compare"),

@@ -35,7 +35,7 @@ from argsum.auditing.models import (
     AuditSheet,
     AuditSlot,
     AuditSubmission,
-    KeptAudit,
+    ConflictingAudit,
 )
 from argsum.auditing.reports.figures import answers_of
 from argsum.auditing.reports.frame import (
@@ -95,7 +95,7 @@ class AuditRoundKind(OneByOne):
     Slot = AuditSlot
     Sheet = AuditSheet
     Event = AuditSubmission
-    Kept = KeptAudit
+    Conflict = ConflictingAudit
     Content = AuditContent
     settled = ("answer", "comment")
     value = ("answer",)

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+from cqa_site.rounds.models import ConflictingDraft, Item, Round, Sheet, SheetEvent, Slot
 from ..analysis.methods.audit import BEHIND, ELSEWHERE, PERHAPS
 from ..analysis.models import Analysis, FoundPoint
 from ..datasets.models import CellArgument, Comment
@@ -128,7 +128,7 @@ class AuditSubmission(SheetEvent):
     sheet = models.ForeignKey(AuditSheet, models.CASCADE, related_name="events")
 
 
-class KeptAudit(KeptDraft):
+class ConflictingAudit(ConflictingDraft):
     """A draft of a sheet that conflicted with a newer one."""
 
-    sheet = models.ForeignKey(AuditSheet, models.CASCADE, related_name="kept")
+    sheet = models.ForeignKey(AuditSheet, models.CASCADE, related_name="conflicts")

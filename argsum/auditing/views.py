@@ -225,6 +225,6 @@ urlpatterns = [
         WORK,
         rounds="key-points/checking/<uuid:audit_id>/",
         sheets="key-points/checking/sheets/<uuid:check_id>/",
-        kept="kept/<uuid:kept_check_id>/",
+        conflicts="conflicts/<uuid:check_conflict_id>/",
     ),
 ]

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+from cqa_site.rounds.models import ConflictingDraft, Item, Round, Sheet, SheetEvent, Slot
 from ..keypoints.models import SummarySet
 
 
@@ -122,7 +122,7 @@ class CountEvent(SheetEvent):
     sheet = models.ForeignKey(CountSheet, models.CASCADE, related_name="events")
 
 
-class KeptCount(KeptDraft):
+class ConflictingCount(ConflictingDraft):
     """A draft of a count sheet that conflicted with a newer one."""
 
-    sheet = models.ForeignKey(CountSheet, models.CASCADE, related_name="kept")
+    sheet = models.ForeignKey(CountSheet, models.CASCADE, related_name="conflicts")

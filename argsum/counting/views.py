@@ -200,7 +200,7 @@ urlpatterns = trial_urls(COUNT_PAGES, ROUNDS) + work_urls(
     COUNT_PAGES,
     rounds=ROUNDS,
     sheets="key-points/judging/sheets/<uuid:count_id>/",
-    kept="kept/<uuid:kept_count_id>/",
+    conflicts="conflicts/<uuid:count_conflict_id>/",
 )
 
 

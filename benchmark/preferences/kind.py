@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettex
 from benchmark.judges.actions.kind import NO_ASPECT, question_text
 from benchmark.preferences.methods.pairs import BOTH_BAD, FIRST, LEFT, RIGHT, SECOND, TIE
 from benchmark.preferences.models import (
-    KeptPreference,
+    ConflictingPreference,
     Pair,
     PreferenceEvent,
     PreferenceItem,
@@ -116,7 +116,7 @@ class PreferenceRoundKind(OneByOne):
     Slot = PreferenceSlot
     Sheet = PreferenceSheet
     Event = PreferenceEvent
-    Kept = KeptPreference
+    Conflict = ConflictingPreference
     Content = PreferenceContent
     settled = ("verdict", "comment")
     # Whoever always chooses one side gives two verdicts.

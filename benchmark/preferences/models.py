@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from cqa_site.rounds.models import Item, KeptDraft, Round, Sheet, SheetEvent, Slot
+from cqa_site.rounds.models import ConflictingDraft, Item, Round, Sheet, SheetEvent, Slot
 
 
 class Pair(models.Model):
@@ -134,7 +134,7 @@ class PreferenceEvent(SheetEvent):
     sheet = models.ForeignKey(PreferenceSheet, models.CASCADE, related_name="events")
 
 
-class KeptPreference(KeptDraft):
+class ConflictingPreference(ConflictingDraft):
     """A draft of a sheet that conflicted with a newer one."""
 
-    sheet = models.ForeignKey(PreferenceSheet, models.CASCADE, related_name="kept")
+    sheet = models.ForeignKey(PreferenceSheet, models.CASCADE, related_name="conflicts")

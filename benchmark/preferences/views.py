@@ -319,7 +319,7 @@ urlpatterns = [
         WORK,
         rounds="prefer/<uuid:preference_id>/",
         sheets="prefer/sheets/<uuid:pair_sheet_id>/",
-        kept="kept/<uuid:kept_pair_id>/",
+        conflicts="conflicts/<uuid:pair_conflict_id>/",
     ),
 ]
 

@@ -14,7 +14,7 @@ from annotation.answers.models import ALL, Answer, System, names_of, under, with
 from benchmark.rubrics.models import RubricVersion
 from benchmark.scoring.methods import draw_answers, draw_overlap
 from benchmark.scoring.models import (
-    KeptScore,
+    ConflictingScore,
     ScoreEvent,
     ScoreSheet,
     ScoringItem,
@@ -73,7 +73,7 @@ class ScoringRoundKind(OneByOne):
     Slot = ScoringSlot
     Sheet = ScoreSheet
     Event = ScoreEvent
-    Kept = KeptScore
+    Conflict = ConflictingScore
     Content = ScoreContent
     settled = ("points", "unable", "notes", "comment", "total")
     # Not one criterion could be judged.

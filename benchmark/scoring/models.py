@@ -152,10 +152,10 @@ class ScoreEvent(rounds.SheetEvent):
     sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="events")
 
 
-class KeptScore(rounds.KeptDraft):
+class ConflictingScore(rounds.ConflictingDraft):
     """A draft of a score sheet that conflicted with a newer one."""
 
-    sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="kept")
+    sheet = models.ForeignKey(ScoreSheet, models.CASCADE, related_name="conflicts")
 
 
 class ScoringRun(models.Model):

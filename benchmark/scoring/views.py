@@ -192,7 +192,7 @@ urlpatterns = trial_urls(SCORING_PAGES, ROUNDS) + work_urls(
     SCORING_PAGES,
     rounds=ROUNDS,
     sheets="scoring/sheets/<uuid:sheet_id>/",
-    kept="kept/<uuid:kept_id>/",
+    conflicts="conflicts/<uuid:score_conflict_id>/",
 )
 
 

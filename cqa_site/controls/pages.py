@@ -174,7 +174,7 @@ def _figure(round_: Any, report: ControlReport) -> Figure:
 def page_context(round_: Any) -> dict[str, Any]:
     """Return the context of a page about a round's known answers."""
     return round_head(round_) | {
-        "face": PAGES[kind_of(round_).name],
+        "pages": PAGES[kind_of(round_).name],
         "is_changeable": round_.state in CHANGEABLE,
         "offers": SimpleLazyObject(lambda: offer_lists(round_)),
     }

@@ -48,9 +48,9 @@ class SnapshotPages:
     is_publishable: bool = True
 
 
-def freezing_urls(face: SnapshotPages) -> list[URLPattern]:
+def freezing_urls(pages: SnapshotPages) -> list[URLPattern]:
     """Return addresses named after page with ``…_freeze``, ``…_publish`` and ``…_withdraw``."""
-    kind = face.kind
+    kind = pages.kind
 
     def freeze(request: StudyRequest, owner: models.Model, number: int) -> str:
         note = request.POST.get("note", "").replace("\x00", "").strip()[:LONGEST_NOTE]
@@ -66,27 +66,27 @@ def freezing_urls(face: SnapshotPages) -> list[URLPattern]:
         snapshots.withdraw(kind, owner=owner, number=number, actor=request.user)
         return _("The public page of snapshot #%d was withdrawn.") % number
 
-    changes = [freeze, publish, withdraw] if face.is_publishable else [freeze]
+    changes = [freeze, publish, withdraw] if pages.is_publishable else [freeze]
     return [
         path(
-            f"{face.base}/{change.__name__}/",
-            _posted(face, change),
-            name=f"{face.page}_{change.__name__}",
+            f"{pages.base}/{change.__name__}/",
+            _posted(pages, change),
+            name=f"{pages.page}_{change.__name__}",
         )
         for change in changes
     ]
 
 
-def _posted(face: SnapshotPages, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
+def _posted(pages: SnapshotPages, change: Callable[..., str]) -> Callable[..., HttpResponseBase]:
     @study_page(*RESEARCHERS, only="POST")
     def view(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        owner = face.owner(study, **ids)
+        owner = pages.owner(study, **ids)
         place = {"study_id": study.public_id, **ids}
         try:
             messages.success(request, change(request, owner, number))
         except snapshots.SnapshotNotReady as reason:
             messages.error(request, str(reason))
-            return redirect(reverse(face.list_page, kwargs=place))
-        return redirect(reverse(face.page, kwargs={**place, "number": number}))
+            return redirect(reverse(pages.list_page, kwargs=place))
+        return redirect(reverse(pages.page, kwargs={**place, "number": number}))
 
     return view

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from .access import qualify
 from .kind import SheetNotValid, sheet_kind_of
-from .models import KeptDraft, Place, Round, Sheet
+from .models import ConflictingDraft, Place, Round, Sheet
 from .queue import hold_slot, renew
 from .rules.actions import check_rules
 
@@ -82,9 +82,9 @@ class RoundNotOpen(Exception):
 class StaleDraft(Exception):
     """Another page saved meanwhile; ``kept`` is the draft that came too late."""
 
-    def __init__(self, draft: KeptDraft) -> None:
+    def __init__(self, draft: ConflictingDraft) -> None:
         super().__init__()
-        self.kept = draft
+        self.conflict = draft
 
 
 def content_of(sheet: Sheet) -> Any:
@@ -171,18 +171,18 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
 
 
 @transaction.atomic
-def take_kept(*, sheet: Any, kept: KeptDraft, is_wanted: bool) -> Any:
+def resolve_conflict(*, sheet: Any, conflict: ConflictingDraft, is_wanted: bool) -> Any:
     """Continue with a draft that was set aside, or with the stored one; raises RoundNotOpen."""
     stored = fresh(sheet)
     if is_wanted:
         if not is_changeable(stored):
             raise RoundNotOpen
         before = asdict(content_of(stored))
-        content = sheet_kind_of(stored).Content(**kept.content)
+        content = sheet_kind_of(stored).Content(**conflict.content)
         _put_draft(stored, DraftSubmission(content, stored.version))
         # The other one is kept in turn: a wrong click loses nothing.
-        stored.kept.create(base_version=stored.version, content=before)
-    kept.delete()
+        stored.conflicts.create(base_version=stored.version, content=before)
+    conflict.delete()
     return stored
 
 
@@ -191,20 +191,20 @@ def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | 
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return None
     if not is_changeable(stored):
-        _keep_aside(stored, sent)
+        _store_conflict(stored, sent)
         return RoundNotOpen()
     if not may_follow(stored, sent):
-        return StaleDraft(_keep_aside(stored, sent))
+        return StaleDraft(_store_conflict(stored, sent))
     return None
 
 
-def _keep_aside(stored: Any, sent: DraftSubmission) -> KeptDraft:
+def _store_conflict(stored: Any, sent: DraftSubmission) -> ConflictingDraft:
     """Set the content aside, only once even if it comes again."""
-    draft: KeptDraft
-    for draft in stored.kept.all():
+    draft: ConflictingDraft
+    for draft in stored.conflicts.all():
         if sheet_kind_of(stored).Content(**draft.content) == sent.content:
             return draft
-    draft = stored.kept.create(base_version=sent.base_version, content=asdict(sent.content))
+    draft = stored.conflicts.create(base_version=sent.base_version, content=asdict(sent.content))
     return draft
 
 

@@ -343,7 +343,7 @@ class SheetKind(TaskKind):
     # What is read with an item to show researchers what was drawn.
     item_needed: ClassVar[tuple[str, ...]]
     Sheet: ClassVar[type[Model]]
-    Kept: ClassVar[type[Model]]
+    Conflict: ClassVar[type[Model]]
     Content: ClassVar[type[Any]]
     # Fields of a sheet that `settle` sets: they follow from the last submission.
     settled: ClassVar[tuple[str, ...]]

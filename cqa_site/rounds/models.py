@@ -31,9 +31,9 @@ from .onboarding.models import (
 # here, because their constraints reach into what the kind stores (docs/decisions/0007-rounds.md).
 
 __all__ = [
+    "ConflictingDraft",
     "CrowdPayment",
     "Item",
-    "KeptDraft",
     "Onboarding",
     "OnboardingVersion",
     "Participant",
@@ -341,7 +341,7 @@ class SheetEvent(models.Model):
         ]
 
 
-class KeptDraft(models.Model):
+class ConflictingDraft(models.Model):
     """A draft that conflicted with a newer one, kept so that no typed text is lost.
 
     A kind adds ``sheet``.

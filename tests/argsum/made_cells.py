@@ -5,7 +5,13 @@ from types import SimpleNamespace
 
 from argsum.analysis.actions.edits import rename_point
 from argsum.analysis.models import Analysis, FoundPoint
-from argsum.counting.models import CountingItem, CountingRound, CountingSlot, CountSheet, KeptCount
+from argsum.counting.models import (
+    ConflictingCount,
+    CountingItem,
+    CountingRound,
+    CountingSlot,
+    CountSheet,
+)
 from argsum.datasets.actions import CellBook, RawComment, count_comments
 from argsum.datasets.models import (
     Cell,
@@ -243,7 +249,7 @@ def make_argsum(study: Study, rater: Rater, *, other: Rater | None = None) -> Si
         draft_counting=make_counting_round(study, sets, name="Draft counting", state="draft"),
         closed_counting=make_counting_round(study, sets, name="Closed counting", state="closed"),
         count_sheet=begun,
-        kept_count=KeptCount.objects.create(
+        count_conflict=ConflictingCount.objects.create(
             sheet=begun, base_version=0, content={"comment": "kept"}
         ),
         analysis=analysis,

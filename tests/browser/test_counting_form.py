@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from argsum.counting.models import CountSheet, KeptCount
+from argsum.counting.models import ConflictingCount, CountSheet
 from tests.argsum.counting.made_counting import open_counting
 from tests.argsum.made_cells import make_dataset, make_set
 from tests.cast import make_member, make_study
@@ -83,7 +83,7 @@ def test_marks_by_mouse_and_a_draft_survive_a_reload(form):
     expect(page.locator("#reference-1")).to_be_focused()
     expect(page.locator("#reference-1")).to_be_in_viewport(ratio=1)
     form.console.clear()
-    assert not KeptCount.objects.exists()
+    assert not ConflictingCount.objects.exists()
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.answers.methods.answer_text import find_citations
-from annotation.editing.models import EarlierDraft, EditingSheet, KeptText, Revision
+from annotation.editing.models import ConflictingText, EarlierDraft, EditingSheet, Revision
 from benchmarks.label_round_server import PASSWORD, LabelRoundServer
 from cqa_site.rounds.lifecycle import close_round
 from tests.annotation.editing_cast import make_answers, make_round, sheets_of
@@ -281,7 +281,7 @@ def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, sheet):
     expect(conflict.locator(".two > div").first).to_contain_text("in the second tab")
     expect(conflict.locator(".two > div").last).to_contain_text("in the first tab")
     assert "in the first tab" in stored(sheet)
-    assert "in the second tab" in KeptText.objects.get().content["text"]
+    assert "in the second tab" in ConflictingText.objects.get().content["text"]
     faults = desk.axe()
     assert faults == []
     conflict.get_by_text("Merge by hand").click()
@@ -295,7 +295,7 @@ def test_two_tabs_meet_side_by_side_and_nothing_is_overwritten(desk, sheet):
     one.locator(".conflict").get_by_role("button", name="Keep the stored version").click()
     expect(one.locator(".conflict")).to_have_count(0)
     assert editor(one).input_value() == merged
-    kept = [each.content["text"] for each in KeptText.objects.all()]
+    kept = [each.content["text"] for each in ConflictingText.objects.all()]
     kept += [*EarlierDraft.objects.values_list("text", flat=True)]
     for words in ("calmer in the first tab", "once in the second tab", "calmer again"):
         assert any(words in text for text in [*kept, stored(sheet)])
@@ -329,7 +329,7 @@ def test_text_written_offline_arrives_also_from_a_page_that_was_closed(desk, she
     expect_saved(page)
     before = stored(sheet)
     assert "at once offline and still" in before
-    assert not KeptText.objects.exists()
+    assert not ConflictingText.objects.exists()
     leave_offline(desk, " unsent")
     assert stored(sheet) == before
     page = open_desk(desk, sheet)
@@ -365,7 +365,7 @@ def test_a_round_that_ends_meanwhile_keeps_the_text(desk, sheet, editing_round):
     put_caret(page, "Tea is calmer")
     page.keyboard.type(" too late")
     expect(page.locator("#saved")).to_contain_text("The round is closed")
-    assert "calmer too late" in KeptText.objects.get().content["text"]
+    assert "calmer too late" in ConflictingText.objects.get().content["text"]
     page.reload()
     expect(page.locator("main")).to_contain_text("This round is closed")
     expect(editor(page)).not_to_be_editable()
@@ -447,7 +447,7 @@ import django
 django.setup()
 from annotation.editing.models import EditingSheet
 sheet = EditingSheet.objects.get()
-print(sheet.version, repr(sheet.text), sheet.kept.count())
+print(sheet.version, repr(sheet.text), sheet.conflicts.count())
 """
 
 

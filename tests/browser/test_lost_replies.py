@@ -5,11 +5,11 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from annotation.editing.models import EditingSheet, KeptText
-from argsum.counting.models import CountSheet, KeptCount
+from annotation.editing.models import ConflictingText, EditingSheet
+from argsum.counting.models import ConflictingCount, CountSheet
 from benchmark.preferences.kind import turned
-from benchmark.preferences.models import KeptPreference, PreferenceSheet
-from benchmark.scoring.models import KeptScore, ScoreSheet
+from benchmark.preferences.models import ConflictingPreference, PreferenceSheet
+from benchmark.scoring.models import ConflictingScore, ScoreSheet
 from tests.lengths import mostly
 from .conftest import lose_first
 from .desk import Desk, press
@@ -17,10 +17,10 @@ from .desk import Desk, press
 pytestmark = pytest.mark.browser
 
 SHEETS = {
-    "score": (ScoreSheet, KeptScore),
-    "count": (CountSheet, KeptCount),
-    "prefer": (PreferenceSheet, KeptPreference),
-    "edit": (EditingSheet, KeptText),
+    "score": (ScoreSheet, ConflictingScore),
+    "count": (CountSheet, ConflictingCount),
+    "prefer": (PreferenceSheet, ConflictingPreference),
+    "edit": (EditingSheet, ConflictingText),
 }
 SHORT = [("prefer", False), ("edit", True)]
 # How often something is put into the message about a submission, and what.
@@ -135,7 +135,7 @@ def test_a_verdict_pressed_while_another_is_on_its_way_takes_its_place(visit, en
     held[0].continue_() if end == "stored" else held[0].abort()
     page.wait_for_url(lambda url: url != before)
     assert verdicts() == (["left", "right"] if end == "stored" else ["right"])
-    assert not KeptPreference.objects.exists()
+    assert not ConflictingPreference.objects.exists()
     # The pair that follows has been asked nothing.
     expect(page.locator(".verdicts [aria-pressed=true]")).to_have_count(0)
     desk.quiet()

@@ -8,7 +8,7 @@ from django.core.signals import request_started
 from django.utils import timezone
 from playwright.sync_api import Error as PlaywrightError, expect
 
-from benchmark.scoring.models import KeptScore, ScoreSheet
+from benchmark.scoring.models import ConflictingScore, ScoreSheet
 from cqa_site.rounds.crowd.participants import create_link
 from tests.cast import make_member, make_study
 from .desk import MAKE, editing, labelling, open_kept, press, quiet, until
@@ -42,7 +42,7 @@ def test_a_sheet_goes_on_where_it_was(visit, server):
     expect(page.locator("#saved")).to_have_attribute("data-state", "saved")
     expect(page.locator("#total")).to_have_text("3")
     assert ScoreSheet.objects.get().draft["points"] == {"C1": 1, "C2": 0, "C3": 1, "C4": 1}
-    assert not KeptScore.objects.exists()
+    assert not ConflictingScore.objects.exists()
     quiet(visitor)
 
 

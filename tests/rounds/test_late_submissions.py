@@ -23,7 +23,7 @@ def test_a_submission_that_was_overtaken_by_the_next_one_changes_nothing(world):
     sheet = world.submit(world.sheet, full, key="first", sequence=1, **page)
     assert (world.kind.submitted(sheet), content_of(sheet)) == (changed, changed)
     assert sheet.events.count() == 1
-    assert not sheet.kept.exists()
+    assert not sheet.conflicts.exists()
 
 
 def test_a_plain_form_that_is_sent_twice_is_one_submission(world):

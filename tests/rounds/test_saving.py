@@ -2,7 +2,7 @@
 
 import pytest
 
-from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft, content_of, take_kept
+from cqa_site.rounds.drafts import RoundNotOpen, StaleDraft, content_of, resolve_conflict
 from cqa_site.rounds.kind import SheetNotValid
 from cqa_site.rounds.lifecycle import close_round, find_violations, reopen_round
 from tests.worlds import built_of
@@ -27,7 +27,7 @@ def stored(world):
 
 def kept(world):
     content = world.kind.Content
-    return [content(**each.content) for each in world.sheet.kept.order_by("pk")]
+    return [content(**each.content) for each in world.sheet.conflicts.order_by("pk")]
 
 
 def test_a_draft_is_stored_and_submits_nothing(world, full):
@@ -62,8 +62,8 @@ def test_a_second_tab_overwrites_nothing_and_is_kept_once(world, full, changed):
         with pytest.raises(StaleDraft) as stale:
             world.save(world.sheet, changed, client="b", sequence=1)
     assert (stored(world), kept(world)) == (full, [changed])
-    assert stale.value.kept == world.sheet.kept.get()
-    assert stale.value.kept.base_version == 0
+    assert stale.value.conflict == world.sheet.conflicts.get()
+    assert stale.value.conflict.base_version == 0
 
 
 def test_a_page_without_script_is_taken_only_for_the_version_it_names(world, full, changed):
@@ -166,18 +166,20 @@ def aside(world):
     world.save(world.sheet, world.work.full, client="a", sequence=1)
     with pytest.raises(StaleDraft) as stale:
         world.save(world.sheet, world.work.changed, client="b", sequence=1)
-    return stale.value.kept
+    return stale.value.conflict
 
 
 def test_a_kept_draft_goes_on_and_the_other_is_kept_in_turn(world, aside, full, changed):
-    take_kept(sheet=world.again(world.sheet), kept=aside, is_wanted=True)
+    resolve_conflict(sheet=world.again(world.sheet), conflict=aside, is_wanted=True)
     assert (stored(world), kept(world)) == (changed, [full])
-    take_kept(sheet=world.again(world.sheet), kept=world.sheet.kept.get(), is_wanted=False)
+    resolve_conflict(
+        sheet=world.again(world.sheet), conflict=world.sheet.conflicts.get(), is_wanted=False
+    )
     assert (stored(world), kept(world)) == (changed, [])
 
 
 def test_a_choice_after_the_end_changes_nothing(world, aside, full, changed):
     close_round(round_=world.round, actor=world.researcher)
     with pytest.raises(RoundNotOpen):
-        take_kept(sheet=world.again(world.sheet), kept=aside, is_wanted=True)
+        resolve_conflict(sheet=world.again(world.sheet), conflict=aside, is_wanted=True)
     assert (stored(world), kept(world)) == (full, [changed])

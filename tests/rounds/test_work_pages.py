@@ -63,7 +63,7 @@ def test_from_the_first_page_to_the_end(world, client):
     assert "This round is closed" in page_of(client, world)
     late = send(client, world, "_save", world.work.changed_form, base=stored(world).version)
     assert (late.status_code, late.json()["error"]) == (409, "closed")
-    assert stored(world).kept.count() == 1
+    assert stored(world).conflicts.count() == 1
 
 
 def test_two_tabs_meet_on_the_page(world, client):
@@ -73,12 +73,12 @@ def test_two_tabs_meet_on_the_page(world, client):
         reply = send(client, world, end, world.work.changed_form, **two)
         assert (reply.status_code, reply.json()["error"]) == (409, "conflict")
         assert "Two versions" in reply.json()["conflict"]
-    kept = stored(world).kept.get()
+    kept = stored(world).conflicts.get()
     settle = world.address("_settle", world.sheet, kept.public_id)
     assert settle in page_of(client, world)
     for unclear in ({}, {"choice": "other"}):
         assert client.post(settle, unclear).status_code == 303
-        assert stored(world).kept.count() == 1
+        assert stored(world).conflicts.count() == 1
     mine = client.post(settle, {"choice": "mine", "base_version": 1})
     assert (mine.status_code, mine["Location"]) == (303, world.address("_form", world.sheet))
     assert content_of(stored(world)) == world.kind.Content(**kept.content)
@@ -103,7 +103,7 @@ def test_without_script_the_plain_form_works(world, client):
     reply = send(client, world, "_submit", world.work.full_form, base=base, **plain)
     assert reply.status_code == 303
     sheet = stored(world)
-    assert (sheet.state, sheet.draft, sheet.kept.count()) == ("submitted", None, 0)
+    assert (sheet.state, sheet.draft, sheet.conflicts.count()) == ("submitted", None, 0)
     if not world.kind.is_assigned:
         assert reply["Location"] == client.get(world.address(""))["Location"]
         following = client.get(reply["Location"]).text
@@ -149,7 +149,7 @@ def texts_of(world):
 def test_nobody_else_opens_a_sheet(world, client):
     send(client, world, "_save", world.work.full_form, client="one", sequence=1)
     send(client, world, "_save", world.work.changed_form, client="two", sequence=1)
-    kept = stored(world).kept.get()
+    kept = stored(world).conflicts.get()
     elsewhere = make_member(make_study("Elsewhere"), "expert")
     outsider = make_member(world.study, "expert")
     gone = sign_in(world.people[0])
@@ -213,7 +213,7 @@ def test_serving_and_saving_take_few_queries(world, client, django_assert_max_nu
     world.do(at_most=1)
     world.sheet = world.take()
     for content in (world.work.full, world.work.changed):
-        world.sheet.kept.create(base_version=0, content=asdict(content))
+        world.sheet.conflicts.create(base_version=0, content=asdict(content))
     form, submit = COSTS[world.name]
     with django_assert_max_num_queries(13):
         client.get(world.address(""))

@@ -42,15 +42,15 @@ USUAL = """
     person_id=participant job_id=job file_id=uploaded batch_id=import_batch export_id=export
     invitation_id=invitation link_id=crowd_link endpoint_id=endpoint prompt_id=prompt run_id=run
     call_id=call question_id=question answer_id=answer system_id=system round_id=desk_round
-    task_id=desk_sheet conflict_id=kept_text revision_id=faithful_revision launch_id=launch
+    task_id=desk_sheet conflict_id=text_conflict revision_id=faithful_revision launch_id=launch
     comparison_id=comparison corpus_id=corpus request_id=cam_request rubric_id=rubric
-    sheet_id=begun_scores kept_id=kept_scores preference_id=open_preferring
-    pair_sheet_id=begun_pair kept_pair_id=kept_pair dataset_id=dataset cell_id=cell
+    sheet_id=begun_scores score_conflict_id=score_conflict preference_id=open_preferring
+    pair_sheet_id=begun_pair pair_conflict_id=pair_conflict dataset_id=dataset cell_id=cell
     survey_id=survey scorer_id=scorer system_run_id=system_run set_id=summary_set
-    counting_id=counting_round count_id=count_sheet kept_count_id=kept_count
+    counting_id=counting_round count_id=count_sheet count_conflict_id=count_conflict
     analysis_id=analysis point_id=found_point statement_id=placed group_id=duplicates
-    audit_id=open_audit check_id=begun_check kept_check_id=kept_check onboarding_id=onboarding
-    qualification_id=qualification
+    audit_id=open_audit check_id=begun_check check_conflict_id=check_conflict
+    onboarding_id=onboarding qualification_id=qualification
 """
 IDS = dict(pair.split("=") for pair in USUAL.split())
 DRAFT = dict.fromkeys(("label_round_edit", "label_round_items", "label_round_control"), "draft")

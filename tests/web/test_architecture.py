@@ -47,7 +47,11 @@ def test_every_kind_has_what_the_contract_asks_for():
             continue
         subject = kind.Item._meta.get_field(kind.subject)
         assert kind.Sheet._meta.get_field(kind.subject).related_model == subject.related_model
-        assert {each.name for each in kind.Sheet._meta.get_fields()} >= {"events", "kept", "slot"}
+        assert {each.name for each in kind.Sheet._meta.get_fields()} >= {
+            "events",
+            "conflicts",
+            "slot",
+        }
         for name in kind.settled:
             kind.Sheet._meta.get_field(name)
 

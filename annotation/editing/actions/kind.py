@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _, gettext_lazy as lazy, ngettex
 from annotation.answers.actions import numbered_texts
 from annotation.editing.actions.rounds import make_expert_answers
 from annotation.editing.models import (
+    ConflictingText,
     EarlierDraft,
     EditingItem,
     EditingRound,
     EditingSheet,
     EditingSlot,
-    KeptText,
     Revision,
 )
 from annotation.editing.reports import find_editing_violations
@@ -111,7 +111,7 @@ class EditingRoundKind(Desk):
     Slot = EditingSlot
     Sheet = EditingSheet
     Event = Revision
-    Kept = KeptText
+    Conflict = ConflictingText
     Content = EditContent
     settled = ("submitted_text", "reasons", "comment")
     figures = {
@@ -232,18 +232,23 @@ class ConflictChoice(models.TextChoices):
 
 
 def settle_text(
-    *, sheet: EditingSheet, kept: KeptText, choice: str, base_version: int, merged: str = ""
+    *,
+    sheet: EditingSheet,
+    conflict: ConflictingText,
+    choice: str,
+    base_version: int,
+    merged: str = "",
 ) -> None:
-    """Continue with the conflicting text, the stored one, or a merged one.
+    """Continue with the conflicting text, the stored text or a merged one.
 
     ``base_version`` is the draft that the chooser saw. Raises RoundNotOpen, or StaleDraft where
-    the draft has changed once more; the kept text waits then as before.
+    the draft has changed once more; the conflict then remains.
     """
     if choice != ConflictChoice.THEIRS:
-        text = merged if choice == ConflictChoice.MERGED else kept.content["text"]
+        text = merged if choice == ConflictChoice.MERGED else conflict.content["text"]
         save_draft(sheet=sheet, sent=DraftSubmission(EditContent(text), base_version))
     with transaction.atomic():
         if choice != ConflictChoice.MINE:
-            text, at = kept.content["text"], kept.created_at
+            text, at = conflict.content["text"], conflict.created_at
             EarlierDraft.objects.create(sheet=sheet, text=text, saved_at=at)
-        kept.delete()
+        conflict.delete()

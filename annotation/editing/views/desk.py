@@ -26,7 +26,7 @@ from annotation.editing.actions.kind import (
     settle_text,
 )
 from annotation.editing.forms import EditForm, SettleForm
-from annotation.editing.models import EditingRound, EditingSheet, KeptText, Revision
+from annotation.editing.models import ConflictingText, EditingRound, EditingSheet, Revision
 from annotation.editing.reports import (
     TITLES,
     TextVersion,
@@ -182,7 +182,7 @@ def _after(request: HttpRequest, sheet: EditingSheet) -> EditingSheet:
     return sheet
 
 
-def _settle(request: HttpRequest, sheet: EditingSheet, text: KeptText) -> HttpResponse:
+def _settle(request: HttpRequest, sheet: EditingSheet, text: ConflictingText) -> HttpResponse:
     """Continue with one of two texts, or with a merged one."""
     form = SettleForm(request.POST)
     if not form.is_valid():
@@ -192,7 +192,7 @@ def _settle(request: HttpRequest, sheet: EditingSheet, text: KeptText) -> HttpRe
     try:
         settle_text(
             sheet=sheet,
-            kept=text,
+            conflict=text,
             choice=cleaned_data["choice"],
             base_version=cleaned_data["base_version"],
             merged=cleaned_data["text"],
@@ -204,7 +204,7 @@ def _settle(request: HttpRequest, sheet: EditingSheet, text: KeptText) -> HttpRe
     return see_other(address_of(sheet))
 
 
-FACE = TaskPages(
+PAGES = TaskPages(
     kind=EDITING,
     form=EditForm,
     shown=_shown,
@@ -213,15 +213,18 @@ FACE = TaskPages(
     stored=_stored,
     told=lambda sheet: (sheet.answer.question, ""),
     templates="annotation/editing/desk",
-    kept_template="annotation/editing/_kept.html",
+    conflicts_template="annotation/editing/_conflicts.html",
     after=_after,
     settle=_settle,
     own_page="editing",
     roles=(Role.EXPERT,),
 )
 ROUNDS = "editing/rounds/<uuid:round_id>/desk/"
-desk_urls = trial_urls(FACE, ROUNDS) + work_urls(
-    FACE, rounds=ROUNDS, sheets="editing/<uuid:task_id>/", kept="conflicts/<uuid:conflict_id>/"
+desk_urls = trial_urls(PAGES, ROUNDS) + work_urls(
+    PAGES,
+    rounds=ROUNDS,
+    sheets="editing/<uuid:task_id>/",
+    conflicts="conflicts/<uuid:conflict_id>/",
 )
 
 

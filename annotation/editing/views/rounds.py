@@ -112,7 +112,7 @@ def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
     }
 
 
-FACE = RoundPages(
+PAGES = RoundPages(
     form=EditingRoundForm,
     initial=_initial,
     template="annotation/editing/round.html",
@@ -133,7 +133,7 @@ def editing_round_answers(
     request: StudyRequest, study: Study, round_id: uuid.UUID
 ) -> HttpResponse:
     """Turn the experts' submissions into answers that can be scored."""
-    row = round_in(FACE, study, round_id)
+    row = round_in(PAGES, study, round_id)
     added = make_expert_answers(editing_round=row, actor=request.user)
     text = ngettext(
         "%d submitted text is now an answer that people and judges can score.",
@@ -147,7 +147,7 @@ def editing_round_answers(
 
 
 round_urlpatterns = [
-    *round_urls(FACE, "editing/rounds/", "round_id"),
+    *round_urls(PAGES, "editing/rounds/", "round_id"),
     path(
         "editing/rounds/<uuid:round_id>/answers/",
         editing_round_answers,

@@ -232,7 +232,7 @@ def _left_out(study: Study) -> str:
     return words % {"n": f"{n:,}"} if n else ""
 
 
-FACE = RunPages(
+PAGES = RunPages(
     kind=KIND,
     name="coherence",
     form=CoherenceForm,
@@ -308,6 +308,6 @@ def _said(run: Run) -> dict[str, Any]:
 
 
 coherence_urls = [
-    *run_urls(FACE, "coherence/"),
+    *run_urls(PAGES, "coherence/"),
     path("coherence/runs/<uuid:run_id>/verdicts/", coherence_verdicts, name="coherence_verdicts"),
 ]

@@ -39,7 +39,7 @@ def _label_rounds(study: Study, wanted: str) -> list[tuple[str, str]]:
     return list(names.items())
 
 
-FACE = RunListPages(
+PAGES = RunListPages(
     kind=KIND,
     has_things=lambda study: label_rounds_of(study).exists(),
     about=lazy(
@@ -70,7 +70,7 @@ def judge_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
     return render(request, "annotation/judges/run.html", context)
 
 
-run_list_urls = [path("judges/", list_view(FACE), name="runs")]
+run_list_urls = [path("judges/", list_view(PAGES), name="runs")]
 
 
 @sensitive_post_parameters("webhook_secret", "webhook_sealed")

@@ -14,7 +14,7 @@ from annotation.corpus.methods.sentences import SentencePart, split_sentence
 from annotation.labelling.actions.serving import DONE
 from annotation.labelling.forms import AnswerForm
 from annotation.labelling.models import Assignment, LabelRound
-from annotation.labelling.views.rounds import FACE
+from annotation.labelling.views.rounds import PAGES
 from cqa_site.people.access import RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 from cqa_site.rounds.access import MOST, tried_id
@@ -192,7 +192,7 @@ def label_trial_alive(
 
 def _tried(study: Study, label_round_id: uuid.UUID) -> tuple[LabelRound, list[Assignment]]:
     """Return the round and unsaved rows for its first items; raises Http404."""
-    label_round = round_in(FACE, study, label_round_id)
+    label_round = round_in(PAGES, study, label_round_id)
     items = label_round.items.select_related("argument__comparison").order_by("rank", "pk")[:MOST]
     rows = [
         Assignment(public_id=tried_id(label_round, number), item=item, round=label_round)

@@ -63,7 +63,7 @@ ONLY = {
     "retired": Q(is_retired=True),
 }
 
-FACE = RoundPages(
+PAGES = RoundPages(
     form=LabelRoundForm,
     new_form=NewLabelRoundForm,
     initial=_initial,
@@ -93,7 +93,7 @@ def label_round_items(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
     """List the round's items; in a draft, also select arguments and mark controls."""
-    label_round = round_in(FACE, study, label_round_id)
+    label_round = round_in(PAGES, study, label_round_id)
     is_running = label_round.is_live and label_round.state in rounds.RUNNING
     # A round to which arguments are added takes the new ones by default.
     form = PickForm(request.POST or None, study=study, initial={"only_new": is_running})
@@ -151,7 +151,7 @@ def label_round_item_retire(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Retire an item of a running round, or restore it."""
-    label_round = round_in(FACE, study, label_round_id)
+    label_round = round_in(PAGES, study, label_round_id)
     item = get_object_or_404(label_round.items, external_id=str(argument_id))
     is_retired = request.POST.get("is_retired") == "on"
     try:
@@ -175,7 +175,7 @@ def label_round_control(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID, argument_id: uuid.UUID
 ) -> HttpResponse:
     """Mark one item of a draft as a control item, or as an ordinary one."""
-    label_round = round_in(FACE, study, label_round_id)
+    label_round = round_in(PAGES, study, label_round_id)
     item = get_object_or_404(label_round.items, external_id=str(argument_id))
     form = ControlForm(request.POST, values=label_round.guideline.values)
     if form.is_valid():
@@ -195,7 +195,7 @@ def label_round_control(
 
 
 label_round_urls = [
-    *round_urls(FACE, "label-rounds/", "label_round_id"),
+    *round_urls(PAGES, "label-rounds/", "label_round_id"),
     path("label-rounds/<uuid:label_round_id>/items/", label_round_items, name="label_round_items"),
     path(
         "label-rounds/<uuid:label_round_id>/items/<uuid:argument_id>/control/",

@@ -19,12 +19,12 @@ from argsum.counting.methods.counts import (
     undecided,
 )
 from argsum.counting.models import (
+    ConflictingCount,
     CountEvent,
     CountingItem,
     CountingRound,
     CountingSlot,
     CountSheet,
-    KeptCount,
 )
 from argsum.datasets.models import Dataset, ReferenceKeyPoint
 from argsum.keypoints.models import SummarySet, SystemSummary
@@ -87,7 +87,7 @@ class CountingRoundKind(OneByOne):
     Slot = CountingSlot
     Sheet = CountSheet
     Event = CountEvent
-    Kept = KeptCount
+    Conflict = ConflictingCount
     Content = CountContent
     settled = ("marks", "comment", "covered", "unique", "coverage", "redundancy")
     skipped = Q(covered_is_unsure=True, unique_is_unsure=True)

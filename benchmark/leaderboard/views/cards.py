@@ -336,8 +336,8 @@ def figure_of(board_view: BoardView, slug: str) -> Figure:
 
 
 def _leaderboard(board_view: BoardView, board: ScoreBoard) -> Board:
-    face = paper_board if board_view.is_paper else leaderboard
-    table = face(board, board_view.judge, is_ticked=not board_view.is_public)
+    build_table = paper_board if board_view.is_paper else leaderboard
+    table = build_table(board, board_view.judge, is_ticked=not board_view.is_public)
     return with_columns(table, board_view.columns)
 
 

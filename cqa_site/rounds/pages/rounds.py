@@ -117,15 +117,15 @@ class RoundPages:
 PAGES: dict[str, RoundPages] = {}
 
 
-def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
+def round_urls(pages: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     """Return the addresses of a kind's rounds; ``round_id`` is the name of the id in them."""
-    kind, name = face.kind, face.kind.audit.round
-    PAGES[kind.name] = face
+    kind, name = pages.kind, pages.kind.audit.round
+    PAGES[kind.name] = pages
 
     @study_page(*RESEARCHERS, only="GET")
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
-        rows = rounds_of(kind, study).select_related(*face.related)
-        context = _context(face, study) | {"page": _page(request, rows)}
+        rows = rounds_of(kind, study).select_related(*pages.related)
+        context = _context(pages, study) | {"page": _page(request, rows)}
         return render(request, "rounds/rounds.html", context)
 
     @study_page(*RESEARCHERS)
@@ -133,44 +133,44 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         """Create a round from a plan, opened at once or kept as a draft."""
         # An order, not a secret; a form that comes back keeps its own.
         seed = request.POST.get("seed") or random.randrange(10**6)  # noqa: S311
-        initial = {"seed": seed, "name": face.form.next_name(study)}
-        initial |= {**face.form.usual(study), **face.initial(request, study)}
-        form = (face.new_form or face.form)(request.POST or None, study=study, initial=initial)
-        return _form_page(face, request, form)
+        initial = {"seed": seed, "name": pages.form.next_name(study)}
+        initial |= {**pages.form.usual(study), **pages.initial(request, study)}
+        form = (pages.new_form or pages.form)(request.POST or None, study=study, initial=initial)
+        return _form_page(pages, request, form)
 
     @study_page(*RESEARCHERS)
     def edit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Change a draft round; its items are drawn again."""
-        row = round_in(face, study, ids[round_id])
+        row = round_in(pages, study, ids[round_id])
         if row.state != Round.State.DRAFT:
             messages.error(request, _("Only a draft can be changed."))
             return to_round(row)
-        stored = face.form(study=study, round_=row).stored()
-        form = face.form(request.POST or None, study=study, round_=row, initial=stored)
-        return _form_page(face, request, form)
+        stored = pages.form(study=study, round_=row).stored()
+        form = pages.form(request.POST or None, study=study, round_=row, initial=stored)
+        return _form_page(pages, request, form)
 
     @study_page(*RESEARCHERS)
     def correct(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Change the fields that can change while people work."""
-        row = round_in(face, study, ids[round_id])
+        row = round_in(pages, study, ids[round_id])
         if row.state == Round.State.DRAFT:
             return redirect(f"{name}_edit", study.public_id, row.public_id)
-        return _correct(face, request, row)
+        return _correct(pages, request, row)
 
     @study_page(*RESEARCHERS, only="POST")
     def extent(request: StudyRequest, study: Study) -> HttpResponse:
         """Estimate the work a plan would make; nothing is stored."""
-        row = _draft(face, request, study)
-        form_class = face.form if row else face.new_form or face.form
+        row = _draft(pages, request, study)
+        form_class = pages.form if row else pages.new_form or pages.form
         form = form_class(request.POST, study=study, round_=row)
         return render(request, "rounds/_extent.html", _extent(form, PayForm(request.POST)))
 
     @study_page(*RESEARCHERS, only="GET")
     def shown(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Show everybody's progress and the items."""
-        rows = rounds_of(kind, study).select_related("study", *face.related)
+        rows = rounds_of(kind, study).select_related("study", *pages.related)
         row = get_object_or_404(rows, public_id=ids[round_id])
-        context = _context(face, study) | {
+        context = _context(pages, study) | {
             "round": row,
             # Looked up where the template shows them.
             "raters": SimpleLazyObject(lambda: progress_of(row)),
@@ -179,15 +179,15 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
             "examples": SimpleLazyObject(
                 lambda: list(items_of(row).filter(key_points__isnull=False))
             ),
-            "page": SimpleLazyObject(lambda: _page(request, face.listed(request, row))),
-            "drawn": face.drawn(row),
-            **face.more(row),
+            "page": SimpleLazyObject(lambda: _page(request, pages.listed(request, row))),
+            "drawn": pages.drawn(row),
+            **pages.more(row),
         }
-        return render(request, face.far if request.htmx else face.template, context)
+        return render(request, pages.far if request.htmx else pages.template, context)
 
     @study_page(*RESEARCHERS, only="POST")
     def delete(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        row = round_in(face, study, ids[round_id])
+        row = round_in(pages, study, ids[round_id])
         try:
             delete_round(round_=row, actor=request.user)
         except RoundNotReady as reason:
@@ -200,11 +200,11 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         request: StudyRequest, study: Study, rater_id: uuid.UUID, **ids: uuid.UUID
     ) -> HttpResponse:
         """Admit or refuse a rater, or take their sheets out of the figures."""
-        return _decide(face, request, round_in(face, study, ids[round_id]), rater_id)
+        return _decide(pages, request, round_in(pages, study, ids[round_id]), rater_id)
 
     @study_page(*RESEARCHERS, only="POST")
     def moved(request: StudyRequest, study: Study, move: str, **ids: uuid.UUID) -> HttpResponse:
-        row = round_in(face, study, ids[round_id])
+        row = round_in(pages, study, ids[round_id])
         try:
             MOVES[move](round_=row, actor=request.user)
         except RoundNotReady as reason:
@@ -212,7 +212,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         return to_round(row)
 
     place = f"{base}<uuid:{round_id}>/"
-    decide = path(f"{place}raters/<uuid:rater_id>/", rater, name=face.rater_page)
+    decide = path(f"{place}raters/<uuid:rater_id>/", rater, name=pages.rater_page)
     return [
         path(base, listed, name=f"{name}s"),
         path(f"{base}new/", new, name=f"{name}_new"),
@@ -221,7 +221,7 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
         path(f"{place}edit/", edit, name=f"{name}_edit"),
         path(f"{place}correct/", correct, name=f"{name}_correct"),
         path(f"{place}delete/", delete, name=f"{name}_delete"),
-        *([decide] if face.decisions else []),
+        *([decide] if pages.decisions else []),
         *(
             path(f"{place}{action}/", moved, {"move": action}, name=f"{name}_{action}")
             for action in kind.moves
@@ -229,10 +229,10 @@ def round_urls(face: RoundPages, base: str, round_id: str) -> list[URLPattern]:
     ]
 
 
-def round_in(face: RoundPages, study: Study, round_id: uuid.UUID) -> Any:
+def round_in(pages: RoundPages, study: Study, round_id: uuid.UUID) -> Any:
     """Return a round of the study; raises Http404."""
-    rounds = face.kind.Round._default_manager.filter(study=study)
-    return get_object_or_404(rounds.select_related("study", *face.related), public_id=round_id)
+    rounds = pages.kind.Round._default_manager.filter(study=study)
+    return get_object_or_404(rounds.select_related("study", *pages.related), public_id=round_id)
 
 
 def _page(request: HttpRequest, rows: QuerySet[Any]) -> Page[Any]:
@@ -243,7 +243,7 @@ def to_round(row: Any) -> HttpResponse:
     return redirect(kind_of(row).audit.round, row.study.public_id, row.public_id)
 
 
-def _form_page(face: RoundPages, request: StudyRequest, form: RoundPlanForm) -> HttpResponse:
+def _form_page(pages: RoundPages, request: StudyRequest, form: RoundPlanForm) -> HttpResponse:
     study, row = form.study, form.round
     then = request.POST.get("then", "")
     if request.method == "POST" and then != COUNT and form.is_valid():
@@ -252,17 +252,17 @@ def _form_page(face: RoundPages, request: StudyRequest, form: RoundPlanForm) -> 
         except RoundNotReady as reason:
             form.add_error(None, str(reason))
         else:
-            if face.picks_page and form.picks_later:
-                return redirect(face.picks_page, study.public_id, planned.public_id)
+            if pages.picks_page and form.picks_later:
+                return redirect(pages.picks_page, study.public_id, planned.public_id)
             return to_round(planned)
-    context = _context(face, study) | {"form": form, "round": row}
+    context = _context(pages, study) | {"form": form, "round": row}
     context |= _extent(_measured(form), PayForm(request.POST or None))
     status = 422 if form.errors and then != COUNT else 200
     return render(request, "rounds/round_form.html", context, status=status)
 
 
-def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
-    form = face.form(request.POST or None, study=row.study, round_=row)
+def _correct(pages: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
+    form = pages.form(request.POST or None, study=row.study, round_=row)
     form.initial = form.stored()
     form.keep_correctable()
     if request.method == "POST" and form.is_valid():
@@ -276,7 +276,7 @@ def _correct(face: RoundPages, request: StudyRequest, row: Any) -> HttpResponse:
                     request, _("Saved. The study's log shows the old and new values.")
                 )
             return to_round(row)
-    context = _context(face, row.study) | {"form": form, "round": row}
+    context = _context(pages, row.study) | {"form": form, "round": row}
     status = 422 if form.errors else 200
     return render(request, "rounds/correct.html", context, status=status)
 
@@ -290,10 +290,10 @@ def _planned(form: RoundPlanForm, actor: User, *, is_opened: bool) -> Any:
     return planned
 
 
-def _draft(face: RoundPages, request: StudyRequest, study: Study) -> Any:
+def _draft(pages: RoundPages, request: StudyRequest, study: Study) -> Any:
     """Return the draft a plan is about to change, if any; raises Http404."""
     named = request.POST.get("round")
-    draft = round_in(face, study, id_from(named) or uuid.UUID(int=0)) if named else None
+    draft = round_in(pages, study, id_from(named) or uuid.UUID(int=0)) if named else None
     return draft if draft is None or draft.state == Round.State.DRAFT else None
 
 
@@ -314,22 +314,22 @@ def _extent(form: RoundPlanForm, pay: PayForm) -> dict[str, Any]:
     }
 
 
-def _context(face: RoundPages, study: Study) -> dict[str, Any]:
+def _context(pages: RoundPages, study: Study) -> dict[str, Any]:
     return {
         "study": study,
-        "kind": face.kind,
-        "face": face,
+        "kind": pages.kind,
+        "pages": pages,
         # Asked by the templates, where they need it.
-        "is_ready": partial(face.is_ready, study),
-        "needs_page": partial(face.needs_page, study),
+        "is_ready": partial(pages.is_ready, study),
+        "needs_page": partial(pages.needs_page, study),
     }
 
 
-def _decide(face: RoundPages, request: Any, row: Any, rater_id: uuid.UUID) -> HttpResponse:
+def _decide(pages: RoundPages, request: Any, row: Any, rater_id: uuid.UUID) -> HttpResponse:
     places = Place.objects.filter(round=row.pk).select_related("round__study", "rater")
     place = get_object_or_404(places, rater__public_id=rater_id)
     decision = request.POST.get("decision", "")
-    if decision not in face.decisions:
+    if decision not in pages.decisions:
         messages.error(request, _("Choose what to do."))
         return to_round(row)
     reason = request.POST.get("reason", "").replace("\x00", "").strip()[:LONGEST_REASON]
@@ -342,21 +342,21 @@ def _decide(face: RoundPages, request: Any, row: Any, rater_id: uuid.UUID) -> Ht
 LONGEST_VERSION = 9
 
 
-def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
+def trial_urls(pages: TaskPages, rounds: str) -> list[URLPattern]:
     """Return the trial addresses of a kind's work page; a route converter names the round."""
-    name, place = face.kind.work_page, f"{rounds}trial/<int:number>/"
+    name, place = pages.kind.work_page, f"{rounds}trial/<int:number>/"
 
     @study_page(*RESEARCHERS, only="GET")
     def trial(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        return _tried(face, request, study, ids, number, show_sheet)
+        return _tried(pages, request, study, ids, number, show_sheet)
 
     @study_page(*RESEARCHERS, only="POST")
     def save(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        return _tried(face, request, study, ids, number, take_save)
+        return _tried(pages, request, study, ids, number, take_save)
 
     @study_page(*RESEARCHERS, only="POST")
     def submit(request: StudyRequest, study: Study, number: int, **ids: uuid.UUID) -> HttpResponse:
-        return _tried(face, request, study, ids, number, take_submit)
+        return _tried(pages, request, study, ids, number, take_submit)
 
     return [
         path(place, trial, name=f"{name}_trial"),
@@ -366,7 +366,7 @@ def trial_urls(face: TaskPages, rounds: str) -> list[URLPattern]:
 
 
 def _tried(
-    face: TaskPages,
+    pages: TaskPages,
     request: StudyRequest,
     study: Study,
     ids: dict[str, uuid.UUID],
@@ -375,7 +375,7 @@ def _tried(
 ) -> HttpResponse:
     """Answer with a temporary sheet that is discarded after the reply."""
     (round_id,) = ids.values()
-    rounds = face.kind.Round._default_manager.filter(study=study).select_related("study")
+    rounds = pages.kind.Round._default_manager.filter(study=study).select_related("study")
     round_: Any = get_object_or_404(rounds, public_id=round_id)
     items = list(tried_items(round_))
     if not 1 <= number <= len(items):
@@ -383,7 +383,7 @@ def _tried(
     begun = partial(sheet_on_trial, round_, items[number - 1], number=number)
     with begun(version=_version(request.POST.get("base_version", ""))) as sheet:
         sheet.ways = trial_ways(round_, number, len(items))
-        return answer(face, request, sheet)
+        return answer(pages, request, sheet)
 
 
 def _version(text: str) -> int:

@@ -37,9 +37,9 @@ from ..drafts import (
     StaleDraft,
     content_of,
     is_changeable,
+    resolve_conflict,
     save_draft,
     submit_sheet,
-    take_kept,
 )
 from ..examples import WHERE, AnswerPart, examples_of, parts_of
 from ..forms import SaveForm
@@ -90,7 +90,7 @@ class TaskPages:
     # What differs between a kept content and the one on the form, where that is not its parts, and
     # the template that shows it.
     differences: Callable[[Any, Any, Any], Any] | None = None
-    kept_template: str = "rounds/work_pages/_kept.html"
+    conflicts_template: str = "rounds/work_pages/_conflicts.html"
     # The sheet that is shown after a submission, if not the next one.
     after: Callable[[HttpRequest, Any], Any] | None = None
     # Answers the choice between a kept draft and the stored one, where two buttons do not do.
@@ -100,54 +100,56 @@ class TaskPages:
     roles: tuple[Role, ...] = WORKERS
 
 
-def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLPattern]:
+def work_urls(pages: TaskPages, rounds: str, sheets: str, conflicts: str) -> list[URLPattern]:
     """Return the addresses of a kind's work pages; converters in the three routes name the ids."""
-    kind, name = face.kind, face.kind.work_page
+    kind, name = pages.kind, pages.kind.work_page
 
-    @study_page(*face.roles, only="GET")
+    @study_page(*pages.roles, only="GET")
     def work(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         (round_id,) = ids.values()
         return _work(request, opened_round(kind, request, study, round_id))
 
-    @study_page(*face.roles, only="GET")
+    @study_page(*pages.roles, only="GET")
     def own(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """List the person's sheets of a round that they may still see."""
         (round_id,) = ids.values()
         round_ = opened_round(kind, request, study, round_id)
-        if face.own_page:
-            return redirect(face.own_page, study.public_id)
-        return _own(face, request, round_)
+        if pages.own_page:
+            return redirect(pages.own_page, study.public_id)
+        return _own(pages, request, round_)
 
-    @study_page(*face.roles, only="GET")
+    @study_page(*pages.roles, only="GET")
     def form(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Show one of the person's sheets: the form, or an example's key after submission."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         if is_before_steps(sheet):
             return to_steps(sheet.round)
-        return show_sheet(face, request, sheet)
+        return show_sheet(pages, request, sheet)
 
-    @study_page(*face.roles, in_archive=True, only="POST")
+    @study_page(*pages.roles, in_archive=True, only="POST")
     def save(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         """Store the form's content; set late content aside."""
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
-        return to_steps(sheet.round) if is_before_steps(sheet) else take_save(face, request, sheet)
+        return (
+            to_steps(sheet.round) if is_before_steps(sheet) else take_save(pages, request, sheet)
+        )
 
-    @study_page(*face.roles, in_archive=True, only="POST")
+    @study_page(*pages.roles, in_archive=True, only="POST")
     def submit(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
         (sheet_id,) = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
         if is_before_steps(sheet):
             return to_steps(sheet.round)
-        return take_submit(face, request, sheet)
+        return take_submit(pages, request, sheet)
 
-    @study_page(*face.roles, in_archive=True, only="POST")
+    @study_page(*pages.roles, in_archive=True, only="POST")
     def settle(request: StudyRequest, study: Study, **ids: uuid.UUID) -> HttpResponse:
-        sheet_id, kept_id = ids.values()
+        sheet_id, conflict_id = ids.values()
         sheet = own_sheet(kind, request, study, sheet_id)
-        version = get_object_or_404(sheet.kept, public_id=kept_id)
-        return (face.settle or _settle)(request, sheet, version)
+        version = get_object_or_404(sheet.conflicts, public_id=conflict_id)
+        return (pages.settle or _settle)(request, sheet, version)
 
     return [
         path(rounds, work, name=name),
@@ -155,7 +157,7 @@ def work_urls(face: TaskPages, rounds: str, sheets: str, kept: str) -> list[URLP
         path(sheets, form, name=f"{name}_form"),
         path(f"{sheets}save/", save, name=f"{name}_save"),
         path(f"{sheets}submit/", submit, name=f"{name}_submit"),
-        path(f"{sheets}{kept}", settle, name=f"{name}_settle"),
+        path(f"{sheets}{conflicts}", settle, name=f"{name}_settle"),
     ]
 
 
@@ -175,72 +177,72 @@ def _work(request: Any, round_: Any) -> HttpResponse:
     return render(request, "rounds/work_pages/state.html", context)
 
 
-def _own(face: TaskPages, request: Any, round_: Any) -> HttpResponse:
+def _own(pages: TaskPages, request: Any, round_: Any) -> HttpResponse:
     rater = own_rater(request)
     sheets = shown_sheets(round_, rater)[:LISTED]
     context = _around(request, round_, rater) | {
-        "told": [(sheet, *face.told(sheet)) for sheet in sheets],
+        "told": [(sheet, *pages.told(sheet)) for sheet in sheets],
         "is_open": round_.state == Round.State.OPEN,
         "hides_earlier": round_.repeat_share > 0,
     }
     return render(request, "rounds/work_pages/own.html", context)
 
 
-def take_save(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
+def take_save(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
     """Store a draft, even if a part of the form is invalid, and report both."""
-    form = face.form(request.POST, sheet)
+    form = pages.form(request.POST, sheet)
     if not form.is_valid():
-        return _not_valid(face, request, sheet, form, errors_of(form))
+        return _not_valid(pages, request, sheet, form, errors_of(form))
     try:
         saved = save_draft(sheet=sheet, sent=form.sent())
     except StaleDraft:
-        return _stale(face, request, sheet)
+        return _stale(pages, request, sheet)
     except RoundNotOpen:
         return closed_reply(request, address_of(sheet))
     about = {"version": saved.version, "saved_at": saved.saved_at, "is_draft": is_draft(saved)}
-    stored = {**about, **face.stored(saved)}
+    stored = {**about, **pages.stored(saved)}
     if form.unready:
-        return _not_valid(face, request, saved, form, form.unready, stored=stored)
+        return _not_valid(pages, request, saved, form, form.unready, stored=stored)
     return JsonResponse(stored) if wants_json(request) else see_other(address_of(sheet))
 
 
-def take_submit(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    untouched = face.kind.Sheet._default_manager.filter(pk=sheet.pk, version=0)
+def take_submit(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
+    untouched = pages.kind.Sheet._default_manager.filter(pk=sheet.pk, version=0)
     if ways_of(sheet).trial is None and is_unread(request, untouched, "served_at"):
-        return show_sheet(face, request, sheet, error=unread_notice(), status=409)
-    form = face.form(request.POST, sheet)
+        return show_sheet(pages, request, sheet, error=unread_notice(), status=409)
+    form = pages.form(request.POST, sheet)
     if not form.is_valid() or form.unready:
         problem = f"{errors_of(form)} {form.unready}".strip()
-        return _not_valid(face, request, sheet, form, problem)
+        return _not_valid(pages, request, sheet, form, problem)
     try:
         key = form.cleaned_data["client_key"] or uuid.uuid4().hex
         submitted = submit_sheet(sheet=sheet, sent=form.sent(), key=key)
     except StaleDraft:
-        return _stale(face, request, sheet)
+        return _stale(pages, request, sheet)
     except RoundNotOpen:
         return closed_reply(request, address_of(sheet))
     except SheetNotValid as reason:
         # The draft was stored; the page goes on from there.
         sheet.refresh_from_db(fields=("draft", *SAVED_FIELDS))
-        return _not_valid(face, request, sheet, form, str(reason), reason.missing)
+        return _not_valid(pages, request, sheet, form, str(reason), reason.missing)
     if ways_of(sheet).trial:
         submitted.ways = ways_of(sheet)
         # Nothing is stored that another request could show.
         shows_page = wants_page(request) or not wants_json(request)
         if not (shows_page and _is_seen_example(submitted)):
             return submitted_reply(request, ways_of(sheet).work)
-        return brought(show_sheet(face, request, submitted), address_of(sheet))
-    following = (face.after or _after)(request, submitted)
+        return brought(show_sheet(pages, request, submitted), address_of(sheet))
+    following = (pages.after or _after)(request, submitted)
     if following is None:
         return submitted_reply(request, ways_of(submitted).work)
     if wants_page(request) and not _is_seen_example(following):
-        return brought(show_sheet(face, request, _read(face, following)), address_of(following))
+        return brought(show_sheet(pages, request, _read(pages, following)), address_of(following))
     return submitted_reply(request, address_of(following))
 
 
-def _read(face: TaskPages, sheet: Any) -> Any:
+def _read(pages: TaskPages, sheet: Any) -> Any:
     """Reload the sheet with its subject; its round and rater are known."""
-    read: Any = face.kind.sheets("slot").get(pk=sheet.pk)
+    read: Any = pages.kind.sheets("slot").get(pk=sheet.pk)
     read.round, read.rater = sheet.round, sheet.rater
     return read
 
@@ -252,7 +254,7 @@ def _settle(request: Any, sheet: Any, version: Any) -> HttpResponse:
     if choice not in ("mine", "stored"):
         return see_other(address)
     try:
-        stored = take_kept(sheet=sheet, kept=version, is_wanted=choice == "mine")
+        stored = resolve_conflict(sheet=sheet, conflict=version, is_wanted=choice == "mine")
         if choice == "mine" and sheet_kind_of(sheet).submits_at_once:
             sent = DraftSubmission(content_of(stored), stored.version)
             submit_sheet(sheet=stored, sent=sent, key=uuid.uuid4().hex)
@@ -264,7 +266,7 @@ def _settle(request: Any, sheet: Any, version: Any) -> HttpResponse:
 
 
 def show_sheet(
-    face: TaskPages,
+    pages: TaskPages,
     request: Any,
     sheet: Any,
     form: SaveForm | None = None,
@@ -278,18 +280,18 @@ def show_sheet(
         "sheet": sheet,
         "is_open": is_changeable(sheet),
         "hides_key": sheet.is_example and not shows_key(sheet),
-        "feedback": _feedback(face, sheet) if _is_seen_example(sheet) else None,
-        "kept": _kept(face, sheet),
-        "before": _before(face, sheet),
+        "feedback": _feedback(pages, sheet) if _is_seen_example(sheet) else None,
+        "conflicts": _conflicts(pages, sheet),
+        "before": _before(pages, sheet),
         "error": error,
         "missing": missing or [],
         "client_key": uuid.uuid4().hex,
         "page": page_data(sheet),
-        "page_name": f"{face.kind.work_page}-page",
+        "page_name": f"{pages.kind.work_page}-page",
         "ways": ways_of(sheet),
-        **face.shown(sheet, content),
+        **pages.shown(sheet, content),
     }
-    template, trial = f"{face.templates}.html", ways_of(sheet).trial
+    template, trial = f"{pages.templates}.html", ways_of(sheet).trial
     if trial is None:
         context |= _qualification(sheet, context)
     else:
@@ -313,12 +315,12 @@ def _qualification(sheet: Any, context: dict[str, Any]) -> dict[str, Any]:
     return {"passed_share": place.score if has_passed else None}
 
 
-def _feedback(face: TaskPages, sheet: Any) -> dict[str, Any]:
+def _feedback(pages: TaskPages, sheet: Any) -> dict[str, Any]:
     """Return what a person sees after an example: their answer, the known one, and why."""
-    subject, kind = f"{face.kind.subject}_id", face.kind
+    subject, kind = f"{pages.kind.subject}_id", pages.kind
     item = examples_of(sheet.round).get(**{subject: getattr(sheet, subject)})
     own = own_sheets(round_=sheet.round, rater=sheet.rater).filter(is_example=True)
-    parts = face.answers(sheet, item)
+    parts = pages.answers(sheet, item)
     return {
         "parts": parts,
         "where": item.key_notes.get(WHERE, ""),
@@ -360,32 +362,35 @@ def _around(request: Any, round_: Any, rater: Any) -> dict[str, Any]:
     }
 
 
-def _before(face: TaskPages, sheet: Any) -> str:
+def _before(pages: TaskPages, sheet: Any) -> str:
     """Return the address of the previous sheet while it can change.
 
     Assigned sheets have a list.
     """
-    if face.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
+    if pages.kind.is_assigned or ways_of(sheet).trial or not is_changeable(sheet):
         return ""
     mine = shown_sheets(sheet.round, sheet.rater).filter(is_example=False)
     before = mine.filter(place__lt=sheet.place, state=Sheet.State.SUBMITTED)
     public_id = before.values_list("public_id", flat=True).first()
     ids = [sheet.round.study.public_id, public_id]
-    return reverse(face.kind.sheet_page, args=ids) if public_id else ""
+    return reverse(pages.kind.sheet_page, args=ids) if public_id else ""
 
 
-def _kept(face: TaskPages, sheet: Any) -> list[dict[str, Any]]:
+def _conflicts(pages: TaskPages, sheet: Any) -> list[dict[str, Any]]:
     """Return the drafts set aside, newest first, with the differing parts."""
     stored = content_of(sheet)
-    compare = face.differences or partial(_differing, face)
+    compare = pages.differences or partial(_differing, pages)
     return [
-        {"kept": version, "rows": compare(sheet, face.kind.Content(**version.content), stored)}
-        for version in sheet.kept.all()
+        {
+            "conflict": version,
+            "rows": compare(sheet, pages.kind.Content(**version.content), stored),
+        }
+        for version in sheet.conflicts.all()
     ]
 
 
-def _differing(face: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict[str, str]]:
-    texts, other = face.said(sheet, mine), face.said(sheet, stored)
+def _differing(pages: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict[str, str]]:
+    texts, other = pages.said(sheet, mine), pages.said(sheet, stored)
     rows = [
         {"name": name, "mine": texts.get(name, ""), "stored": other.get(name, "")}
         for name in dict.fromkeys([*texts, *other])
@@ -393,19 +398,19 @@ def _differing(face: TaskPages, sheet: Any, mine: Any, stored: Any) -> list[dict
     return [row for row in rows if row["mine"] != row["stored"]]
 
 
-def _stale(face: TaskPages, request: Any, sheet: Any) -> HttpResponse:
-    stored: Any = face.kind.sheets().get(pk=sheet.pk)
+def _stale(pages: TaskPages, request: Any, sheet: Any) -> HttpResponse:
+    stored: Any = pages.kind.sheets().get(pk=sheet.pk)
     context = {
         "study": stored.round.study,
-        "kind": face.kind,
+        "kind": pages.kind,
         "sheet": stored,
-        "kept": _kept(face, stored),
+        "conflicts": _conflicts(pages, stored),
     }
-    return conflict_reply(request, address_of(stored), face.kept_template, context)
+    return conflict_reply(request, address_of(stored), pages.conflicts_template, context)
 
 
 def _not_valid(
-    face: TaskPages,
+    pages: TaskPages,
     request: Any,
     sheet: Any,
     form: SaveForm,
@@ -418,7 +423,7 @@ def _not_valid(
     ``stored`` tells a script that the draft was stored nevertheless.
     """
     if not wants_json(request):
-        return show_sheet(face, request, sheet, form, detail, missing, status=422)
+        return show_sheet(pages, request, sheet, form, detail, missing, status=422)
     return not_valid_json(detail, missing, stored)
 
 

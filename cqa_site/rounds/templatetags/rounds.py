@@ -41,9 +41,9 @@ def controls_of(controls: dict[int, list[ControlAnswer]], place: Place) -> str:
 
 
 @register.simple_tag
-def sheets_of(face: RoundPages, round_: Round, rater: Rater | None = None) -> str:
+def sheets_of(pages: RoundPages, round_: Round, rater: Rater | None = None) -> str:
     """Return the address of a round's sheets, or of one person's."""
-    return face.sheets(round_, rater) if face.sheets else ""
+    return pages.sheets(round_, rater) if pages.sheets else ""
 
 
 @register.simple_tag

@@ -186,70 +186,77 @@ class RunPages(RunListPages):
     left_out: Callable[[Study], str] = lambda _study: ""
 
 
-def list_view(face: RunListPages, new_page: str = "") -> Callable[..., HttpResponseBase]:
+def list_view(pages: RunListPages, new_page: str = "") -> Callable[..., HttpResponseBase]:
     """Return the view that lists a kind's runs; ``new_page`` names the address to start one."""
 
     @study_page(*RESEARCHERS)
     def listed(request: StudyRequest, study: Study) -> HttpResponse:
         """List the runs of the kind, newest first."""
-        rows = study.runs.filter(kind=face.kind)
-        rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *face.related)
+        rows = study.runs.filter(kind=pages.kind)
+        rows = rows.select_related("prompt", "endpoint", "budget", "created_by", *pages.related)
         filters = []
-        for run_filter in (*face.filters, STATES):
+        for run_filter in (*pages.filters, STATES):
             choices = run_filter.choices(study, request.GET.get(run_filter.name, ""))
             filters.append((run_filter, choices, chosen(request, run_filter.name, dict(choices))))
         values = {row_filter.lookup: value for row_filter, _choices, value in filters if value}
         paginator = Paginator(rows.filter(**values).order_by("-pk"), PER_PAGE)
         page = paginator.get_page(request.GET.get("page"))
         add_counts(page)
-        context = _context(face, study) | {
+        context = _context(pages, study) | {
             "page": page,
             "filters": filters,
             "is_filtered": bool(values),
             "new_page": new_page,
             # Asked only where the list is empty.
-            "has_things": partial(face.has_things, study),
+            "has_things": partial(pages.has_things, study),
             "has_endpoint": study.endpoints.filter(is_archived=False).exists,
         }
-        return render(request, face.template, context)
+        return render(request, pages.template, context)
 
     return listed
 
 
-def run_urls(face: RunPages, base: str) -> list[URLPattern]:
+def run_urls(pages: RunPages, base: str) -> list[URLPattern]:
     """Return the addresses of a kind's list, form and estimate."""
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS)
     def new(request: StudyRequest, study: Study) -> HttpResponse:
         """Choose the items and the judge, and start the run."""
-        form = face.form(request.POST or None, study=study, actor=request.user)
-        rows = [[form[name] for name in row] for row in face.rows]
-        context = _context(face, study) | {"rows": rows, "not_yet": face.left_out(study)}
-        context["has_things"] = face.has_things(study)
+        form = pages.form(request.POST or None, study=study, actor=request.user)
+        rows = [[form[name] for name in row] for row in pages.rows]
+        context = _context(pages, study) | {
+            "rows": rows,
+            "not_yet": pages.left_out(study),
+        }
+        context["has_things"] = pages.has_things(study)
         return start_page(request, study, form, "runs/kind_run_new.html", context, look)
 
     @sensitive_post_parameters("webhook_secret", "webhook_sealed")
     @study_page(*RESEARCHERS, only="POST")
     def what_it_takes(request: StudyRequest, study: Study) -> HttpResponse:
         """Return the estimate fragment for the current form."""
-        form = face.form(request.POST, study=study, actor=request.user)
-        context = {"study": study, "face": face, "form": form}
+        form = pages.form(request.POST, study=study, actor=request.user)
+        context = {"study": study, "pages": pages, "form": form}
         context |= look(study, form) if form.is_valid() else {}
         return render(request, "runs/_kind_run_estimate.html", context)
 
     def look(study: Study, form: RunPlanForm) -> dict[str, Any]:
         """Estimate the run in the terms of the engine and of its kind."""
         forecast = estimate(study, form)
-        return forecast | {"taken": face.taken(study, form, forecast["estimate"].requests)}
+        return forecast | {"taken": pages.taken(study, form, forecast["estimate"].requests)}
 
     return [
-        path(base, list_view(face, f"{face.name}_run_new"), name=f"{face.name}_runs"),
-        path(f"{base}new/", new, name=f"{face.name}_run_new"),
-        path(f"{base}estimate/", what_it_takes, name=f"{face.name}_run_estimate"),
+        path(
+            base,
+            list_view(pages, f"{pages.name}_run_new"),
+            name=f"{pages.name}_runs",
+        ),
+        path(f"{base}new/", new, name=f"{pages.name}_run_new"),
+        path(f"{base}estimate/", what_it_takes, name=f"{pages.name}_run_estimate"),
     ]
 
 
-def _context(face: RunListPages, study: Study) -> dict[str, Any]:
-    kind = kind_named(face.kind)
-    return {"study": study, "face": face, "home": kind.home, "unusable": kind.unusable}
+def _context(pages: RunListPages, study: Study) -> dict[str, Any]:
+    kind = kind_named(pages.kind)
+    return {"study": study, "pages": pages, "home": kind.home, "unusable": kind.unusable}

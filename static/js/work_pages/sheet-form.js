@@ -33,16 +33,16 @@ const QUIET_STATES = ["saved", "saving", "waiting"];
 let troubleSaid = "";
 let last;
 let saver;
-let face;
+let hooks;
 
 // ``start`` is the page's own, where the sheet can be changed; ``read`` what of it is kept as a draft,
 // ``extra`` what goes with a submission alone, ``put`` brings both back; ``stored`` takes what a reply says
 // of a draft, ``answered`` is the answer in words, ``wasTouched`` what was entered before this script was there.
 function startSheet(start, own = {}) {
-  face = { read: content, extra: () => ({}), put: fill, stored: () => undefined, answered: () => "", wasTouched, ...own };
-  last = face.read();
+  hooks = { read: content, extra: () => ({}), put: fill, stored: () => undefined, answered: () => "", wasTouched, ...own };
+  last = hooks.read();
   saver = new DraftSaver({
-    url: form.dataset.save, csrf, page, copies, read: face.read, worked: new WorkClock(), onChange: showState,
+    url: form.dataset.save, csrf, page, copies, read: hooks.read, worked: new WorkClock(), onChange: showState,
   });
   const text = submissions.own?.fields.text ?? saver.resume();
   if (text !== null) bringIn(text, submissions.own?.fields);
@@ -55,7 +55,7 @@ function startSheet(start, own = {}) {
   // Also in a closed round: the server keeps aside what it never got.
   bringBack();
   // What somebody chose before this script was there differs from what the server sent.
-  if (isOpened && (text === null ? face.wasTouched() : saver.hasUnsent)) saver.changed();
+  if (isOpened && (text === null ? hooks.wasTouched() : saver.hasUnsent)) saver.changed();
   sendWaiting();
 }
 
@@ -69,7 +69,7 @@ function sayNext() {
 }
 
 function bringIn(text, submitted) {
-  face.put(text, submitted);
+  hooks.put(text, submitted);
   form.elements.base_version.value = saver.version;
   last = saver.read();
   showTotals();
@@ -114,9 +114,9 @@ function showState(state, reply) {
   status.dataset.state = state;
   if (reply.version !== undefined) tookDraft(reply);
   if (state === "conflict") {
-    byId("kept").innerHTML = reply.conflict;
+    byId("conflicts").innerHTML = reply.conflict;
     byId("changed-elsewhere").hidden = true;
-    byId("kept").querySelector("h2").focus();
+    byId("conflicts").querySelector("h2").focus();
   }
   if (["conflict", "closed", "gone"].includes(state)) freeze();
   const link = byId("trouble-link");
@@ -135,7 +135,7 @@ function showState(state, reply) {
 function tookDraft(reply) {
   savedAt = Date.now();
   isDraft = reply.is_draft;
-  face.stored(reply);
+  hooks.stored(reply);
   for (const field of document.querySelectorAll("[name=base_version]")) field.value = reply.version;
   otherTabs?.postMessage({ version: reply.version });
 }
@@ -207,7 +207,7 @@ let left = null;
 // Kept from the press on. What changes the answer while a request is under way follows it.
 function keepSubmission() {
   if (left?.client_key === key) return left;
-  const fields = { ...saver.fields(), text: content(), client_key: key, ...face.extra() };
+  const fields = { ...saver.fields(), text: content(), client_key: key, ...hooks.extra() };
   submissions.put({ url: form.dataset.submit, page: location.pathname, fields });
   return fields;
 }
@@ -261,7 +261,7 @@ async function goOn(reply) {
   await saver.flush();
   otherTabs?.postMessage({ isSubmitted: true });
   const isHere = new URL(reply.page, location.href).pathname === location.pathname;
-  tabMemory.put(`${kindPrefix}went-on`, { isHere, answered: face.answered() });
+  tabMemory.put(`${kindPrefix}went-on`, { isHere, answered: hooks.answered() });
   return goTo(reply);
 }
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.answers.methods.checklist import CHECKS
 from annotation.consensus.models import FinalLabel
-from annotation.editing.models import EditingSheet, KeptText, Revision
+from annotation.editing.models import ConflictingText, EditingSheet, Revision
 from cqa_site.rounds.lifecycle import close_round, find_violations
 from tests.annotation.editing_cast import first_sheet, sheets_of
 from tests.cast import make_label_round, make_member, sign_in
@@ -164,7 +164,7 @@ def test_a_plain_conflict_is_shown_and_settled_on_the_page(client, sheet):
     assert reply.status_code == 303
     html = page(client, sheet)
     assert "Two versions of this text" in html
-    conflict = KeptText.objects.get()
+    conflict = ConflictingText.objects.get()
     settle = address("desk_settle", sheet, conflict.public_id)
     assert settle in html
     empty = client.post(settle, {"choice": "merged", "base_version": 1, "text": "  "})

@@ -87,22 +87,22 @@ def test_time_is_what_the_page_claims_but_no_more_than_has_passed(sheet):
 
 
 def kept_of(sheet):
-    return {kept.content["text"] for kept in sheet.kept.all()}
+    return {kept.content["text"] for kept in sheet.conflicts.all()}
 
 
 def settle(sheet, kept, choice, base, merged=""):
-    settle_text(sheet=again(sheet), kept=kept, choice=choice, base_version=base, merged=merged)
+    settle_text(sheet=again(sheet), conflict=kept, choice=choice, base_version=base, merged=merged)
 
 
 def test_a_choice_made_from_an_old_view_asks_again(sheet):
     save(sheet, "stored", 0, client="a")
     with pytest.raises(StaleDraft) as stale:
         save(sheet, "arrived", 0, client="b")
-    kept = stale.value.kept
+    kept = stale.value.conflict
     save(sheet, "stored and more", 1, client="a", sequence=2)
     with pytest.raises(StaleDraft) as stale:
         settle(sheet, kept, "mine", 1)
-    assert stale.value.kept == kept
+    assert stale.value.conflict == kept
     assert kept_of(sheet) == {"arrived"}
     with pytest.raises(StaleDraft):
         settle(sheet, kept, "merged", 1, merged="both")
@@ -245,7 +245,7 @@ class TwoTabs(RuleBasedStateMachine):
 
     @rule(choice=st.sampled_from(["mine", "theirs", "merged"]), is_old=st.booleans())
     def settle(self, choice, is_old):
-        waiting = self.sheet.kept.last()
+        waiting = self.sheet.conflicts.last()
         if waiting is None:
             return
         self.written += 1
