@@ -190,7 +190,7 @@ def test_two_versions_say_which_one_counts(world, client):
     send(client, world, "_save", world.work.full_form, client="one", sequence=1)
     send(client, world, "_save", world.work.changed_form, client="two", sequence=1)
     page = flat(page_of(client, world))
-    assert "One version is stored. The other one, sent at" in page
+    assert "One version is stored. The other, sent at" in page
     for head in ("Set aside</", "Stored</", "Use the version set aside</", "Keep the stored"):
         assert head in page
     close_round(round_=world.round, actor=world.researcher)
