@@ -109,8 +109,8 @@ def _newest(cells: QuerySet[Cell]) -> Cell | None:
 class NarrowForm(forms.Form):
     """Filters for the statements and comments that a page shows and counts.
 
-    With ``themes``, the names of all themes, it also chooses between a list of themes and one of
-    key points.
+    With ``themes``, the names of all themes, the form also decides whether the page lists themes
+    or key points.
     """
 
     q = forms.CharField(label=_("Statement contains"), required=False, max_length=LONGEST_SEARCH)
@@ -208,8 +208,8 @@ class PointForm(forms.Form):
 class AnalysisRunForm(RunPlanForm):
     """A language-model run for one finished analysis, with one reply per request.
 
-    A subclass names the function that builds its target, the fields of the target, and the field
-    with the number of entries in a reply, with the tokens per entry.
+    A subclass defines the function that builds its target, the fields for the target, and the
+    field for the number of entries in a reply, with the number of tokens per entry.
     """
 
     target_of: ClassVar[Callable[..., dict[str, Any]]]

@@ -90,7 +90,7 @@ class Analysis(models.Model):
 
     @property
     def has_bands(self) -> bool:
-        """Whether placements can be sure, by a cut-off or by match scores that confirm codes."""
+        """Whether placements are divided into sure and uncertain, by a cut-off or match scores."""
         return self.sure_from is not None or self.is_coded
 
 
@@ -100,11 +100,10 @@ class FoundPoint(models.Model):
     ``sure_comments`` and ``sure_voices`` count those with a statement placed by hand or with
     certainty; the others perhaps make the point. ``written`` is the original text. ``writer`` is
     the run of the language model that wrote the current text, or None if the text is a statement
-    or was written by a person.
-    ``theme`` is the name of its theme, or empty; key points with the same name form one theme.
-    ``distinctness`` is how much better its statements matched each other than another key point
-    when it was found, or None if unknown. ``revision`` is that of the analysis after the last edit
-    of the key point's text or state.
+    or was written by a person. ``theme`` is the name of its theme, or empty; key points with the
+    same name form one theme. ``distinctness`` is how much better its statements matched each other
+    than another key point when it was found, or None if unknown. ``revision`` is that of the
+    analysis after the last edit of the key point's text or state.
     """
 
     class Origin(models.TextChoices):

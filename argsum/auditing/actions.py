@@ -165,7 +165,7 @@ class AuditRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Yield pairs that belong to a different analysis than their round."""
+        """Yield pairs that belong to a different analysis from their round."""
         strange = AuditPair.objects.exclude(point__analysis=F("round__analysis"))
         for pk in strange.values_list("pk", flat=True):
             yield f"audit pair {pk} is not of the analysis of its round"

@@ -242,7 +242,7 @@ class ScorerTools:
         return scores
 
     def _readers(self) -> list[VectorReader]:
-        """Return the readers to use: the multilingual one alone, or the match scorer's first."""
+        """Return the multilingual reader alone, or else the match scorer's and then any other."""
         if self.other is not None and self.encoder_name == MULTILINGUAL:
             return [self.other]
         own = VectorReader(self.encoder.key, self.encoder.embedder)

@@ -322,7 +322,7 @@ def add_point(*, analysis: Analysis, actor: User, text: str) -> PointChange:
 def set_state(
     *, analysis: Analysis, actor: User, points: Sequence[FoundPoint], verb: str, seen: int
 ) -> PointChange:
-    """Hide, show, accept or decline key points. Declining releases their statements."""
+    """Hide, show, accept or decline key points. Statements of declined ones then fit none."""
     _require_some(points)
     begins, ends = STATES[verb]
     with editing(analysis) as held:
@@ -454,7 +454,7 @@ def by_hand(point: FoundPoint, text: str) -> dict[str, Any]:
 def _moves(analysis: Analysis, rows: Sequence[FoundPoint], to: FoundPoint | None) -> list[Move]:
     """Return moves of all statements at some key points, without changing which are by hand.
 
-    Placements by hand come first, then sure ones, because the first move of a statement decides.
+    Placements by hand come first, then sure ones, because a statement's first move takes effect.
     """
     placed = Placement.objects.filter(analysis=analysis, point__in=[row.pk for row in rows])
     groups: dict[tuple[bool, bool, int | None], list[int]] = {}

@@ -189,8 +189,8 @@ FEWEST = 2
 class StatementPlacement:
     """New statements with their key points (primary keys) and scores, and clusters of the rest.
 
-    ``proposed`` are texts of new key points, and ``clusters`` are positions in it, or -1.
-    ``near`` are the nearest key points that have a theme; it is empty if none has a theme.
+    ``proposed`` are texts of new key points, and ``clusters`` are positions in ``proposed``, or
+    -1. ``near`` are the nearest key points with a theme; empty if no key point has a theme.
     """
 
     keys: Sequence[int]

@@ -242,7 +242,7 @@ def by_size(sizes: Iterable[int]) -> dict[str, int]:
 
 
 def begin_run(run: Run, field: str) -> None:
-    """Link a run to its analysis; raises RunRefused if no language model can work for it now."""
+    """Link a run to its analysis; raises RunRefused if no such run can start now."""
     analyses = Analysis.objects.select_for_update(of=("self",)).select_related("writing", "coding")
     analysis = analyses.get(study=run.study, public_id=run.spec["target"]["analysis"])
     text = _("Run #%d is still working on this analysis.")
@@ -251,7 +251,7 @@ def begin_run(run: Run, field: str) -> None:
 
 
 def refuse_unfit(analysis: Analysis, run: Run, earlier: Run | None, text: str) -> None:
-    """Raise `RunRefused` if no language model can work for the analysis now.
+    """Raise `RunRefused` if no language-model run for the analysis can start now.
 
     ``text`` is the message about an active ``earlier`` run.
     """

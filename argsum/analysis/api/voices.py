@@ -72,7 +72,7 @@ class NearDuplicateGroupViews(CellPartViews):
 
     @extend_schema(request=NearDuplicateInput, responses=NearDuplicateGroupSerializer)
     def change(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Remove a comment from the group or put it back; or undo or restore the group."""
+        """Remove a comment, put it back, or undo or restore the whole group."""
         data = self.read(NearDuplicateInput)
         group = self.find_row(public_id)
         comment = None

@@ -118,7 +118,7 @@ def allocate(pairs: Mapping[Stratum, int], size: int) -> dict[Stratum, int]:
 def draw_elsewhere(
     comments: int, counted: Sequence[IntArray], n: int, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw n pairs of a key point and a comment not in its list, as positions.
+    """Draw n pairs, as positions, of a key point and a comment that is not in its list.
 
     ``counted`` has, for each key point, the positions of comments that cannot be drawn. There must
     be at least n other pairs, which are equally likely.
@@ -205,7 +205,7 @@ def corrected_share(samples: Sequence[Sample], *, comments: int = 0) -> AuditedS
 
 
 def audited_recall(behind: Sequence[Sample], others: Sequence[Sample]) -> AuditedShare:
-    """Return the share of the pairs that make the point that the machine placed behind it.
+    """Return the recall: of the pairs that make the point, the share placed behind it.
 
     In each sample, ``behind`` are the strata of the first band and ``others`` all other strata.
     Each part is bounded at half the error (Bonferroni), because a machine that is seldom wrong may
@@ -270,7 +270,7 @@ def answers_needed(
 
 
 def _expected(band: str, answered: AnsweredStratum | None) -> float:
-    """Return the share to plan with: the observed share plus two answers at the usual share."""
+    """Return the expected share: the observed answers plus two answers at the usual share."""
     if answered is None:
         return EXPECTED[band]
     return (answered.hits + 2 * EXPECTED[band]) / (answered.answers + 2)
@@ -297,7 +297,7 @@ class _Part:
 def _ready(samples: Sequence[Sample], least: int = 1) -> list[int]:
     """Return the positions of samples with enough answers in every stratum, else one, else all.
 
-    A later sample is included only then, so that a barely answered sample hides no other.
+    A later sample is ignored until then, so that it does not hide an earlier sample.
     """
     for needed in (least, 1):
         ready = [
@@ -352,7 +352,7 @@ def _joined(
 
     The interval is widened to whole pairs. Otherwise it is too short if few pairs remain: if 8 of
     10 pairs were drawn and all make the point, 9 of 10 would be outside the interval, although
-    every fifth such sample gives this result.
+    every fifth sample would then give this result.
     """
     value, down, up = _mean(parts), 0.0, 0.0
     for part in parts:

@@ -141,7 +141,7 @@ def best_put(
     quality: Sequence[float],
     known: KnownWords | None = None,
 ) -> int:
-    """Return the position of the best statement of a group, the first of equals.
+    """Return the position of the best statement of a group, or the first in a tie.
 
     ``central`` are mean match scores with the others. ``quality`` is 0–1, or nan if unknown, which
     counts as the group's mean. ``known`` are the words of all statements, for detecting typos.
@@ -326,7 +326,7 @@ def _grouped(vectors: Scores, cutoff: float, sure_from: float | None) -> IntArra
 
 
 def _add_rare(vectors: Scores, ids: IntArray, sure_from: float) -> None:
-    """Group remaining statements that surely say the same, at least two, into rare key points."""
+    """Group remaining statements into rare key points if two or more surely say the same."""
     left = np.flatnonzero(ids == NONE)
     if len(left) < RARE_SIZE:
         return
@@ -348,7 +348,7 @@ def _fit_others(vectors: Scores, ids: IntArray) -> None:
 
 
 def _fitting(new: Scores, means: Scores, least: Sequence[float]) -> tuple[IntArray, Scores]:
-    """Return the best-fitting key point of each statement (or -1), and the score."""
+    """Return each statement's best-fitting key point, or -1, and its score or the best score."""
     match = new @ means.T
     fits = np.where(match >= np.array(least), match, -np.inf)
     placed = np.where(np.isfinite(fits.max(axis=1)), fits.argmax(axis=1), NONE)
@@ -469,7 +469,7 @@ def nearest_points(texts: Sequence[str], points: Sequence[str], tools: AnalysisT
 
 
 def _least(held: Scores) -> float:
-    """Return the minimum mean score with a key point's statements, ``held``, for a fit."""
+    """Return the minimum mean score with the statements ``held`` that counts as a fit."""
     if len(held) < FEWEST_BEHIND:
         return FITS
     held = held[:: max(1, len(held) // MOST_BEHIND)]

@@ -130,7 +130,7 @@ def equal_shares(k: IntArray, n: IntArray) -> HypothesisTest | None:
 
 
 def fisher_exact(k: IntArray, n: IntArray) -> float:
-    """Return the p-value of Fisher's exact test, the sum over tables at most as likely."""
+    """Return Fisher's exact p-value, summed over tables no likelier than the observed one."""
     first, second, hits = int(n[0]), int(n[1]), int(np.sum(k))
     inside = np.arange(max(0, hits - second), min(hits, first) + 1)
     logs = _log_choose(first, inside) + _log_choose(second, hits - inside)
@@ -174,8 +174,8 @@ class InGroup:
     Attributes
     ----------
     other, difference
-        The share that the group is compared with, and the difference from it: the other of two
-        groups, or all others together. None if the group is too small.
+        The share of the other of two groups, or of all other groups together, and the difference
+        from it. None if the group is too small.
     p
         The p-value of the difference, corrected together with all others (Holm). None if there
         was no test.

@@ -172,12 +172,12 @@ def spread(space: Scores, ids: IntArray, rows: IntArray, threshold: float) -> In
 
 
 def without_small(ids: IntArray, least: int) -> IntArray:
-    """Return only groups with at least ``least`` members, numbered by first appearance."""
+    """Dissolve groups with fewer than ``least`` members, and renumber by first appearance."""
     return np.array(numbered(ids, min_size=least))
 
 
 def _join(space: Scores, ids: IntArray, threshold: float) -> None:
-    """Add ungrouped statements to the group they match best, if the score is high enough."""
+    """Add ungrouped statements to the group that they match best if the score is high enough."""
     k = int(ids.max(initial=UNCLUSTERED)) + 1
     if not k:
         return
@@ -204,7 +204,7 @@ class TextFit:
 
     @property
     def fits(self) -> bool:
-        """Whether its own statements match it better than those of any other key point."""
+        """Whether the text matches its own statements better than those of any other key point."""
         return self.other is None or self.own > self.other
 
 
@@ -248,7 +248,7 @@ def _fit(scores: Scores, place: int) -> TextFit:
     return TextFit(own, float(others[nearest]), nearest)
 
 
-# Two statements count as the same if at least this share of their words is common.
+# Two statements count as the same if both contain at least this share of all their words.
 ALIKE = 0.5
 _WORD = re.compile(r"\w+")
 
@@ -284,10 +284,10 @@ def _likeness(words: frozenset[str], other: frozenset[str]) -> float:
     return len(words & other) / both if both else 1.0
 
 
-# There is no dictionary, so that names and all languages are treated alike.
+# There is no dictionary, so that names and other languages are treated in the same way.
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 SHORTEST = 5
-# Minimum number of statements with a common word.
+# A word is common if at least this many statements contain it.
 COMMON = 5
 # Words that differ only in up to this many final letters are forms of the same word.
 ENDING = 2
@@ -331,7 +331,7 @@ def _shortened(word: str) -> Iterator[str]:
 
 
 def _is_slip(word: str, common: str) -> bool:
-    """Return whether a word is not a form of the common word, unlike "stops" and "stop"."""
+    """Return whether a word is a slip, not a form of the common word like "stops" of "stop"."""
     if word == common or word[0] != common[0]:
         return False
     least = min(len(word), len(common)) - ENDING + 1

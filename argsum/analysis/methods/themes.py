@@ -107,7 +107,7 @@ _STOP = {
     for code in {*WORDS, *_COMMON}
 }
 _ANY = frozenset(chain.from_iterable(_STOP.values()))
-# Words that precede a noun in these languages. German nouns are recognised by their capital.
+# Words that precede a noun in these languages. German nouns have a capital letter.
 _BEFORE_NOUNS = frozenset(
     """
     a an the my our your their his her this these that those every each no any more some le la les

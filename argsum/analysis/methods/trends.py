@@ -14,12 +14,12 @@ from cqa_site.stats.verdicts import LEVEL, RULES, holm
 from .prevalence import PERMUTATION, HypothesisTest, Share, ShareDifference, draw_tables
 
 DAY, WEEK, MONTH, QUARTER, YEAR = PERIODS = ("day", "week", "month", "quarter", "year")
-# Minimum and maximum periods in a chart, and comments per period on average.
+# Minimum and maximum number of periods in a chart, and average number of comments in each.
 FEWEST, MOST, ENOUGH = 6, 24, 10
 # Maximum number of periods to count. More would be too fine for a chart or a table.
 MOST_COUNTED = 120
-# With fewer comments with or without a key point, the trend is tested by permutation. If most
-# comments are early, chi-squared with 10 hits is below .0005 up to six times too often.
+# If fewer comments have or lack a key point, the trend is tested by permutation. If most comments
+# are early, the chi-squared test with 10 hits gives p < .0005 up to six times too often.
 LEAST_HITS = 100
 ARMITAGE = "Cochran–Armitage"
 TOO_FEW = "too few comments have the key point, or lack it"
@@ -150,9 +150,9 @@ def trend_test(k: Sequence[int], n: Sequence[int]) -> HypothesisTest | None:
     """Test for a linear trend in shares over periods numbered 0, 1, 2 … (Cochran–Armitage).
 
     This is the score test of the slope in a logistic regression on the number of the period. If
-    fewer than `LEAST_HITS` comments are with or without the key point, it is a permutation test of
-    their periods with a fixed seed. Returns None if every comment or no comment has the key point,
-    or if all comments are in one period. Armitage (1955), Biometrics 11, 375–386.
+    fewer than `LEAST_HITS` comments have or lack the key point, it is a permutation test of their
+    periods with a fixed seed. Returns None if every comment or no comment has the key point, or if
+    all comments are in one period. Armitage (1955), Biometrics 11, 375–386.
     """
     hits, sizes = np.asarray(k, dtype=np.int64), np.asarray(n, dtype=np.int64)
     total, n_hits = int(sizes.sum()), int(hits.sum())

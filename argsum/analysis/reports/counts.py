@@ -68,7 +68,7 @@ class CountedTheme:
     """A theme in place of a key point. The name is empty for key points without a theme."""
 
     theme: str
-    # Matches no row, because people's answers are about key points.
+    # Not the key of any key point, because audits do not cover themes.
     pk: ClassVar[int] = 0
 
     @property
@@ -190,7 +190,7 @@ def counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> Com
 
 
 def is_counted(analysis: Analysis, unit: str = COMMENTS, view: str = POINTS) -> bool:
-    """Return whether the counts are cached, or the comments few enough to count at once."""
+    """Return whether the counts are cached, or there are few enough comments to count at once."""
     if analysis.comments <= AT_ONCE:
         return True
     return f"analysis-counts-{unit}-{view}:{analysis.pk}:{state_of(analysis)}" in cache

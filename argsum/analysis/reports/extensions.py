@@ -16,7 +16,7 @@ from cqa_site.runs.models import Run
 from cqa_site.stats.estimate import Bounded
 from .analyses import in_words
 
-# Function that maps comments (by primary key) to their groups or periods, for audits only.
+# Maps comments (by primary key) to their groups or periods; called only if there are audits.
 Parts = Callable[[QuerySet[Comment]], Mapping[int, str]]
 
 

@@ -71,7 +71,7 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
     return text % {"what": what, "n": text_of(100 * widest, 0)}
 
 
-# Maximum numbers of key points and of groups, which need symbols, in a chart.
+# Maximum numbers of key points and groups in a chart. Each group needs a different symbol.
 CHARTED, SERIES = 8, 6
 CORRECTED_RECIPE = lazy(
     "Corrected share: share of the comments that make the key point, according to people's "

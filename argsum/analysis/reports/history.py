@@ -14,7 +14,7 @@ from argsum.analysis.models import Analysis, FoundPoint, PointChange, SignOff
 from cqa_site.judging.chat import digest
 
 Verb = PointChange.Verb
-# Edits that change names, and their undoing.
+# Edits that change names, and undo edits.
 NAMING = (Verb.RENAMED, Verb.MERGED, Verb.SPLIT, Verb.THEMED, Verb.UNDONE)
 # States of a key point before and after the edit that created it from another.
 RESTORED_STATES = (FoundPoint.State.REMOVED, FoundPoint.State.SHOWN)
@@ -119,7 +119,7 @@ def digest_of(points: list[list[Any]]) -> str:
 
 
 def sign_off_of(analysis: Analysis) -> SignOffState:
-    """Return the state of the sign-off; three queries."""
+    """Return the state of the sign-off, using three queries."""
     newest = analysis.sign_offs.select_related("actor").first()
     rows = analysis.points.filter(state__in=[State.SHOWN, State.PROPOSED]).order_by()
     numbers = dict(rows.values_list("state").annotate(n=Count("pk")))

@@ -1,7 +1,7 @@
 """Table of all mentions of key points in comments, from which pages compute counts.
 
 A page with a filter queries the matching comments or statements, and counts key points and themes
-in one pass over the table. With 100,000 comments, the table takes some megabytes, so each analysis
+in one pass over the table. For 100,000 comments, the table takes a few megabytes, so each analysis
 caches only one, for its current state.
 """
 
@@ -79,7 +79,7 @@ class NarrowedCounts:
     rows: Mentions
 
     def best_of(self, points: Sequence[int], most: int) -> dict[int, list[int]]:
-        """Map key points to their best matching statements, by primary key."""
+        """Map key points to their best statements under the filter, by primary key."""
         own = {point: self.rows.statements[self.rows.points == point] for point in points}
         return {point: list(dict.fromkeys(keys.tolist()))[:most] for point, keys in own.items()}
 

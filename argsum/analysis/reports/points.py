@@ -289,7 +289,7 @@ def _placements(
 ) -> list[Placement]:
     """Return placements in the order of their keys.
 
-    A database order would sort the whole analysis.
+    Ordering in the database would sort the whole analysis.
     """
     rows = Placement.objects.filter(analysis=analysis, argument__in=keys, point=point).order_by()
     placements = {row.argument_id: row for row in rows.select_related("argument")}

@@ -149,7 +149,7 @@ def groups_of(cell: Cell) -> QuerySet[NearDuplicateGroup]:
 
 
 def group_rows(groups: Sequence[Any], most: int) -> list[DuplicateGroupRow]:
-    """Return groups with up to ``most`` of their most different variations, by one query each."""
+    """Return groups with up to ``most`` of their most different variations; one query for each."""
     rows = []
     for group in groups:
         differing = members_of(group).exclude(comment__text=group.centre.text)[:most]

@@ -71,7 +71,7 @@ from cqa_site.web.rest.queries import chosen, id_from
 def analysis_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
     """Decorate ``view(request, analysis, …)`` for experts and researchers of the study.
 
-    Experts who can answer an open audit of the analysis see a page that explains the wait.
+    Experts who can answer an open audit of the analysis see a page explaining why they must wait.
     """
 
     @study_page(*EXPERTS)
@@ -341,7 +341,7 @@ def named_points(analysis: Analysis, wanted: Sequence[str]) -> list[FoundPoint]:
 def _edit(
     request: StudyRequest, analysis: Analysis, data: dict[str, Any]
 ) -> tuple[str, PointChange]:
-    """Perform an edit, and return it with a message, which is empty if its verb is enough."""
+    """Perform an edit, and return it with a message, which is empty if the verb says enough."""
     verb = data["verb"]
     usual: dict[str, Any] = {"analysis": analysis, "actor": request.user}
     if verb == ADD:

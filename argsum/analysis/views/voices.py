@@ -83,7 +83,7 @@ def near_duplicates_find(request: StudyRequest, study: Study, cell_id: uuid.UUID
 def near_duplicate_group_change(
     request: StudyRequest, study: Study, cell_id: uuid.UUID, group_id: uuid.UUID
 ) -> HttpResponse:
-    """Remove a comment from the group or put it back; or undo or restore the group."""
+    """Remove a comment, put it back, or undo or restore the whole group."""
     cell = cell_or_404(study, cell_id)
     group: NearDuplicateGroup = get_object_or_404(cell.duplicate_groups, public_id=group_id)
     form = GroupForm(request.POST, group=group)

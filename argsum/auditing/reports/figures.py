@@ -159,7 +159,7 @@ def audit_of(analysis: Analysis) -> AuditFigures | None:
 
 
 def corrections(analysis: Analysis) -> dict[int, CorrectedShare]:
-    """Map key points to corrected shares of all comments of an analysis, if audits have them."""
+    """Map key points to corrected shares of all comments of an analysis, based on audits."""
     figures = audit_of(analysis)
     return {
         audited.point.pk: CorrectedShare(
