@@ -47,7 +47,7 @@ def traced(journey: str) -> Iterator[None]:
     names = {code.co_filename for code in seen if code.co_flags & CO_NEWLOCALS}
     paths = sorted(Path(name).relative_to(ROOT) for name in names if name.startswith(FOLDERS))
     packages = Counter("/".join(path.parts[:2]) for path in paths)
-    print(f"\n{journey:34}{len(paths):5} files in {len(packages)} rooms")
+    print(f"\n{journey:34}{len(paths):5} files in {len(packages)} packages")
     if pytest.hops_are_listed:  # type: ignore[attr-defined]
         print(*(f"    {path}" for path in paths), sep="\n")
 

@@ -4,7 +4,7 @@ Prints a table; the worst figure stands last. Ends with 1 where a limit is broke
 two Monte Carlo standard errors: at most 5 % false sentences, at least 93 % coverage, at least
 80 % power. Of the few studies of ``--quick`` it has to be beyond what chance does to one of so
 many cells, too.
-``--only TEXT`` runs the simulations whose sentence, rule or room holds the text.
+``--only TEXT`` runs the simulations whose sentence, rule or module contains the text.
 """
 
 from __future__ import annotations
@@ -29,42 +29,42 @@ LIMITS = {"false": "false ≤ .05", "covered": "covered ≥ .93", "found": "foun
 OTHERS = ("simulating", "__main__")
 
 
-def rooms() -> list[str]:
+def modules() -> list[str]:
     """Names of the files that hold simulations."""
     names = (each.name for each in pkgutil.iter_modules([str(Path(__file__).parent)]))
     return sorted(name for name in names if name not in OTHERS)
 
 
 def simulations() -> Iterator[tuple[str, int, Simulation]]:
-    """Every simulation with its room and its place in it."""
+    """Every simulation with its module and its position there."""
     django.setup()
-    for room in rooms():
-        module = importlib.import_module(f"benchmarks.verdicts.{room}")
+    for name in modules():
+        module = importlib.import_module(f"benchmarks.verdicts.{name}")
         for at, each in enumerate(module.SIMULATIONS):
-            yield room, at, each
+            yield name, at, each
 
 
 def _share(job: tuple[str, int, int, int]) -> Share:
-    room, at, size, studies = job
-    module = importlib.import_module(f"benchmarks.verdicts.{room}")
+    name, at, size, studies = job
+    module = importlib.import_module(f"benchmarks.verdicts.{name}")
     return run(module.SIMULATIONS[at], size, studies)
 
 
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few studies, in under a minute")
-    parser.add_argument("--only", default="", help="a part of a sentence, a rule or a room")
+    parser.add_argument("--only", default="", help="a part of a sentence, a rule or a module")
     asked = parser.parse_args(arguments)
     chosen = [
         each for each in simulations()
         if asked.only.lower() in f"{each[0]}|{each[2].rule}|{each[2].says}".lower()
     ]  # fmt: skip
     jobs = [
-        (room, at, size, each.quick if asked.quick else each.full)
-        for room, at, each in chosen
+        (name, at, size, each.quick if asked.quick else each.full)
+        for name, at, each in chosen
         for size in each.sizes
     ]
-    found = {(room, at): each for room, at, each in chosen}
+    found = {(name, at): each for name, at, each in chosen}
     print(f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|", sep="\n")
     broken: list[str] = []
     worst: tuple[float, str] = (-1e9, "no simulation was chosen")

@@ -1,4 +1,4 @@
-"""Intervals and verdicts that all rooms share: means of clusters, agreement, its sentence."""
+"""Intervals and verdicts that all packages share: means of clusters, agreement, its sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about the house names what the contracts really have."""
+"""the architecture page names what the contracts really have."""
 
 import re
 from collections import Counter
