@@ -1,4 +1,4 @@
-"""Known answers of rounds in the REST API: hidden control items, and examples of drafts."""
+"""Known answers in the REST API: hidden control items of rounds, and examples of drafts."""
 
 from typing import Any, ClassVar
 
@@ -45,14 +45,14 @@ NOTES = "Reasons by the same names, and `where`: the place in the guideline."
 
 
 class KnownInput(Input):
-    """The known answer of the item at a position; null makes it an ordinary item."""
+    """The known answer of the item at this position; null makes it an ordinary item."""
 
     position = serializers.IntegerField(min_value=1, max_value=10**6)
     known = serializers.DictField(allow_null=True, help_text=KNOWN)
 
 
 class ExampleInput(KnownInput):
-    """The known answer of an example; null makes it ordinary again, or removes it if not drawn."""
+    """The known answer of an example; null makes a drawn item ordinary, and removes any other."""
 
     notes = serializers.DictField(
         child=serializers.CharField(max_length=LONGEST_NOTE), required=False, help_text=NOTES
@@ -60,7 +60,7 @@ class ExampleInput(KnownInput):
 
 
 class ExampleSerializer(serializers.Serializer[Any]):
-    """An example; the first ones train, the others qualify."""
+    """An example; the first examples train people, and the others qualify them."""
 
     position = serializers.IntegerField()
     known = serializers.DictField(source="key_points", help_text=KNOWN)
@@ -68,13 +68,16 @@ class ExampleSerializer(serializers.Serializer[Any]):
 
 
 class OfferedExampleInput(Input):
-    """The known answer to take, by the ``id`` of the list."""
+    """The ``id`` of the known answer to use, from the list."""
 
     id = serializers.CharField(max_length=60)
 
 
 class OfferedExampleSerializer(serializers.Serializer[Any]):
-    """A known answer of another round; ``people`` agreed on it, null for its own known items."""
+    """A known answer from another round.
+
+    ``people`` is the number of people who agreed on it; null for examples and control items.
+    """
 
     id = serializers.CharField()
     known = serializers.DictField(help_text=KNOWN)
@@ -83,13 +86,13 @@ class OfferedExampleSerializer(serializers.Serializer[Any]):
 
 
 class ToleranceInput(FormInput):
-    """How far a right answer may be from the known one; null stands for the kind's default."""
+    """The largest difference between a right answer and the known one; null is the default."""
 
     form = ToleranceForm
 
 
 class ControlItemSerializer(serializers.Serializer[Any]):
-    """A control item, and how many of its answers were right."""
+    """A control item with the number of right answers to it."""
 
     position = serializers.IntegerField(source="item.position")
     known = serializers.DictField(source="item.known", help_text=KNOWN)
@@ -99,23 +102,23 @@ class ControlItemSerializer(serializers.Serializer[Any]):
 
 
 class AgreedAnswerInput(Input):
-    """The answer to take, by the ``id`` of the list; or ``all`` that are settled or agreed."""
+    """The ``id`` of the answer to use, from the list, or ``all`` settled or all agreed answers."""
 
     id = serializers.UUIDField(required=False)
     all = serializers.ChoiceField(["settled", "agreed"], required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Take one of the two."""
+        """Require exactly one of the two fields."""
         if len(attrs) != 1:
             raise ValidationError({"id": ["Send either id or all."]})
         return attrs
 
 
 class AgreedAnswerSerializer(serializers.Serializer[Any]):
-    """A known answer of other rounds; ``id`` is that of the first sheet, or of the argument.
+    """A known answer from other rounds; ``id`` identifies the first sheet or the argument.
 
-    ``people`` agreed on it; if ``is_settled``, people disagreed and ``people`` decided. ``reason``
-    says why this round cannot take it.
+    ``people`` is the number of people who agreed on it or, if ``is_settled``, who decided after
+    others had disagreed. ``reason`` explains why this round cannot use it.
     """
 
     id = serializers.UUIDField(source="source.public_id")
@@ -139,7 +142,7 @@ class PersonOnControlsSerializer(serializers.Serializer[Any]):
 
 
 class KnownAnswerViews(StudyViews):
-    """Known answers of a round's items."""
+    """The known answers to a round's items."""
 
     queryset = Place.objects.none()
     find_round: Any
@@ -147,7 +150,7 @@ class KnownAnswerViews(StudyViews):
     form: ClassVar[type[KnownForm]] = KnownForm
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the round inside the study."""
+        """Find the round in the study."""
         super().initial(request, *args, **kwargs)
         self.round = self.find_round(self.study, kwargs["any_round_id"])
 
@@ -197,19 +200,19 @@ class HiddenControlViews(KnownAnswerViews):
 
 
 class AgreedAnswerViews(HiddenControlViews):
-    """Answers of other rounds that can be known answers in this one."""
+    """Answers from other rounds that can become known answers in this round."""
 
     serializer_class = AgreedAnswerSerializer
     find_round = staticmethod(offering_round)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List settled disputes of label rounds, then agreed answers; none for a closed round."""
+        """List settled disputes of label rounds, then agreed answers; empty for a closed round."""
         is_changeable = self.round.state in CHANGEABLE
         return self.listed(control_offers(self.round) if is_changeable else [])
 
     @extend_schema(request=AgreedAnswerInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Make answers control items; 409 if this is not possible."""
+        """Create control items from answers; 409 if this is not possible."""
         body = self.read(AgreedAnswerInput)
         with conflict_on(RoundNotReady), invalid_on("id", LookupError):
             take_offers(
@@ -222,12 +225,12 @@ class AgreedAnswerViews(HiddenControlViews):
 
 
 class PersonOnControlsViews(HiddenControlViews):
-    """Everybody's record on the control items."""
+    """Each person's record on the control items."""
 
     serializer_class = PersonOnControlsSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List people in the order of their arrival."""
+        """List people in order of arrival."""
         return self.listed(control_report(self.round).people)
 
 
@@ -244,7 +247,7 @@ class RoundExampleViews(KnownAnswerViews):
 
     @extend_schema(request=ExampleInput, responses={204: None})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Set the known answer of an item as an example, or undo that."""
+        """Make an item an example with a known answer, or undo this."""
         item, values = self.read_known(ExampleInput)
         thing = getattr(item, sheet_kind_of(self.round).subject)
         with conflict_on(RoundNotReady):
@@ -253,12 +256,12 @@ class RoundExampleViews(KnownAnswerViews):
 
 
 class OfferedExampleViews(RoundExampleViews):
-    """Known answers of other rounds that a draft can take as examples."""
+    """Known answers from other rounds that a draft can use as examples."""
 
     serializer_class = OfferedExampleSerializer
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List them in the order in which an opening round takes what is missing."""
+        """List the answers in the order in which an opening round adds missing examples."""
         return self.listed(offered_examples(self.round))
 
     @extend_schema(request=OfferedExampleInput, responses={204: None})

@@ -32,7 +32,7 @@ SOON = 60
 
 
 class ControlledPerson(Protocol):
-    """A person with a record on control items, and where a chart signals a fall in it."""
+    """A person with a record on control items, and any fall that a chart signals in it."""
 
     @property
     def rater(self) -> Rater: ...
@@ -46,7 +46,7 @@ class ControlledPerson(Protocol):
 
 @dataclass(frozen=True)
 class DriftCurve:
-    """One person's sums after each control answer, and what came before and after a signal."""
+    """One person's sum after each control answer, and their accuracy before and since a fall."""
 
     person: ControlledPerson
     sums: list[int]
@@ -63,13 +63,13 @@ class DriftCurve:
 
     @property
     def before(self) -> str:
-        """Right answers of all before the estimated start of the fall; empty without a signal."""
+        """Right answers out of all before the estimated start of a fall; empty without a fall."""
         fall = self.person.fall
         return self._right(0, fall.start - 1) if fall else ""
 
     @property
     def since(self) -> str:
-        """Right answers of all since the estimated start of the fall; empty without a signal."""
+        """Right answers out of all since the estimated start of a fall; empty without a fall."""
         fall = self.person.fall
         return self._right(fall.start - 1, None) if fall else ""
 
@@ -78,7 +78,7 @@ class DriftCurve:
 
 
 def drift_curves(chart: AccuracyChart, people: Iterable[ControlledPerson]) -> list[DriftCurve]:
-    """Return the curve of everybody with a control answer, highest sums first."""
+    """Return the curves of all people with a control answer, highest sums first."""
     curves = [
         DriftCurve(person, _sums(chart, person.controls)) for person in people if person.controls.n
     ]
@@ -86,13 +86,13 @@ def drift_curves(chart: AccuracyChart, people: Iterable[ControlledPerson]) -> li
 
 
 def _sums(chart: AccuracyChart, record: ControlRecord) -> list[int]:
-    """Return the sums, which restart where the steps were passed again."""
+    """Return the sums, which restart after the steps are passed again."""
     before, after = record.answers[: record.start], record.answers[record.start :]
     return [*chart.sums(before), *chart.sums(after)]
 
 
 def drift_power(chart: AccuracyChart) -> dict[str, str]:
-    """Return percentages of annotators with a signal within ``n`` answers, exactly computed."""
+    """Return the exact percentages of annotators with a signal within ``n`` answers."""
     shares = {
         "usual": chart.usual,
         "fallen": chart.fallen,
@@ -123,7 +123,7 @@ def drift_table(chart: AccuracyChart, curves: Sequence[DriftCurve], name: str) -
 
 
 def drift_chart(chart: AccuracyChart, curves: Sequence[DriftCurve], size: str) -> vega.Spec:
-    """Draw everybody's sums with the limit; if there are many annotators, the highest sums."""
+    """Draw the sums of all annotators, or only the highest if there are many, with the limit."""
     names = {True: _("Fall signalled"), False: _("No fall signalled")}
     rows = [
         {"number": number, "sum": total, "name": names[curve.signal is not None], "who": who}
@@ -152,7 +152,7 @@ def drift_alt(chart: AccuracyChart, curves: Sequence[DriftCurve]) -> str:
 def drift_figure(
     chart: AccuracyChart, people: Iterable[ControlledPerson], name: str, files: Files
 ) -> Figure:
-    """Return the figure of everybody's curve; ``name`` is that of the round."""
+    """Return the figure with all curves; ``name`` is the name of the round."""
     curves = drift_curves(chart, people)
     return Figure(
         slug="drift",

@@ -1,4 +1,4 @@
-"""Pages of a draft's examples: which known answers train and qualify people, and why."""
+"""Pages for a draft's examples: the known answers that train and qualify people."""
 
 import uuid
 from functools import partial
@@ -34,7 +34,7 @@ def draft_with_examples(study: Study, any_round_id: uuid.UUID) -> Any:
 
 @study_page(*RESEARCHERS)
 def round_examples(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show examples, known answers of other rounds, and items; a POST takes a known answer."""
+    """Show examples, known answers from other rounds, and items; a POST adds a known answer."""
     round_ = draft_with_examples(study, any_round_id)
     kind: Any = kind_of(round_)
     offers = offered_examples(round_)
@@ -60,7 +60,7 @@ def round_examples(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
 def round_example(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, position: int
 ) -> HttpResponse:
-    """Set the known answer of an item as an example, with its reasons, or delete the example."""
+    """Make an item an example with its known answer and reasons, or undo this."""
     round_ = draft_with_examples(study, any_round_id)
     kind: Any = kind_of(round_)
     item = get_object_or_404(items_of(round_), position=position)

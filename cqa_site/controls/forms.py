@@ -1,4 +1,4 @@
-"""Forms of a known answer and of how far a right answer may be from it."""
+"""Forms for a known answer and for the tolerance of a round."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LONGEST_NOTE = 500
 
 
 class KnownForm(forms.Form):
-    """The known answer of an item, with the fields of the round's kind."""
+    """The known answer to an item, with the fields of the round's kind."""
 
     def __init__(self, data: Any = None, *, round_: Any, item: Any = None) -> None:
         known: Any = item and item.known_answer
@@ -29,7 +29,7 @@ class KnownForm(forms.Form):
 
 
 class ExampleForm(KnownForm):
-    """The same with a reason for each part, and the place in the guideline."""
+    """A known answer with a reason for each part, and the relevant place in the guideline."""
 
     where = forms.CharField(
         label=lazy("Place in the guideline"), max_length=LONGEST_NOTE, required=False
@@ -53,14 +53,14 @@ class ExampleForm(KnownForm):
 
     @property
     def values(self) -> dict[str, Any]:
-        """The answer, and the reasons by part with the place; what is empty is left out."""
+        """The answer, the reasons by part, and the place in the guideline, without empty notes."""
         texts = {name: self.cleaned_data[f"why-{name}"] for name in self.parts}
         texts |= {WHERE: self.cleaned_data[WHERE]}
         return super().values | {"notes": {name: text for name, text in texts.items() if text}}
 
 
 class ToleranceForm(forms.Form):
-    """How far an answer may be from the known one; only of kinds whose answers are numbers."""
+    """The tolerance for right answers, only for kinds with numeric answers."""
 
     tolerance = forms.FloatField(
         label=lazy("Tolerance"), min_value=0, max_value=1_000, required=False
@@ -72,7 +72,7 @@ class ToleranceForm(forms.Form):
         self.fields["tolerance"].help_text = str(sheet_kind_of(round_).tolerance_text)
 
     def clean_tolerance(self) -> float | None:
-        """Check that the answers are numbers: any tolerance would make every choice right."""
+        """Refuse a tolerance for choices, because it would make every choice right."""
         tolerance: float | None = self.cleaned_data["tolerance"]
         if tolerance is not None and not self.has_tolerance:
             raise forms.ValidationError(_("Leave empty: answers of this kind have no tolerance."))

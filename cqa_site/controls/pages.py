@@ -1,4 +1,4 @@
-"""Pages of hidden control items: known answers, everybody's record, and their drift."""
+"""Pages for hidden control items: known answers, each person's record, and drift."""
 
 import uuid
 from collections import Counter
@@ -47,7 +47,7 @@ def offering_round(study: Study, any_round_id: uuid.UUID) -> Any:
 
 
 def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
-    """Return such a round of sheets; label rounds have pages of their own for their controls."""
+    """Return such a round of sheets; label rounds have their own pages for control items."""
     round_ = offering_round(study, any_round_id)
     if not isinstance(kind_of(round_), SheetKind):
         raise Http404
@@ -56,7 +56,7 @@ def controlled_round(study: Study, any_round_id: uuid.UUID) -> Any:
 
 @study_page(*RESEARCHERS)
 def round_controls(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """Show control items, offers and everybody's record; a POST stores the tolerance."""
+    """Show control items, offers and each person's record; a POST stores the tolerance."""
     round_ = offering_round(study, any_round_id)
     if not isinstance(kind_of(round_), SheetKind):
         return render(request, "rounds/controls/controls.html", page_context(round_))
@@ -80,7 +80,7 @@ def round_controls(request: StudyRequest, study: Study, any_round_id: uuid.UUID)
 def round_control(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, position: int
 ) -> HttpResponse:
-    """Set the known answer of one item, or make it an ordinary item again."""
+    """Set the known answer to an item, or make it an ordinary item again."""
     round_ = controlled_round(study, any_round_id)
     kind: Any = kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk, key_points__isnull=True)
@@ -100,7 +100,7 @@ def known_page(
     back: str = "round_controls",
     **about: bool,
 ) -> HttpResponse:
-    """Show the form of an item's known answer; a POST stores it or takes it back."""
+    """Show the form for an item's known answer; a POST stores or removes the answer."""
     is_removal = "remove" in request.POST
     if request.method == "POST" and (is_removal or form.is_valid()):
         values = {"known": None} if is_removal else form.values
@@ -119,7 +119,7 @@ def known_page(
 def round_control_take(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Make one known answer of another round a control item, or all of an origin."""
+    """Create control items from one known answer of other rounds, or from all of one origin."""
     round_ = offering_round(study, any_round_id)
     which: Any = {"source": request.POST.get("id"), "is_settled": "settled" in request.POST}
     try:
@@ -136,24 +136,24 @@ def round_control_take(
 def round_controls_figure(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send everybody's curve as a chart or a table."""
+    """Return all curves as a chart or a table."""
     round_ = controlled_round(study, any_round_id)
     return figure_file(request, [_figure(round_, control_report(round_))], figure, format)
 
 
 @dataclass(frozen=True)
 class OfferList:
-    """Known answers of one origin: those that a round can take, and why it cannot take others."""
+    """Known answers of one origin that a round can use, and the reasons against the others."""
 
     is_settled: bool
     n_free: int
-    # The first of them, each with its answer in words.
+    # The first offers, each with its answer in words.
     rows: list[tuple[OfferedAnswer, str]]
     left_out: list[tuple[str, int]]
 
 
 def offer_lists(round_: Any) -> list[OfferList]:
-    """Return settled disputes, then agreed answers, of other rounds; without empty lists."""
+    """Return the settled disputes, then the agreed answers, of other rounds; no empty lists."""
     kind, lists = kind_of(round_), []
     offers = control_offers(round_) if round_.state in CHANGEABLE else []
     for is_settled in (True, False):
@@ -172,7 +172,7 @@ def _figure(round_: Any, report: ControlReport) -> Figure:
 
 
 def page_context(round_: Any) -> dict[str, Any]:
-    """Return the context of a page about a round's known answers."""
+    """Return the template context for a page about a round's known answers."""
     return round_head(round_) | {
         "pages": PAGES[kind_of(round_).name],
         "is_changeable": round_.state in CHANGEABLE,

@@ -1,4 +1,4 @@
-"""Control items of a round with their answers, and everybody's record on them."""
+"""Report on a round's control items, their answers, and each person's record."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from cqa_site.rounds.rules.records import ControlRecord
 if TYPE_CHECKING:
     from cqa_site.stats.drift import AccuracyChart, AccuracyFall
 
-# From this number of answers on, most people missing a control item may mean a wrong answer.
+# With at least this many answers, a majority of misses may mean that the known answer is wrong.
 LEAST_TO_DOUBT = 3
 
 
 @dataclass(frozen=True)
 class ControlRow:
-    """A control item, and how many of its answers were right."""
+    """A control item with the number of right answers to it."""
 
     item: Any
     known: str
@@ -39,7 +39,7 @@ class ControlRow:
 
 @dataclass(frozen=True)
 class PersonOnControls:
-    """A person's record, and where the round's chart signals a fall in it."""
+    """A person's record, and any fall that the round's chart signals in it."""
 
     place: Place
     controls: ControlRecord
@@ -52,7 +52,7 @@ class PersonOnControls:
 
 @dataclass(frozen=True)
 class ControlReport:
-    """Figures of a round's control items; ``state`` changes with every answer and setting."""
+    """Figures on a round's control items; ``state`` changes with every answer and setting."""
 
     rows: list[ControlRow]
     people: list[PersonOnControls]
@@ -61,7 +61,7 @@ class ControlReport:
 
 
 def control_report(round_: Any) -> ControlReport:
-    """Return the control items and everybody who answered one, in a fixed number of queries."""
+    """Return control items and the people who answered any, in a fixed number of queries."""
     from cqa_site.stats.drift import accuracy_chart
 
     kind = sheet_kind_of(round_)

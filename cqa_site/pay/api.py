@@ -1,4 +1,4 @@
-"""Pay of a crowd link in the REST API."""
+"""Pay for a crowd link in the REST API."""
 
 import uuid
 from typing import Any
@@ -18,26 +18,26 @@ from .forms import PayTermsForm, terms_of
 
 
 class PayTermsInput(FormInput):
-    """Pay of a link. Omitted fields keep their values; null clears a value."""
+    """Pay terms of a link. Omitted fields keep their values; null clears a value."""
 
     form = PayTermsForm
 
 
 class PersonPaySerializer(serializers.Serializer[Any]):
-    """What one participant earned; ``seconds`` by step, ``work`` for items."""
+    """One participant's earnings; ``seconds`` are by step, with ``work`` for the items."""
 
     id = public_id("participant.user")
     outcome = serializers.CharField(source="participant.outcome")
     items = serializers.IntegerField()
     seconds = serializers.DictField(child=serializers.FloatField())
-    worked = serializers.FloatField(help_text="Seconds in all.")
+    worked = serializers.FloatField(help_text="Total seconds.")
     pay = serializers.FloatField(allow_null=True)
     bonus = serializers.FloatField()
     hourly = serializers.FloatField(allow_null=True)
 
 
 class PaySerializer(serializers.Serializer[Any]):
-    """What a link pays, and what people earned through it."""
+    """The pay terms of a link, and people's earnings through it."""
 
     terms = serializers.SerializerMethodField()
     median = StatisticSerializer(help_text="Pay per hour of completed participations.")
@@ -50,34 +50,34 @@ class PaySerializer(serializers.Serializer[Any]):
     people = PersonPaySerializer(many=True, source="earnings")
 
     def get_terms(self, summary: PaySummary) -> dict[str, Any]:
-        """Return the terms, named as in the request body."""
+        """Return the pay terms under the names in the request body."""
         return terms_of(summary.link)
 
     def get_mending_reward(self, summary: PaySummary) -> float | None:
-        """Return the reward that the warning names."""
+        """Return the reward suggested by the warning; None without a warning."""
         return float(summary.mending[0]) if summary.is_below else None
 
 
 class LinkPayViews(CrowdRoundViews):
-    """The pay of one link."""
+    """The pay terms and earnings of one link."""
 
     queryset = ParticipantLink.objects.none()
     serializer_class = PaySerializer
     link: ParticipantLink
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the link inside the round."""
+        """Find the link in the round."""
         super().initial(request, *args, **kwargs)
         self.link = get_object_or_404(links_of(self.round), public_id=kwargs["link_id"])
         self.link.round = self.round
 
     def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return terms, the median and everybody's pay."""
+        """Return the pay terms, the median and each person's pay."""
         return self.shown(PaySummary(self.link, earnings_of(self.round, link=self.link)))
 
     @extend_schema(request=PayTermsInput, responses=PaySerializer)
     def partial_update(self, request: Request, link_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Store what the link pays."""
+        """Store the pay terms of the link."""
         form = PayTermsForm(
             terms_of(self.link) | self.read(PayTermsInput, partial=True), link=self.link
         )

@@ -1,4 +1,4 @@
-"""Addresses of a crowd link's pay in the REST API."""
+"""REST API URLs for a crowd link's pay."""
 
 from cqa_site.api.base import CHANGE, address
 from cqa_site.rounds.crowd.api_urls import ANY

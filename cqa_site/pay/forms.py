@@ -1,4 +1,4 @@
-"""Forms of a crowd link's pay."""
+"""Forms for a crowd link's pay."""
 
 from decimal import Decimal
 from typing import Any
@@ -19,7 +19,7 @@ NAMES = ("reward", "item_bonus", "hourly_floor")
 
 
 class Amount(forms.DecimalField):
-    """An amount of money, or nothing."""
+    """An optional amount of money."""
 
     def __init__(self, most: int = MOST, **options: Any) -> None:
         limits: dict[str, Any] = {"min_value": Decimal(), "max_value": most, "decimal_places": 2}
@@ -28,7 +28,7 @@ class Amount(forms.DecimalField):
 
 
 class PayTermsForm(forms.Form):
-    """What a link pays; an empty amount is not set, and 0 means no pay."""
+    """The pay terms of a link; an empty amount means not set, and 0 means no pay."""
 
     reward = Amount(
         label=lazy("Reward"), help_text=lazy("Per completed participation, as on the platform.")
@@ -57,7 +57,7 @@ class PayTermsForm(forms.Form):
 
     @transaction.atomic
     def store(self, actor: User) -> bool:
-        """Store valid terms; no payment is confirmed between the check and the change."""
+        """Store valid terms, with a lock so that no payment is confirmed in the meantime."""
         hold_people(self.link.study)
         self.link.refresh_from_db(fields=[*NAMES, "currency", "outcome_pay"])
         if self.is_valid():
@@ -65,7 +65,7 @@ class PayTermsForm(forms.Form):
         return self.is_valid()
 
     def clean_currency(self) -> str:
-        """Keep the currency of confirmed payments."""
+        """Refuse to change the currency of confirmed payments."""
         currency: str = self.cleaned_data["currency"]
         if currency != self.link.currency and self.link.payments.exists():
             raise forms.ValidationError(
@@ -75,7 +75,7 @@ class PayTermsForm(forms.Form):
         return currency
 
     def values(self) -> dict[str, Any]:
-        """Return the columns of the link."""
+        """Return the values for the link's columns."""
         data = self.cleaned_data
         amounts = {outcome: data[f"pay_{outcome}"] for outcome in PAID_OUTCOMES}
         stored = {
@@ -85,7 +85,7 @@ class PayTermsForm(forms.Form):
 
 
 class SubmissionsForm(forms.Form):
-    """The platform's export of a study's submissions."""
+    """The platform's export of the submissions to a study."""
 
     file = forms.FileField(label=lazy("Platform export (CSV)"), max_length=255)
 
@@ -97,6 +97,6 @@ PayTermsForm.base_fields |= {
 
 
 def terms_of(link: ParticipantLink) -> dict[str, Any]:
-    """Return what a link pays, as the form names it."""
+    """Return a link's pay terms by form field."""
     stored = {name: getattr(link, name) for name in (*NAMES, "currency")}
     return stored | {f"pay_{outcome}": amount for outcome, amount in link.outcome_pay.items()}

@@ -27,12 +27,12 @@ from .platform_api import (
 )
 
 FETCH_JOB, SEND_JOB = "crowd_submissions", "crowd_payments"
-# The platform pays at most so many people with one order.
+# The maximum number of people that the platform pays with one order.
 LARGEST_ORDER = 200
 
 
 def start_job(kind: str, *, link: ParticipantLink, actor: User) -> Job:
-    """Queue fetching or sending for a link, or return the job that is under way."""
+    """Queue a job that fetches or sends for a link, or return the job in progress."""
     key = str(link.public_id)
     return enqueue(study=link.study, kind=kind, key=key, actor=actor, link=key)
 
@@ -42,7 +42,7 @@ def last_job(kind: str, link: ParticipantLink) -> Job | None:
 
 
 def last_fetch(link: ParticipantLink) -> datetime | None:
-    """Return when the newest list that arrived from the platform was requested."""
+    """Return the time at which the newest list from the platform was requested."""
     done = Job.objects.filter(key=f"{FETCH_JOB}:{link.public_id}", state="done")
     return done.aggregate(at=Max("created_at"))["at"]
 
@@ -59,9 +59,9 @@ def fetch_submissions(work: JobContext) -> None:
 
 @handles(SEND_JOB, sends=True)
 def send_payments(work: JobContext) -> None:
-    """Send the confirmed payments of a link; never resend one by itself."""
+    """Send the confirmed payments of a link; payments are never resent automatically."""
     link = _link(work)
-    # A worker that ended in the middle of a request left these.
+    # Payments left by a worker that ended in the middle of a request.
     doubt_unended(link)
     while payments := list(link.payments.filter(state=STATES.CONFIRMED)[:LARGEST_ORDER]):
         work.step(0)
@@ -72,7 +72,7 @@ def send_payments(work: JobContext) -> None:
             raise JobRefused(_("%s This order was not paid.") % problem) from None
         except PaymentsChanged:
             continue
-        # Whoever lost the lease meanwhile does not pay.
+        # A worker that has lost its lease stops here and does not pay.
         work.step(0)
         _pay(link, order, work.job.created_by)
 

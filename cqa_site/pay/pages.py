@@ -1,4 +1,4 @@
-"""Pages of a crowd link's pay, submissions and payments."""
+"""Pages for a crowd link's pay, submissions and payments."""
 
 import uuid
 from collections import defaultdict
@@ -41,13 +41,13 @@ from .reading import read_export
 from .tables import pay_figures
 
 FILE_NAMES: dict[str, str] = {KINDS.BONUS: "bonuses", KINDS.OUTCOME: "outcome-pay"}
-# Rows of a table on the page, which is as many as one form may send.
+# Maximum number of table rows on the page, which is also the most that one form may send.
 MOST_SHOWN = 500
 
 
 @link_page
 def crowd_pay(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
-    """Show what people earned through a link; a POST stores what the link pays."""
+    """Show people's earnings through a link; a POST stores the pay terms."""
     form = PayTermsForm(request.POST or None, link=link)
     if request.method == "POST" and form.store(request.user):
         messages.success(request, _("Pay saved."))
@@ -71,7 +71,7 @@ def crowd_pay_figure(
 
 @link_page
 def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpResponse:
-    """Compare the platform's list with the site, and list payments; a POST takes its export."""
+    """Compare the platform's list with the site, and list payments; a POST imports an export."""
     form = SubmissionsForm(request.POST or None, request.FILES or None)
     problems: list[Any] = []
     if request.method == "POST" and form.is_valid():
@@ -102,7 +102,7 @@ def crowd_submissions(request: StudyRequest, link: ParticipantLink) -> HttpRespo
 
 
 def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> list[Any]:
-    """Store the rows of a file, all or none; return what is wrong with it."""
+    """Store all rows of a file, or none if there are problems; return the problems."""
     try:
         with copied(upload) as path:
             rows, problems = read_export(path, upload.name)
@@ -118,7 +118,7 @@ def _take_export(request: StudyRequest, link: ParticipantLink, upload: Any) -> l
 @link_page
 @require_POST
 def crowd_money(request: StudyRequest, link: ParticipantLink, act: str) -> HttpResponse:
-    """Carry out one of `ACTS`, the buttons of the page; 0 means that there was nothing to do."""
+    """Perform the action of one button on the page; see `ACTS`. 0 means that nothing changed."""
     if act not in ACTS:
         raise Http404
     result = ACTS[act](request, link)
@@ -143,7 +143,7 @@ def _reclaim(request: StudyRequest, link: ParticipantLink) -> None:
 
 
 def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
-    """Confirm the selected payments, with the amounts that the page showed."""
+    """Confirm the selected payments with the amounts shown on the page."""
     keys = set(request.POST.getlist("payment"))
     count = confirm_payments(link=link, keys=keys, actor=request.user)
     text = ngettext("%(n)d payment confirmed.", "%(n)d payments confirmed.", count)
@@ -154,7 +154,7 @@ def _confirm(request: StudyRequest, link: ParticipantLink) -> None:
 
 
 def _export(request: StudyRequest, link: ParticipantLink) -> HttpResponse | int:
-    """Return confirmed payments as the platform's bulk bonus takes them."""
+    """Return confirmed payments in the format of the platform's bulk bonuses."""
     batch, rows = hand_out(link=link, actor=request.user)
     if not rows:
         return 0
@@ -172,7 +172,7 @@ def _withdraw(request: StudyRequest, link: ParticipantLink) -> int:
 
 
 def _settle(request: StudyRequest, link: ParticipantLink, *, was_paid: bool) -> int | None:
-    """Store whether an order was paid, as a person saw on the platform."""
+    """Store whether an order was paid, as seen by a person on the platform."""
     try:
         return settle_payments(
             link=link,

@@ -17,12 +17,12 @@ from .reading import read_listed
 
 DEADLINE_SECONDS, MAX_BYTES = 60.0, 16 * 1024 * 1024
 PAGE_SIZE, MOST_PAGES = 200, 500
-# A status that says that the request was understood and not carried out.
+# Statuses which mean that the platform understood the request and did not carry it out.
 REFUSALS = (400, 401, 403, 404, 405, 422)
 
 
 class PlatformRefused(Exception):
-    """The platform refused the request, or it was not sent; the message says why."""
+    """The request was refused by the platform, or was not sent; the message says why."""
 
 
 class PlatformUnclear(Exception):
@@ -42,7 +42,7 @@ def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
             read = {row.submission: row for row in read_listed(listed)}
         except ValueError as problem:
             raise PlatformUnclear(f"The response cannot be read: {problem}.") from None
-        # Without new ones the platform has no further page, or knows no pages.
+        # Without new submissions there are no more pages, or the platform ignores page numbers.
         if not read.keys() - rows.keys():
             break
         rows |= read
@@ -52,7 +52,7 @@ def list_submissions(link: ParticipantLink) -> list[SubmissionRow]:
 def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> str:
     """Create a payment order, which moves no money; return its ID on the platform.
 
-    Each line names the submission, never only the person. Raises as above.
+    Each line contains the submission, not the person. Raises PlatformRefused, PlatformUnclear.
     """
     lines = "\n".join(f"{payment.submission},{payment.amount:.2f}" for payment in payments)
     body = {"study_id": link.platform_study, "csv_bonuses": lines}
@@ -67,12 +67,12 @@ def create_order(link: ParticipantLink, payments: Collection[CrowdPayment]) -> s
 
 
 def pay_order(link: ParticipantLink, order: str) -> None:
-    """Have an order paid. Asking twice pays twice. Raises as above."""
+    """Ask the platform to pay an order; two requests pay it twice. Raises as `create_order`."""
     _ask(link, "POST", f"/api/v1/bulk-bonus-payments/{quote(order, safe='')}/pay/", {})
 
 
 def _ask(link: ParticipantLink, method: str, path: str, body: Any = None) -> Any:
-    """Send one request with the link's token; return the decoded reply, None if it is no JSON."""
+    """Send one request with the link's token; return the decoded reply, None if not JSON."""
     from cqa_site.judging.chat import decode
     from cqa_site.judging.transport.egress import EgressFailed, fetch, parse_allowed
 

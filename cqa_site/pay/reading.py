@@ -1,4 +1,4 @@
-"""A platform's list of submissions: its CSV export, or the rows of its API."""
+"""Readers for a platform's list of submissions: its CSV export, or the rows of its API."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ from cqa_site.tabular import (
 from cqa_site.tabular.cells import as_words, trimmed
 from cqa_site.tabular.layout import bare, guess_by_name
 
-# Names of columns, in the export of Prolific and in its interface.
+# Column names in Prolific's export and in its API.
 TITLES = {
     "submission": ("Submission id", "id"),
     "participant": ("Participant id", "participant"),
@@ -34,9 +34,9 @@ LONGEST_CODE = 40
 def read_export(
     path: Path, name: str, encoding: str | None = None
 ) -> tuple[list[SubmissionRow], list[Problem]]:
-    """Read the platform's export: its rows, and a problem for each unreadable one.
+    """Return the rows of the platform's export, and a problem for each unreadable row.
 
-    Raises UnreadableFile for a file that is not a table, or lacks a column.
+    Raises UnreadableFile if the file is not a table or lacks a column.
     """
     log = ReadingLog()
     rows: dict[str, SubmissionRow] = {}
@@ -53,7 +53,7 @@ def read_export(
 
             problems = [problem for problem in table.records(read) if problem]
     except UnreadableFile as refusal:
-        # IDs and statuses are the same bytes in every encoding that fits.
+        # IDs and statuses are the same bytes in every encoding that can decode the file.
         if encoding or not refusal.encoding:
             raise
         return read_export(path, name, refusal.encoding)
@@ -61,11 +61,11 @@ def read_export(
 
 
 def read_listed(listed: Iterable[Any]) -> list[SubmissionRow]:
-    """Read rows of the platform's API; raises BadCell for any that is malformed."""
+    """Return the rows from the platform's API; raises BadCell for a malformed row."""
     rows = []
     for entry in listed:
         if not isinstance(entry, Mapping):
-            raise BadCell("a submission", "is no object")
+            raise BadCell("a submission", "is not an object")
         rows.append(_read(entry, guess_by_name(list(entry), NAMES)))
     return rows
 

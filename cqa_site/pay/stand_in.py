@@ -1,7 +1,7 @@
-"""A crowd platform on this machine, with invented participants: for the demo and the tests.
+"""A local crowd platform with invented participants, for the demo and the tests.
 
-It signs entries, publishes its keys, lists submissions, takes orders of payment and reports
-changes of status, in the form in which the site expects it of Prolific.
+It signs entries, publishes its keys, lists submissions, accepts payment orders and reports
+status changes, in the format that the site expects from Prolific.
 """
 
 import json
@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cqa_site.rounds.crowd.platform import STATUS_EVENT, signature_of
 
 STUDY, TOKEN, HOOK_SECRET = "STAND-IN-1", "stand-in-token", "stand-in-secret"
-# What a person does there, as the page offers it.
+# The actions that the page offers to a participant.
 ACTIONS = {"RETURNED": "Return", "TIMED-OUT": "Time out", "APPROVED": "Approve"}
 PATIENCE_SECONDS = 10.0
 
@@ -38,10 +38,10 @@ class StandInSubmission:
 
 @dataclass
 class PlatformStandIn:
-    """The platform's state, and a server for it between ``with`` and its end.
+    """The platform's state; its server runs within a ``with`` block.
 
-    ``entry`` is the address of a crowd link, ``hook`` that of its webhooks; ``paid`` holds each
-    amount that was paid, by submission, as often as it was paid.
+    ``entry`` is the URL of a crowd link, and ``hook`` the URL for its webhooks; ``paid`` lists
+    every payment, repeated payments included, as submission and amount.
     """
 
     entry: str = ""
@@ -50,7 +50,7 @@ class PlatformStandIn:
     submissions: dict[str, StandInSubmission] = field(default_factory=dict)
     orders: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     paid: list[tuple[str, str]] = field(default_factory=list)
-    # Called before an order is paid; tests break the connection here.
+    # Called before an order is paid; used by tests to break the connection.
     before_paying: Any = None
 
     def __post_init__(self) -> None:
@@ -77,12 +77,12 @@ class PlatformStandIn:
         self._server.server_close()
 
     def invent(self, count: int, first: int = 0) -> None:
-        """Add participants with a submission each."""
+        """Add participants with one submission each."""
         for number in range(first, first + count):
             self.submissions[f"SUB{number:05}"] = StandInSubmission(f"PID{number:05}")
 
     def signed_entry(self, submission: str) -> str:
-        """Return the address that lets one participant in, with a token for ten minutes."""
+        """Return a participant's entry URL with a token that is valid for ten minutes."""
         ids = {"PROLIFIC_PID": self.submissions[submission].participant, "STUDY_ID": STUDY}
         ids["SESSION_ID"] = submission
         now, host = int(time.time()), urlsplit(self.entry).netloc
@@ -96,13 +96,13 @@ class PlatformStandIn:
         self.send(self.webhook(submission, status))
 
     def webhook(self, submission: str, status: str, at: float | None = None) -> dict[str, Any]:
-        """Return a report, which can be sent any number of times."""
+        """Return a status report, which can be sent any number of times."""
         message = {"event_type": STATUS_EVENT, "resource_id": submission, "status": status}
         headers = {"X-Event-ID": uuid.uuid4().hex, "X-Timestamp": str(at or time.time())}
         return {"body": json.dumps(message).encode(), "headers": headers}
 
     def send(self, report: dict[str, Any]) -> int:
-        """Send a report, signed anew; return what the site answered, 0 if it did not."""
+        """Sign and send a report; return the status code of the site's response, 0 without one."""
         now = str(int(time.time()))
         headers = report["headers"] | {
             "Content-Type": "application/json",
@@ -135,7 +135,7 @@ class PlatformStandIn:
         return {"results": rows[(page - 1) * size : page * size]}
 
     def take_order(self, lines: str) -> dict[str, Any]:
-        """Set up an order, which pays nobody; empty with a submission that is unknown."""
+        """Create an order without paying it; return an empty dict if a submission is unknown."""
         rows = [(name, amount) for name, amount in (line.split(",") for line in lines.split())]
         if any(name not in self.submissions for name, _amount in rows):
             return {}
@@ -143,7 +143,7 @@ class PlatformStandIn:
         return {"id": order, "amount": sum(round(100 * float(amount)) for _name, amount in rows)}
 
     def pay_order(self, order: str) -> bool:
-        """Pay an order, each time it is asked to."""
+        """Pay an order, even if it was paid before; return whether it exists."""
         if self.before_paying:
             self.before_paying()
         self.paid.extend(self.orders.get(order, ()))
@@ -178,7 +178,7 @@ def _forms(submission: str) -> str:
 
 def _handler_of(platform: PlatformStandIn) -> type[BaseHTTPRequestHandler]:
     class StandInHandler(BaseHTTPRequestHandler):
-        """Request handler of the platform; any error is a 404."""
+        """Request handler of the platform; any error gives a 404."""
 
         def do_GET(self) -> None:
             address = urlsplit(self.path)

@@ -1,4 +1,4 @@
-"""The pay of a crowd link as tables: people, steps, and the median against the floor."""
+"""Tables of the pay for a crowd link: people, steps, and the median against the floor."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,7 +11,7 @@ from cqa_site.rounds.crowd.pay import START, WORK, PaySummary
 from cqa_site.rounds.onboarding.steps import CONSENT, QUALIFICATION, READING, SCREENING, TRAINING
 from cqa_site.web.tables import TableData, text_of
 
-# Rows of a table on a page; its files have all.
+# Maximum number of table rows on a page; the files contain all rows.
 LIMIT = 500
 STEP_NAMES = {
     START: lazy("Before completing a step"),
@@ -35,7 +35,7 @@ def _money(amount: Any) -> float | None:
 
 
 def _people_columns(summary: PaySummary) -> list[Column]:
-    """Return the columns of people, with the minutes in each step that took anybody time."""
+    """Return the columns for people, with the minutes in each step with recorded time."""
     used = {step for earning in summary.earnings for step in earning.seconds}
     steps = [
         Column(_("%s (min)") % name, lambda row, step=step: row.seconds.get(step, 0.0) / 60)
@@ -96,7 +96,7 @@ TABLES: dict[str, FigureTable] = {
 
 
 def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
-    """Return the tables with their files; ``ids`` are study, round and link in addresses."""
+    """Return the tables with their files; ``ids`` are the URL ids of study, round and link."""
     link = summary.link
     about = {"round": link.round.name, "platform": link.platform, "currency": link.currency}
     where = _("Round “%(round)s”, %(platform)s, %(currency)s.") % about
@@ -117,14 +117,14 @@ def pay_figures(summary: PaySummary, ids: tuple[Any, ...]) -> list[Figure]:
 
 
 def _about(table: TableData) -> str:
-    """Say that a page shows the first rows alone."""
+    """Return a note that a page shows only the first rows; empty if it shows all."""
     count = len(table.rows)
     about = {"n": text_of(LIMIT), "all": text_of(count)}
     return _("First %(n)s of %(all)s rows; the files have all.") % about if count > LIMIT else ""
 
 
 def _on_page(table: TableData) -> PageTable:
-    """Return the first rows, with amounts and minutes in two decimals."""
+    """Return the first rows, with amounts and minutes to two decimal places."""
     page = joined(replace(table, rows=table.rows[:LIMIT]))
     rows = [
         [text_of(value, 2) if isinstance(value, float) else value for value in row]

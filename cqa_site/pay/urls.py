@@ -1,4 +1,4 @@
-"""Addresses of a crowd link's pay, submissions and payments."""
+"""URLs for a crowd link's pay, submissions and payments."""
 
 from django.urls import path
 

@@ -46,7 +46,7 @@ from .onboarding.steps import (
 from .progress import skipped_by, skips_paid
 from .queue import LEAST_GAP, SheetWork, next_sheet, own_sheets, place_for
 
-# Whose sheet may be opened by whom; everybody else hears that it does not exist.
+# Access to rounds and sheets; all other people get a 404.
 
 WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 
@@ -54,7 +54,7 @@ WORKERS = (Role.ANNOTATOR, Role.EXPERT)
 def opened_round(
     kind: TaskKind, request: HttpRequest, study: Study, round_id: uuid.UUID, *related: str
 ) -> Any:
-    """Return an opened round; crowd participants only get their link's round. Raises Http404."""
+    """Return an opened round, for crowd participants only their link's round; raises Http404."""
     rounds = kind.Round._default_manager.filter(study=study).exclude(state=Round.State.DRAFT)
     participant = participant_of(request)
     if participant is not None:
@@ -64,7 +64,7 @@ def opened_round(
 
 
 def participant_of(request: Any) -> Participant | None:
-    """Return the person's crowd participation; looked up once per request."""
+    """Return the person's crowd participation, looked up once per request."""
     if not request.user.is_participant:
         return None
     if not hasattr(request, "participant"):
@@ -75,7 +75,7 @@ def participant_of(request: Any) -> Participant | None:
 
 
 def refuse_withdrawn(participant: Participant | None) -> None:
-    """Raise Http404 for a participant who withdrew their answers and may send no more."""
+    """Raise Http404 for a participant who withdrew their answers."""
     if participant and participant.outcome == Participant.Outcome.WITHDRAWN:
         raise Http404
 
@@ -85,7 +85,7 @@ def own_rater(request: Any) -> Rater:
 
 
 def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: uuid.UUID) -> Any:
-    """Return a sheet of the person that they may still see; raises Http404."""
+    """Return one of the person's sheets if they may still see it; raises Http404."""
     person = request.user.pk
     sheet: Any = next(iter(_own_sheets(kind)(sheet=sheet_id, study=study.pk, user=person)), None)
     if sheet is None:
@@ -102,7 +102,7 @@ def own_sheet(kind: SheetKind, request: PersonRequest, study: Study, sheet_id: u
 
 
 def is_before_steps(sheet: Any) -> bool:
-    """Whether an assigned sheet that nobody touched waits for the steps before work."""
+    """Whether the steps before work must be passed before this untouched, assigned sheet."""
     is_touched = sheet.version > 0 or sheet.submitted_at is not None
     has_steps = sheet.round.onboarding_id or sheet.round.shows_guideline
     if is_touched or not has_steps or not sheet_kind_of(sheet).is_assigned:
@@ -121,7 +121,7 @@ def _own_sheets(kind: SheetKind) -> PreparedQuery:
 
 
 def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
-    """Return the next sheet; crowd participants get no more than their link requires."""
+    """Return the next sheet, for crowd participants up to the number that their link requires."""
     if participant_of(request):
         reason = over_reason(request, round_, submitted_count(round_, rater))
         if reason:
@@ -130,9 +130,9 @@ def next_work(request: Any, round_: Any, rater: Rater) -> SheetWork:
 
 
 def over_reason(request: Any, round_: Any, done: int) -> str:
-    """Return why a crowd participant with this many sheets gets no more; empty for members.
+    """Return why a crowd participant who has done this many sheets gets no more, or "".
 
-    ``ended``, ``skips`` (more than the round allows) or ``finished``.
+    The reason is ``ended``, ``skips`` (more than the round allows) or ``finished``.
     """
     participant = participant_of(request)
     if participant is None:
@@ -141,7 +141,7 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
         return "ended"
     required_items = participant.link.required_items
     allowed = skips_paid(round_, required_items)
-    # Without more work than skips are allowed, no more can have been skipped.
+    # Nobody can have skipped more items than they have done.
     if done > allowed and skipped_by(round_, request.user) > allowed:
         return "skips"
     return "finished" if done >= required_items else ""
@@ -150,8 +150,8 @@ def over_reason(request: Any, round_: Any, done: int) -> str:
 def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
     """Return the person's sheets, newest first.
 
-    While items may be repeated, only the last few sheets are returned: people could look up
-    earlier ones, and a repeat would no longer be independent.
+    While items may be repeated, only the last few sheets are returned. Otherwise people could look
+    up earlier answers, and repeats would not be independent.
     """
     rows = own_sheets(round_=round_, rater=rater).order_by("-place")
     if round_.repeat_share > 0 and round_.state == Round.State.OPEN:
@@ -161,23 +161,23 @@ def shown_sheets(round_: Round, rater: Rater) -> QuerySet[Any]:
 
 
 def submitted_count(round_: Round, rater: Rater) -> int:
-    """Count the sheets the person has submitted, without examples."""
+    """Count the sheets that the person has submitted, excluding examples."""
     own = sheet_kind_of(round_).Sheet._default_manager.filter(round=round_.pk, rater=rater)
     return own.filter(state=Sheet.State.SUBMITTED, is_example=False).count()
 
 
-# What a researcher decides about one person of a round.
+# Decisions of a researcher about one person in a round.
 DECISIONS = ("pass", "fail", "exclude", "reinstate")
 LONGEST_REASON = 300
-# People at the steps who are looked at for each one that is listed.
+# Maximum number of people examined for each person listed.
 EXAMINED_PER_LISTED = 10
 
 
 def qualify(round_: Any, place: Place) -> None:
-    """Decide, after the last example, by the share of matched known answers.
+    """Decide after the last example whether the person qualifies, by the share of right answers.
 
-    The steps before work can say how many examples only train, and how many must be right; an
-    answer is right if it would be right at a control item.
+    The steps before work can set the number of examples that only train, and the share of right
+    answers needed. An answer is right if it would be right for a control item.
     """
     kind = sheet_kind_of(round_)
     attempt = example_attempt(round_, place.rater_id)
@@ -204,7 +204,7 @@ def qualify(round_: Any, place: Place) -> None:
 
 
 def _note_training(round_: Any, place: Place, done: Sequence[bool]) -> None:
-    """Store that a person did all examples of the training; ``done`` is whether each was."""
+    """Store that a person did all training examples; ``done`` has one flag per example."""
     step = round_.onboarding.step(TRAINING) if round_.onboarding else None
     if step and all(done[: step["items"]]):
         own = {"round_id": round_.pk, "rater_id": place.rater_id, "version": round_.onboarding}
@@ -212,7 +212,7 @@ def _note_training(round_: Any, place: Place, done: Sequence[bool]) -> None:
 
 
 def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:
-    """Store how an attempt at the qualification ended; before the last one nothing is decided."""
+    """Store the outcome of a qualification attempt; only a failure in the last one is final."""
     StepResult.objects.create(
         round=round_,
         rater_id=place.rater_id,
@@ -230,7 +230,7 @@ def _note_attempt(round_: Any, place: Place, attempt: ExampleAttempt) -> None:
 
 
 def shows_key(sheet: Any) -> bool:
-    """Whether an example is shown beside its key; those of a qualification step are not."""
+    """Whether an example is shown beside its key; qualification examples are not."""
     version = sheet.round.onboarding
     training, step = (version.step(kind) if version else None for kind in EXERCISES)
     if step is None:
@@ -241,14 +241,14 @@ def shows_key(sheet: Any) -> bool:
 
 
 def count_examples(round_: Round) -> int:
-    """Count the practice sheets before a rater's first real one."""
+    """Count the practice sheets before a rater's first real sheet."""
     return int(examples_of(round_).count()) if isinstance(kind_of(round_), SheetKind) else 0
 
 
 def held_back(study: Study) -> QuerySet[Place]:
-    """Return members' enrolments in open rounds whose practice or pause awaits a decision.
+    """Return the enrolments in open rounds of members who wait for a researcher's decision.
 
-    Crowd participants return to the platform instead of waiting.
+    They failed the practice or were paused. Crowd participants return to the platform instead.
     """
     places = Place.objects.filter(round__study=study, round__state=Round.State.OPEN)
     members = places.filter(rater__user__participant__isnull=True)
@@ -257,9 +257,9 @@ def held_back(study: Study) -> QuerySet[Place]:
 
 
 def held_at_steps(study: Study, most: int) -> list[Place]:
-    """Return members who did not pass a step of an open round and have no attempt left.
+    """Return the enrolments of members who failed a step of an open round and cannot retry.
 
-    A person whose qualification was withdrawn is not included: that was a decision.
+    People whose qualification was withdrawn are left out, because that was already a decision.
     """
     failed = StepResult.objects.filter(
         rater=OuterRef("rater"),
@@ -269,12 +269,12 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
     places = Place.objects.filter(
         Exists(failed), round__study=study, round__state=Round.State.OPEN, excluded_at=None
     )
-    # Most of those who failed once have passed since.
+    # Most people who failed once have passed since.
     lasts = Q(prepared_until=None) | Q(prepared_until__gt=Now())
     places = places.exclude(lasts, prepared_for=F("round__onboarding"))
     members = places.filter(rater__user__participant__isnull=True).order_by("round", "pk")
     rows = members.select_related("round__onboarding__onboarding", "rater__user")
-    # A few queries each, so not for everybody who may try again.
+    # This takes a few queries per person, so only a limited number is examined.
     at_steps = (
         place
         for place in rows[: EXAMINED_PER_LISTED * most]
@@ -284,7 +284,7 @@ def held_at_steps(study: Study, most: int) -> list[Place]:
 
 
 def agreement(kind: SheetKind, answered: Iterable[tuple[Any, Any]]) -> float:
-    """Return the share of all parts of known answers the sheets matched; 0 without any."""
+    """Return the share of the parts of known answers that the sheets match; 0 without any."""
     marks = [kind.mark(sheet, key) for sheet, key in answered]
     wanted = sum(of for _met, of in marks)
     return sum(met for met, _of in marks) / wanted if wanted else 0.0
@@ -296,8 +296,8 @@ def decide_rater(
 ) -> Place | None:
     """Admit, refuse or exclude a rater, or reinstate their work; see `DECISIONS`.
 
-    Without an actor a rule decides, which never overturns a person; it may also ``pause``.
-    ``rule`` is its name in `Round.rules`. None where nothing was to be done.
+    Without an actor, the decision is by a rule, which never overrides a person's decision and can
+    also be ``pause``. ``rule`` is its name in `Round.rules`. Returns None if nothing changed.
     """
     stored = Place.objects.select_for_update().get(pk=place.pk)
     stored.round, stored.rater = place.round, place.rater
@@ -323,7 +323,7 @@ def decide_rater(
 
 
 def _stands(place: Place, decision: str) -> bool:
-    """Whether the same decision already applies. Admission can always be decided anew."""
+    """Whether the decision already applies; False for admissions, which can always change."""
     if decision == "exclude":
         return place.is_excluded
     if decision == "pause":
@@ -332,7 +332,7 @@ def _stands(place: Place, decision: str) -> bool:
 
 
 def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str, int]:
-    """Change the enrolment, which the caller saves; return the details for the history."""
+    """Change the enrolment, which the caller saves; return details for the history."""
     if decision in ("pass", "fail"):
         place.is_passed, place.is_decided_by_person = decision == "pass", True
         return {}
@@ -347,16 +347,16 @@ def _apply(kind: TaskKind, place: Place, decision: str, reason: str) -> dict[str
     return {"regained_slots": kind.count_again(place)}
 
 
-# A sheet as a worker would see it; nothing of it is stored.
+# Trial sheets: a sheet as a worker would see it, without storing anything.
 #
-# Serving, saving and submitting are the real ones; the transaction around them is taken back.
+# The real code serves, saves and submits the sheet; the transaction around it is rolled back.
 
-# Maximum number of items of a round that can be tried.
+# Maximum number of items in a round that can be tried.
 MOST = 20
 
 
 def tried_items(round_: Any) -> QuerySet[Any]:
-    """Return the first items of the round as people meet them: examples, then the others."""
+    """Return the first items of the round, examples before other items."""
     items = sheet_kind_of(round_).Item._default_manager.filter(round=round_.pk)
     is_example = ExpressionWrapper(Q(key_points__isnull=False), BooleanField())
     rows: QuerySet[Any] = items.order_by(is_example.desc(), "position")[:MOST]
@@ -364,20 +364,20 @@ def tried_items(round_: Any) -> QuerySet[Any]:
 
 
 def trial_context(round_: Any, item: Any) -> dict[str, Any]:
-    """Return the context of a page about one item: the item, and where it can be tried."""
+    """Return the template context for a page about one item, with its trial page."""
     tried = [row.pk for row in tried_items(round_)]
     number = tried.index(item.pk) + 1 if item.pk in tried else None
     return {"item": item, "number": number, "trial": f"{kind_of(round_).work_page}_trial"}
 
 
 def tried_id(round_: Round, number: int) -> uuid.UUID:
-    """Return the same id for an item each time, so that a browser keeps at most one draft."""
+    """Return an id that is always the same for an item, so browsers keep at most one draft."""
     return uuid.uuid5(round_.public_id, f"trial {number}")
 
 
 @contextmanager
 def sheet_on_trial(round_: Any, item: Any, *, number: int, version: int) -> Iterator[Any]:
-    """Yield a started sheet without an owner, in a round treated as open whatever its state."""
+    """Yield a started sheet of a temporary rater; the round counts as open in any state."""
     kind = sheet_kind_of(round_)
     with transaction.atomic():
         try:

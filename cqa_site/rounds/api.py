@@ -1,4 +1,4 @@
-"""Rounds in the REST API: bodies, views and addresses for every kind."""
+"""Rounds in the REST API: bodies, views and URLs for every kind."""
 
 import uuid
 from collections.abc import Callable
@@ -49,17 +49,17 @@ from .progress import Pace, items_of, paces_of, progress_of, rounds_of
 
 
 class QualificationInput(Input):
-    """Whether a person may work regardless of the examples, or their work counts, and why."""
+    """Decision whether a person may work or their work counts, with a reason."""
 
     decision = serializers.ChoiceField(list(DECISIONS))
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
 
 
 class RoundSerializer(ReadSerializer):
-    """A round with its plan and progress: ``done`` of ``wanted``.
+    """A round with its plan and its progress, ``done`` out of ``wanted``.
 
-    A child names its form, and in ``Meta.fields`` the fields besides the plan; a declared field
-    replaces the one derived from the form.
+    A subclass sets its form, and lists the fields other than the plan in ``Meta.fields``; a
+    declared field replaces the field derived from the form.
     """
 
     form: ClassVar[type[RoundPlanForm]]
@@ -70,14 +70,14 @@ class RoundSerializer(ReadSerializer):
         fields = ["id", "state", "wanted", "done", "created_at", "opened_at", "closed_at"]
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the fields of the plan, then those of the child class."""
+        """Return the fields of the plan, then the fields of the subclass."""
         plan = {name: self._planned(name) for name in self.form.base_fields}
         return plan | super().get_fields()
 
     def _planned(self, name: str) -> serializers.Field[Any, Any, Any, Any]:
         field, column = self.form.base_fields[name], self.form.column(name)
         if column is None:
-            # A round that was not planned here keeps no plan: shown is what a form begins with.
+            # A round that was not planned here has no stored plan; show the form's defaults.
             return body_field(
                 field, read_only=True, source=f"recipe.{name}", default=lambda: _begun(field)
             )
@@ -92,9 +92,10 @@ def _begun(field: forms.Field) -> Any:
 
 
 class ItemSerializer(ReadSerializer):
-    """One item of a round, with the sheets requested and existing.
+    """An item of a round, with the numbers of requested and existing sheets.
 
-    ``known`` is the answer of a control item; examples have ``key_points``, and need no sheets.
+    ``known`` is the known answer of a control item. Examples have ``key_points`` and need no
+    sheets.
     """
 
     wanted = serializers.IntegerField()
@@ -105,7 +106,7 @@ class ItemSerializer(ReadSerializer):
 
 
 class SkipsSerializer(serializers.Serializer[Any]):
-    """How many of their items in the view's round a person skipped."""
+    """The number and share of items that a person skipped in the view's round."""
 
     skipped = serializers.IntegerField(source="pace.skipped", read_only=True)
     skipped_share = serializers.FloatField(
@@ -114,9 +115,9 @@ class SkipsSerializer(serializers.Serializer[Any]):
     is_skipping = serializers.BooleanField(
         source="pace.is_skipping",
         read_only=True,
-        help_text="Whether that is more than the round's skip_share.",
+        help_text="Whether skipped_share exceeds the round's skip_share.",
     )
-    # Whose row it is.
+    # The attribute with the key of the row's rater.
     rater_pk: ClassVar[str] = "rater_id"
 
     def to_representation(self, instance: Any) -> Any:
@@ -129,7 +130,7 @@ class SkipsSerializer(serializers.Serializer[Any]):
 
 
 class PaceSerializer(SkipsSerializer):
-    """Skips, and the person's pace."""
+    """A person's skips and pace."""
 
     seconds_each = serializers.FloatField(
         source="pace.seconds", read_only=True, allow_null=True, help_text="On average."
@@ -140,10 +141,10 @@ class PaceSerializer(SkipsSerializer):
 
 
 class PersonSerializer(PaceSerializer):
-    """Progress of one person in a round; ``id`` is the rater's.
+    """A person's progress in a round; ``id`` is the id of the rater.
 
-    ``controls`` counts their answers to control items, ``met`` the right ones; ``score`` is the
-    share of known answers that they matched in the examples.
+    ``controls`` is the number of their answers to control items, and ``met`` the number of right
+    answers; ``score`` is the share of known answers that they matched in the examples.
     """
 
     rater_pk = "place.rater_id"
@@ -164,7 +165,7 @@ class PersonSerializer(PaceSerializer):
     is_passed = serializers.BooleanField(source="place.is_passed", read_only=True)
 
     def to_representation(self, instance: Any) -> Any:
-        """With the control answers; one query for all rows, none in rounds without controls."""
+        """Add control answers; one query for all rows, or no query in rounds without controls."""
         root: Any = self.root
         if not hasattr(root, "controls"):
             round_ = self.context["view"].round
@@ -175,18 +176,18 @@ class PersonSerializer(PaceSerializer):
         return super().to_representation(instance)
 
 
-# Rounds of people at work in the REST API, written once for kinds that need no more.
+# Views and URLs shared by the kinds of rounds.
 #
-# A body is made from the page's form, which judges the values, too: page and program know the same
-# fields and the same rules.
+# Request bodies are derived from the forms of the pages, which also validate the values, so that
+# the pages and the API have the same fields and rules.
 
 
 @dataclass(frozen=True)
 class RoundApi:
-    """The parts of the round addresses that differ by kind.
+    """The parts of the round views that differ by kind.
 
-    ``plan`` is derived from the form of the pages. The others are how a round, an item and a
-    person are shown, and a decision about a person; a kind may leave out the last three.
+    ``plan`` is derived from the form of the pages. The other fields set the serializers for a
+    round, an item, a person and a decision about a person; the last three are optional.
     """
 
     plan: type[FormInput]
@@ -194,19 +195,19 @@ class RoundApi:
     item: type[serializers.Serializer[Any]] | None = None
     person: type[serializers.Serializer[Any]] | None = None
     decision: type[Input] = NothingInput
-    # What is read with a round to show it.
+    # Related objects that are loaded with a round.
     related: tuple[str, ...] = ()
     filters: type[FilterSet] | None = None
 
     @property
     def form(self) -> type[RoundPlanForm]:
-        """Return the form of the pages."""
+        """The form of the pages."""
         return self.shown.form
 
 
 @dataclass(frozen=True)
 class RoundViews:
-    """The views of a kind: its rounds, addresses below a round, items and people."""
+    """The views of a kind: rounds, parts of a round, items and people."""
 
     kind: TaskKind
     rounds: type[StudyViews]
@@ -216,7 +217,7 @@ class RoundViews:
 
 
 def round_views(api: RoundApi, round_id: str) -> RoundViews:
-    """Make the views of a kind; ``round_id`` names a round's id in addresses below it."""
+    """Create the views of a kind; ``round_id`` is the URL parameter with a round's id."""
     kind = api.form.kind
 
     class Rounds(StudyViews):
@@ -232,7 +233,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=api.plan, responses={201: api.shown})
         def create(self, request: Request, **kwargs: Any) -> Response:
-            """Create a draft, with its items if the plan draws them; 409 if not possible."""
+            """Create a draft, with items if the plan draws them; 409 if this is not possible."""
             body = self.read(api.plan)
             return self.shown(self._plan(api.form.begun(self.study) | body), 201)
 
@@ -241,7 +242,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
         def partial_update(self, request: Request, public_id: uuid.UUID, **kw: Any) -> Response:
             """Change a draft and redraw its items, or change what a running round allows."""
             body = self.read(api.plan, partial=True)
-            # Locked, so that of two changes at once neither is written over.
+            # Locked, so that two simultaneous changes do not overwrite each other.
             with conflict_on(RoundNotReady):
                 row = locked_round(self._round(public_id), *Round.State)
             form = api.form(study=self.study, round_=row)
@@ -258,7 +259,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=NothingInput, responses=api.shown)
         def open(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Open a draft, or resume after a pause; 409 with the reason if not possible."""
+            """Open a draft, or resume after a pause; 409 with a reason if this is impossible."""
             return self._move(open_round, public_id)
 
         @extend_schema(request=NothingInput, responses=api.shown)
@@ -308,12 +309,12 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             return self.rows().get(pk=planned.pk)
 
     class Part(StudyViews):
-        """Addresses below one round."""
+        """A view below one round."""
 
         round: Any
 
         def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-            """Find the round inside the study."""
+            """Find the round in the study."""
             super().initial(request, *args, **kwargs)
             rounds = kind.Round._default_manager.filter(study=self.study)
             self.round = get_object_or_404(
@@ -321,7 +322,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
             )
 
     class Items(Part):
-        """The items that a round gives to people."""
+        """The items that a round serves to people."""
 
         queryset = kind.Item._default_manager.none()
         serializer_class = api.item
@@ -348,7 +349,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 
         @extend_schema(request=api.decision, responses=api.person)
         def decide(self, request: Request, rater_id: uuid.UUID, **kwargs: Any) -> Response:
-            """Decide about one person; see the fields of the body."""
+            """Record a decision about one person; see the fields of the request body."""
             place = get_object_or_404(self.get_queryset(), rater__public_id=rater_id)
             body = self.read(api.decision)
             decide_rater(
@@ -368,7 +369,7 @@ def round_views(api: RoundApi, round_id: str) -> RoundViews:
 def round_addresses(
     views: RoundViews, base: str, round_id: str, names: tuple[str, ...]
 ) -> list[URLPattern]:
-    """Return a kind's round addresses; ``names``: one round, items, people, a decision."""
+    """Return the URLs of a kind; ``names`` are for a round, items, people and a decision."""
     name, *parts = names
     row = f"{base}<uuid:public_id>/"
     below = f"{base}<uuid:{round_id}>/"

@@ -1,8 +1,9 @@
-"""Known answers of rounds of sheets, and where they come from: control items and examples.
+"""Control items and examples in rounds of sheets, and the sources of their known answers.
 
-A control item looks like any other. Everybody gets each once, among their ordinary items
-(`cqa_site.rounds.queue.controls_due`). It needs no slots, and its answers enter no figure. What
-examples are, `cqa_site.rounds.examples` says; only drafts can change theirs.
+A control item looks like any other item. Each person gets every control item once, among their
+ordinary items (`cqa_site.rounds.queue.controls_due`). It needs no slots, and its answers are left
+out of all figures. Examples are described in `cqa_site.rounds.examples`; only the examples of
+drafts can change.
 """
 
 from collections import defaultdict
@@ -30,12 +31,12 @@ REDRAWN = lazy("The plan was drawn again, and the item is no longer in it. Choos
 
 @transaction.atomic
 def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: User) -> None:
-    """Make an item a hidden control item, change its known answer, or with None undo that.
+    """Make an item a hidden control item, or change its known answer; None makes it ordinary.
 
-    From then on, answers given so far in a running round count as control or ordinary ones. An
-    item that was not drawn would bias a sample: it is removed instead, until somebody gets it.
-    Raises RoundNotReady for closed rounds, for examples, for items that a new draw of the draft
-    removed, and for items that somebody got and that cannot be ordinary.
+    The change also applies to earlier answers in a running round. An item that was not drawn would
+    bias a sample as an ordinary item, so it is deleted instead, provided nobody has had it.
+    Raises RoundNotReady for closed rounds, for examples, for items removed by a new draw of the
+    draft, and for items that can be neither ordinary nor deleted.
     """
     stored = _locked(round_)
     kind = sheet_kind_of(stored)
@@ -60,18 +61,18 @@ def set_control(*, round_: Any, item: Any, known: dict[str, Any] | None, actor: 
 
 
 def require_same(item: Any, sent: Mapping[str, Any]) -> None:
-    """Raise RoundNotReady if a form is about another item that had the position before."""
+    """Raise RoundNotReady if a form is about another item, which had this position before."""
     if sent.get("item", str(item.pk)) != str(item.pk):
         raise RoundNotReady(REDRAWN)
 
 
 def is_undrawn(kind: SheetKind, item: Any) -> bool:
-    """Whether an item was not drawn with the others of a sample, so that it biases the sample."""
+    """Whether an item would bias a sample because it was not drawn with the other items."""
     return kind.is_sample and item.probability is None
 
 
 def _remove(kind: SheetKind, stored: Any, item: Any) -> None:
-    """Delete a control item that nobody got yet; raises RoundNotReady otherwise."""
+    """Delete a control item that nobody has had yet; raises RoundNotReady otherwise."""
     thing = {kind.subject: getattr(item, f"{kind.subject}_id")}
     if kind.Sheet._default_manager.filter(round=stored, **thing).exists():
         raise RoundNotReady(
@@ -80,13 +81,13 @@ def _remove(kind: SheetKind, stored: Any, item: Any) -> None:
                 "at random: as an ordinary item, it would bias the sample."
             )
         )
-    # With its item: what stays would count as drawn.
+    # This also deletes the item. A pair left behind would count as drawn.
     getattr(item, kind.subject).delete()
 
 
 @transaction.atomic
 def set_tolerance(*, round_: Any, tolerance: float | None, actor: User) -> None:
-    """Set how far a right answer may be from a known one; None stands for the kind's default."""
+    """Set a round's tolerance for right answers; None means the kind's default."""
     before = round_.control_tolerance
     if before == tolerance:
         return
@@ -104,11 +105,11 @@ def set_tolerance(*, round_: Any, tolerance: float | None, actor: User) -> None:
 
 @transaction.atomic
 def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
-    """Take the answer of a sheet as known; return the item, which is new if the round had none.
+    """Use a sheet's answer as a known answer; return the control item, created if necessary.
 
-    ``sheet`` is one of `agreed_answers`. Raises RoundNotReady as `set_control` does.
+    ``sheet`` comes from `agreed_answers`. Raises RoundNotReady as `set_control` does.
     """
-    # Locked before the look, so that nobody adds the same item meanwhile.
+    # Locked before the check, so that nobody adds the same item in the meantime.
     stored, kind = _locked(round_), sheet_kind_of(round_)
     known = kind.answer_of(sheet)
     if item := item_like(stored, sheet):
@@ -120,7 +121,7 @@ def take_answer(*, round_: Any, sheet: Any, actor: User) -> Any:
 
 
 def control_offers(round_: Any) -> list[OfferedAnswer]:
-    """Return known answers of other rounds; for rounds of sheets, the `agreed_answers`."""
+    """Return known answers from other rounds; for rounds of sheets, `agreed_answers`."""
     kind = kind_of(round_)
     return agreed_answers(round_) if isinstance(kind, SheetKind) else kind.control_offers(round_)
 
@@ -137,10 +138,9 @@ def offer_named(offers: list[OfferedAnswer], named: object) -> OfferedAnswer:
 def take_offers(
     *, round_: Any, actor: User, source: object = None, is_settled: bool = False
 ) -> int:
-    """Take the answer of a source as known, or all that are settled or agreed; return how many.
+    """Use the answer of one source, or all settled or all agreed answers; return their number.
 
-    Raises LookupError where the source is not offered, and RoundNotReady where nothing can be
-    taken.
+    Raises LookupError if the source is not offered, and RoundNotReady if no answer can be used.
     """
     stored = locked_round(round_, *CHANGEABLE)
     offers = control_offers(stored)
@@ -162,13 +162,13 @@ def take_offers(
 
 
 def agreed_answers(round_: Any) -> list[OfferedAnswer]:
-    """Return answers of closed rounds on which two people or more agree, newest rounds first.
+    """Return answers from closed rounds on which at least two people agree, newest rounds first.
 
-    Answers agree if they differ from the first one by no more than a right answer may. Items with
-    a known answer in this round are left out.
+    Answers agree if all are within the tolerance of the first answer. Items with a known answer in
+    this round are left out.
     """
     kind = sheet_kind_of(round_)
-    # People's counted first sheets of other rounds whose answers fit this one.
+    # People's counted first sheets in other rounds, with answers that fit this round.
     own = kind.Sheet._default_manager.filter(COUNTED, kind.alike(round_), replicate=0)
     sheets: Any = own.filter(study=round_.study_id, round__state=Round.State.CLOSED)
     sheets = sheets.exclude(round=round_.pk).order_by("pk")
@@ -199,7 +199,7 @@ def _offer(round_: Any, source: Any, known: Mapping[str, Any], **about: Any) -> 
 
 
 def offered_examples(round_: Any) -> list[OfferedAnswer]:
-    """Return the known answers that a draft can take, each thing once, in the default's order."""
+    """Return the known answers that a draft can use, one per subject, in the default order."""
     kind = sheet_kind_of(round_)
     rows = known_items(round_)
     known = [_offer(round_, row, row.known_answer, notes=row.key_notes) for row in rows]
@@ -210,7 +210,7 @@ def offered_examples(round_: Any) -> list[OfferedAnswer]:
 
 @transaction.atomic
 def take_example(*, round_: Any, offer: OfferedAnswer, actor: User) -> Any:
-    """Add an offered answer to the examples of a draft, once; raises RoundNotReady."""
+    """Add an offered answer to a draft's examples unless it is there; raises RoundNotReady."""
     stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
     item = item_like(stored, offer.source)
     if item is not None and item.is_example:
@@ -229,11 +229,11 @@ def set_example(
     notes: Mapping[str, str] | None = None,
     actor: User,
 ) -> Any:
-    """Make a thing an example of a draft with its known answer, or with None undo that.
+    """Make a thing an example in a draft, with its known answer; None undoes this.
 
-    An item that was drawn for the work leaves it while it is an example; any other is removed
-    afterwards. Raises RoundNotReady if the round is no draft, or was drawn again and has another
-    thing.
+    An item that was drawn for the work is not part of the work while it is an example; undoing
+    deletes any other item. Raises RoundNotReady if the round is not a draft, or if a new draw has
+    replaced the thing.
     """
     stored, kind = locked_round(round_, Round.State.DRAFT), sheet_kind_of(round_)
     item = examples_of(stored).filter(**{kind.subject: thing}).first()
@@ -245,7 +245,7 @@ def set_example(
         item.key_points, item.key_notes = None, {}
         item.save(update_fields=["key_points", "key_notes"])
     elif item is not None:
-        # Of a sample, with its thing: what stays would count as drawn.
+        # In a sample, a subject left behind would count as drawn.
         (getattr(item, kind.subject) if kind.is_sample else item).delete()
     if item is not None:
         verb = "example_removed" if known is None else "example_set"
@@ -262,13 +262,13 @@ def item_like(round_: Any, row: Any) -> Any | None:
 
 
 def like_of(kind: SheetKind, row: Any) -> tuple[int | None, ...]:
-    """Return the keys that the columns of `SheetKind.likeness` have in an item or a sheet."""
+    """Return the keys in the columns `SheetKind.likeness` of an item or a sheet."""
     names = (column.replace("__", ".") for column in kind.likeness)
     return tuple(attrgetter(f"{name}_id")(row) for name in names)
 
 
 def _locked(round_: Any) -> Any:
-    """Lock the round and everybody's enrolment, so that nobody gets or submits a sheet meanwhile.
+    """Lock the round and all enrolments, so that nobody gets or submits a sheet in the meantime.
 
     Raises RoundNotReady for closed rounds.
     """

@@ -1,4 +1,4 @@
-"""Drafts and submissions of sheets, and the order of saves."""
+"""Drafts and submissions of sheets, and the order of their saves."""
 
 import uuid
 from dataclasses import asdict, dataclass
@@ -13,20 +13,20 @@ from .models import ConflictingDraft, Place, Round, Sheet
 from .queue import hold_slot, renew
 from .rules.actions import check_rules
 
-# Which of several saves of one sheet may follow which.
+# The order of saves from several pages.
 #
-# A sheet knows the page that saved last (``client``), the number the page gave its save
-# (``sequence``), and the version that page began from (``since``): what a page sends on may be
-# based on any version since then, because all of them are its own.
+# A sheet stores the page that saved last (``client``), the page's number for that save
+# (``sequence``), and the version from which the page began (``since``). Later saves from the same
+# page may be based on any version since then, because the page wrote all of them.
 
-# Seconds that one save may add to the time of work.
+# Maximum number of seconds that one save adds to the working time.
 LONGEST_STRETCH = 600
 SAVED_FIELDS = ("version", "client", "sequence", "since", "active_seconds", "saved_at")
 
 
 @dataclass(frozen=True)
 class DraftSubmission:
-    """A form as a page sent it."""
+    """The content of a form as sent by a page."""
 
     content: Any
     base_version: int
@@ -40,7 +40,7 @@ def is_same_page(sheet: Any, save: DraftSubmission) -> bool:
 
 
 def is_overtaken(sheet: Any, save: DraftSubmission) -> bool:
-    """Whether the same page has already sent a later content."""
+    """Whether the same page has already sent newer content."""
     return is_same_page(sheet, save) and 0 < save.sequence < sheet.sequence
 
 
@@ -48,7 +48,7 @@ def may_follow(sheet: Any, save: DraftSubmission) -> bool:
     """Whether the save builds on the stored version or on an earlier save of the same page."""
     if save.base_version == sheet.version:
         return True
-    # The page's own earlier save, whose reply was lost.
+    # The save follows one by the same page whose reply was lost.
     is_own = is_same_page(sheet, save) and sheet.since <= save.base_version <= sheet.version
     return bool(is_own and save.sequence > sheet.sequence)
 
@@ -63,7 +63,7 @@ def note_save(sheet: Any, save: DraftSubmission) -> None:
 
 
 def _worked(sheet: Any, save: DraftSubmission) -> int:
-    """Return the seconds to add: the page's claim, limited to the time since the last save."""
+    """Return the seconds reported by the page, up to the time since the last save."""
     since = sheet.saved_at or sheet.served_at
     passed = round((timezone.now() - since).total_seconds()) if since else LONGEST_STRETCH
     return max(0, min(save.active_seconds, passed, LONGEST_STRETCH))
@@ -71,16 +71,16 @@ def _worked(sheet: Any, save: DraftSubmission) -> int:
 
 # Drafts and submissions of people's sheets.
 #
-# A draft is saved while somebody works; what was submitted stays as it is until the next
-# submission. Content that comes too late, because another tab saved meanwhile, is kept aside.
+# A draft is saved while somebody works; the submitted content does not change until the next
+# submission. Content that arrives too late, because another tab has saved, is set aside.
 
 
 class RoundNotOpen(Exception):
-    """The round accepts nothing now; a differing content is set aside."""
+    """The round accepts no changes now; different content is set aside."""
 
 
 class StaleDraft(Exception):
-    """Another page saved meanwhile; ``kept`` is the draft that came too late."""
+    """Another page has saved in the meantime; ``conflict`` is the draft that came too late."""
 
     def __init__(self, draft: ConflictingDraft) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ def content_of(sheet: Sheet) -> Any:
 def fresh(sheet: Any) -> Any:
     """Reload the sheet and its round, and lock the sheet until the transaction ends.
 
-    Their subject was read with the given sheet and never changes.
+    Cached related objects, such as the subject, never change and are copied.
     """
     rows = sheet_kind_of(sheet).Sheet._default_manager.select_for_update(of=("self",))
     stored: Any = rows.select_related("round").get(pk=sheet.pk)
@@ -116,34 +116,35 @@ def _lend(read: Any, stored: Any) -> None:
 
 
 def is_changeable(sheet: Any) -> bool:
-    """Whether the form still accepts changes: never after an example's key was shown."""
+    """Whether the form accepts changes: only in an open round, not for submitted examples."""
     is_seen_example = sheet.is_example and sheet.state == Sheet.State.SUBMITTED
     return bool(sheet.round and sheet.round.state == Round.State.OPEN and not is_seen_example)
 
 
 def save_draft(*, sheet: Any, sent: DraftSubmission) -> Any:
-    """Store the form's content; raises RoundNotOpen or StaleDraft but keeps the content."""
+    """Store the form's content as the draft; raises RoundNotOpen or StaleDraft.
+
+    The content is set aside in both cases.
+    """
     with transaction.atomic():
         stored = fresh(sheet)
         problem = _refusal(stored, sent)
         if problem is None:
             _put_draft(stored, sent)
-    # Raised outside, because what was kept aside must stay.
+    # Raised outside the transaction, so that the content set aside is kept.
     if problem is not None:
         raise problem
     return stored
 
 
 def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
-    """Submit the form's content.
+    """Submit the form's content, only once for the same key and content.
 
-    The same key with the same content submits only once.
-
-    Raises RoundNotOpen and StaleDraft as `save_draft` does, and SheetNotValid for a content that
-    the kind does not take; the draft is stored then.
+    Raises RoundNotOpen and StaleDraft as `save_draft` does. Raises SheetNotValid if the kind
+    rejects the content, which is then stored as the draft.
     """
     with transaction.atomic():
-        # The enrolment is locked before any sheet is.
+        # The enrolment is locked before any sheet.
         places = Place.objects.select_for_update(of=("self",))
         place = places.get(round=sheet.round_id, rater=sheet.rater_id)
         stored = fresh(sheet)
@@ -151,19 +152,19 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
         if earlier is not None and earlier.content == asdict(sent.content):
             return stored
         if stored.submitted_at and stored.draft is None and is_overtaken(stored, sent):
-            # Another verdict of the same page was submitted since, and this request came late.
+            # The same page has submitted another verdict since, and this request arrived late.
             return stored
-        # A page that a browser brought back sends its old key with what was changed since.
+        # A page restored by the browser sends its old key with newer content.
         key = key if earlier is None else uuid.uuid4().hex
         problem: Exception | None = _refusal(stored, sent)
         if problem is None and not is_changeable(stored):
-            # A content that is stored already is refused by nothing else.
+            # No other check refuses content that is already stored.
             problem = RoundNotOpen()
         if problem is None:
             problem = _submit(stored, place, sent, key)
     if problem is not None:
         raise problem
-    # On its own: it may lock how the person stands in other rounds, too.
+    # In a separate transaction, because it may also lock enrolments in other rounds.
     if stored.round.rules and not stored.is_example:
         place.rater = stored.rater
         check_rules(stored.round, place)
@@ -172,7 +173,7 @@ def submit_sheet(*, sheet: Any, sent: DraftSubmission, key: str) -> Any:
 
 @transaction.atomic
 def resolve_conflict(*, sheet: Any, conflict: ConflictingDraft, is_wanted: bool) -> Any:
-    """Continue with a draft that was set aside, or with the stored one; raises RoundNotOpen."""
+    """Continue with the draft set aside or with the stored draft; raises RoundNotOpen."""
     stored = fresh(sheet)
     if is_wanted:
         if not is_changeable(stored):
@@ -180,14 +181,14 @@ def resolve_conflict(*, sheet: Any, conflict: ConflictingDraft, is_wanted: bool)
         before = asdict(content_of(stored))
         content = sheet_kind_of(stored).Content(**conflict.content)
         _put_draft(stored, DraftSubmission(content, stored.version))
-        # The other one is kept in turn: a wrong click loses nothing.
+        # The other version is set aside instead, so that a wrong click loses nothing.
         stored.conflicts.create(base_version=stored.version, content=before)
     conflict.delete()
     return stored
 
 
 def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | None:
-    """Return why the content cannot become the draft, after setting it aside; else None."""
+    """Return None if the content can become the draft; otherwise set it aside, and say why."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return None
     if not is_changeable(stored):
@@ -199,7 +200,7 @@ def _refusal(stored: Any, sent: DraftSubmission) -> RoundNotOpen | StaleDraft | 
 
 
 def _store_conflict(stored: Any, sent: DraftSubmission) -> ConflictingDraft:
-    """Set the content aside, only once even if it comes again."""
+    """Set the content aside, unless the same content was already set aside."""
     draft: ConflictingDraft
     for draft in stored.conflicts.all():
         if sheet_kind_of(stored).Content(**draft.content) == sent.content:
@@ -209,14 +210,14 @@ def _store_conflict(stored: Any, sent: DraftSubmission) -> ConflictingDraft:
 
 
 def _put_draft(stored: Any, sent: DraftSubmission) -> None:
-    """Make the content the draft, unless it already is or a later save came first."""
+    """Store the content as the draft, unless it is already stored or a later save came first."""
     if _take(stored, sent):
         stored.save(update_fields=("draft", *SAVED_FIELDS))
         renew(stored)
 
 
 def _take(stored: Any, sent: DraftSubmission) -> bool:
-    """Make new content the draft of the sheet in memory; return whether it was new."""
+    """Set new content as the draft without saving the sheet; return whether it was new."""
     if sent.content == content_of(stored) or is_overtaken(stored, sent):
         return False
     kind = sheet_kind_of(stored)
@@ -236,7 +237,7 @@ def _submit(stored: Any, place: Place, sent: DraftSubmission, key: str) -> Sheet
         return problem
     _take(stored, sent)
     is_first = stored.submitted_at is None
-    # A later content of the same page may have come before this submission did.
+    # Newer content from the same page may have arrived before this submission.
     stored.draft = None if content_of(stored) == content else stored.draft
     sheet_kind_of(stored).settle(stored, content)
     stored.state = Sheet.State.SUBMITTED

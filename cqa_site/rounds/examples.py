@@ -1,7 +1,7 @@
-"""Examples of a round: items with known answers, which people do first and see explained.
+"""Examples of a round: items with known answers, which people do before all other items.
 
-They train people, or decide whether they may work. An example is no ordinary or control item of
-its round, so that nobody gets an item there that they were trained on.
+They train people, or decide whether people may work. An example is neither an ordinary item nor a
+control item in its round, so that nobody gets an item on which they were trained.
 """
 
 from collections.abc import Mapping
@@ -15,24 +15,24 @@ from .kind import RoundNotReady, TaskKind, sheet_kind_of
 from .models import ORDINARY, Round
 from .queue import CHUNK
 
-# Known answers that a page offers.
+# Maximum number of known answers offered on a page.
 OFFERED = 50
-# Key of an example's notes for the place in the guideline; the others are reasons by field.
+# Key in an example's notes for the place in the guideline. The other keys are fields with reasons.
 WHERE = "where"
 
 
 def examples_of(round_: Any) -> Any:
-    """Return the examples of a round in their order."""
+    """Return the examples of a round, ordered by position."""
     items = sheet_kind_of(round_).Item._default_manager
     return items.filter(round=round_.pk, key_points__isnull=False).order_by("position")
 
 
 def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
-    """Return examples of other rounds, and control items of closed ones, that fit this round.
+    """Return examples from other rounds and control items from closed rounds that fit this one.
 
-    Control items of a running round stay hidden. Closed rounds come first, then newer ones; of
-    items about the same thing only the first is returned, and none that is in this round or whose
-    answer has other parts than asked here.
+    Control items of running rounds stay hidden. Closed rounds come first, then newer rounds. Only
+    the first item about the same subject is returned. Items that are already in this round, and
+    items whose answers have different parts, are left out.
     """
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round__study=round_.study_id)
@@ -55,7 +55,7 @@ def known_items(round_: Any, most: int = OFFERED) -> list[Any]:
 def add_example(
     round_: Any, thing: Any, known: Mapping[str, Any], notes: Mapping[str, str] | None = None
 ) -> Any:
-    """Make the item about a thing an example, or add it as one; the caller holds the round."""
+    """Make the item about a thing an example, or add a new one; the caller locks the round."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk)
     key = {"key_points": known, "key_notes": notes or {}, "known": None}
@@ -65,7 +65,7 @@ def add_example(
 
 
 def add_item(round_: Any, thing: Any, **fields: Any) -> Any:
-    """Add an item that was not drawn behind the others; the caller holds the round."""
+    """Add an item that was not drawn, after all other items; the caller locks the round."""
     kind = sheet_kind_of(round_)
     items = kind.Item._default_manager.filter(round=round_.pk)
     position = 1 + (items.aggregate(last=Max("position"))["last"] or 0)
@@ -74,7 +74,7 @@ def add_item(round_: Any, thing: Any, **fields: Any) -> Any:
 
 
 def draw_examples(round_: Any, wanted: int) -> None:
-    """Add known items until the steps before work have enough; raises RoundNotReady."""
+    """Add known items until there are enough for the steps; raises RoundNotReady."""
     if not wanted:
         return
     missing = wanted - examples_of(round_).count()
@@ -94,7 +94,7 @@ def draw_examples(round_: Any, wanted: int) -> None:
 
 @dataclass(frozen=True)
 class AnswerPart:
-    """One part of a known answer in words, beside what a person answered, and why."""
+    """One part of a known answer in words, with a person's answer and the reason."""
 
     name: str
     label: Any
@@ -114,7 +114,7 @@ def answer_parts(
     given: Mapping[str, Any] | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> list[AnswerPart]:
-    """Return a known answer part by part: a choice by its label, a number as it is."""
+    """Return the parts of a known answer: choices as labels, and numbers as text."""
     parts = []
     for name, field in kind.answer_fields(round_).items():
         choices = dict(getattr(field, "choices", ()))
@@ -131,13 +131,13 @@ def _number(value: float | None) -> str:
 
 
 def parts_of(sheet: Any, item: Any) -> list[AnswerPart]:
-    """Return a sheet's answer beside that of its example."""
+    """Return the parts of a sheet's answer beside the known answer of its example."""
     kind, known = sheet_kind_of(sheet), item.key_points or {}
     return answer_parts(kind, sheet.round, known, kind.answer_of(sheet), item.key_notes)
 
 
 def known_text(kind: TaskKind, round_: Any, known: Mapping[str, Any]) -> str:
-    """Return a known answer in a line: a single part alone, several with their names."""
+    """Return a known answer as one line of text, with the names of the parts if it has several."""
     parts = answer_parts(kind, round_, known)
     if len(parts) == 1:
         return parts[0].known

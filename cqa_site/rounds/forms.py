@@ -1,4 +1,4 @@
-"""Forms of a round: its plan, workload and pay, the saves of a sheet, crowd links."""
+"""Forms for a round's plan, workload and pay, for saving sheets, and for crowd links."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from .kind import TaskKind, kind_of
 from .models import OnboardingVersion, ParticipantLink, Place, Round
 from .onboarding.steps import exercises_wanted
 
-# How much work a plan makes, before anything is drawn: items, answers, time and money.
+# Workload of a plan before anything is drawn: items, answers, time and money.
 
 MOST_PAY = 100_000
 
@@ -32,10 +32,8 @@ MOST_PAY = 100_000
 class Extent:
     """The workload of a plan.
 
-    ``people`` is the minimum number of raters.
-
-    ``answers`` is the number of requested answers, including those to known items; ``seconds`` is
-    the time for one, if known.
+    ``people`` is the minimum number of raters. ``answers`` is the number of requested answers,
+    including answers to known items. ``seconds`` is the time for one answer, if known.
     """
 
     items: int
@@ -46,7 +44,7 @@ class Extent:
 
     @property
     def each(self) -> int:
-        """Answers per person, for the minimum number of people."""
+        """Answers per person with the minimum number of people."""
         return ceil(self.answers / self.people) if self.people else 0
 
     @property
@@ -56,7 +54,7 @@ class Extent:
 
     @property
     def hours(self) -> float | None:
-        """Total hours of everybody; None if unknown."""
+        """Total hours of all people; None if unknown."""
         return None if self.seconds is None else self.answers * self.seconds / 3600
 
     def cost(self, pay: Decimal | None) -> Decimal | None:
@@ -66,7 +64,7 @@ class Extent:
 
 
 class PayForm(forms.Form):
-    """Hourly pay, used for the estimate only and not stored."""
+    """Hourly pay, used only for the estimate and not stored."""
 
     pay = forms.DecimalField(
         label=lazy("Hourly pay"),
@@ -88,15 +86,13 @@ LARGEST = 2**31 - 1
 
 
 class SaveForm(forms.Form):
-    """A sheet as a page sends it.
+    """A sheet as sent by a page.
 
-    With JavaScript, the whole form travels as one text.
-
-    The text contains the same fields that a form without script sends, so one code reads both: a
-    kind's ``read`` returns the content and its errors.
+    With JavaScript, the whole form is sent as one text. It contains the same fields that a form
+    without JavaScript sends, so the same code reads both: a kind's ``read`` returns the content.
     """
 
-    # So many characters at most, the longest texts encoded as three bytes of three included.
+    # Maximum number of characters, including the longest texts in percent-encoded UTF-8.
     longest = 1_000_000
 
     base_version = forms.IntegerField(min_value=0, max_value=LARGEST)
@@ -110,16 +106,16 @@ class SaveForm(forms.Form):
         text = forms.CharField(required=False, strip=False, max_length=self.longest)
         self.fields["text"] = text
         self.wrong: dict[str, str] = {}
-        # What is wrong with a part of the content that may be stored as a draft all the same.
+        # The problem with content that may still be stored as a draft.
         self.unready = ""
         self.content = self.read(self.fields_of(data), sheet)
 
     def fields_of(self, data: QueryDict) -> QueryDict:
-        """Return the form's fields, decoded from the text if they travel as one."""
+        """Return the form's fields, decoded from the text if they are sent as one text."""
         return QueryDict(data.get("text", "")[: self.longest]) if "text" in data else data
 
     def read(self, data: QueryDict, sheet: Any) -> Any:
-        """Return the content of the fields; collect errors in ``self.wrong``, by field."""
+        """Return the content of the fields; collect errors by field in ``self.wrong``."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:
@@ -138,19 +134,19 @@ class SaveForm(forms.Form):
         )
 
 
-# What every plan of a round decides, as a form; page, API and command line read the same.
+# The form for the plan of a round, shared by the pages, the API and the command line.
 
 LONGEST_INSTRUCTIONS = 20_000
-# A legend, and rows of names of fields.
+# Legends with rows of field names.
 Groups = tuple[tuple[Any, tuple[tuple[str, ...], ...]], ...]
 
 
-# What comes before the work; stored alike for every kind.
+# Fields about the time before the work, which all kinds store in the same columns.
 BEFORE_WORK = ("onboarding", "shows_guideline")
 
 
 def newest_versions(study: Study, own: int | None) -> QuerySet[OnboardingVersion]:
-    """Return the newest version of each of a study's onboardings, and the one that is in use."""
+    """Return the newest version of each onboarding in a study, and the version in use."""
     versions = OnboardingVersion.objects.filter(onboarding__study=study)
     newest = OnboardingVersion.objects.filter(onboarding=OuterRef("onboarding"))
     last = Subquery(newest.order_by("-number").values("pk")[:1])
@@ -179,20 +175,20 @@ class RoundPlanForm(forms.Form):
 
     A kind adds the fields that select its items, and ``plan()``.
 
-    ``planned`` stores a plan and draws its items. A field is stored in the round's column of that
-    name, if there is one, else in its recipe.
+    ``planned`` stores a plan and draws its items. A field is stored in the round's column of the
+    same name or, without such a column, in the round's recipe.
     """
 
     kind: ClassVar[TaskKind]
     planned: ClassVar[Callable[..., Any]]
-    # Legend and rows of fields that stand beside each other; what is not named comes at the end.
+    # Legends with rows of fields shown side by side; fields that are not listed come last.
     groups: ClassVar[Groups] = ()
-    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.pages`.
+    # Optional fields, which are collapsed; see `cqa_site.web.templatetags.pages`.
     advanced: tuple[str, ...] = (
         "seed", "lease_minutes", "repeat_share", "skip_share", "instructions", "onboarding",
         "shows_guideline",
     )  # fmt: skip
-    # What can change while people work, as columns of the round.
+    # Columns of the round that can change while people work.
     correctable: ClassVar[tuple[str, ...]] = ("name", "instructions", "skip_share", "onboarding")
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
@@ -246,13 +242,13 @@ class RoundPlanForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.study, self.round = study, round_
         offer(self, onboarding=newest_versions(study, getattr(round_, "onboarding_id", None)))
-        # The plan's own fields stand between the name and what every round has.
+        # The plan's own fields come between the name and the fields shared by all rounds.
         common = [base_field for base_field in RoundPlanForm.base_fields if base_field != "name"]
         own = [field for field in self.fields if field not in RoundPlanForm.base_fields]
         self.order_fields(["name", *own, *common])
 
     def clean_onboarding(self) -> OnboardingVersion | None:
-        """Refuse steps that need items with known answers where a round can have none."""
+        """Refuse steps that need known answers if rounds of this kind cannot have any."""
         version: OnboardingVersion | None = self.cleaned_data["onboarding"]
         if exercises_wanted(version) and not self.kind.can_train:
             raise forms.ValidationError(
@@ -280,7 +276,7 @@ class RoundPlanForm(forms.Form):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return a new plan's initial values in this study, beyond those of the fields."""
+        """Return initial values for a new plan that depend on the study."""
         return {}
 
     @classmethod
@@ -296,7 +292,7 @@ class RoundPlanForm(forms.Form):
         return next((field for field in columns if field.name == name), None)
 
     def stored(self) -> dict[str, Any]:
-        """Return the stored plan of the round, with rows by id, without deleted rows."""
+        """Return the stored plan of the round, with ids for related rows that still exist."""
         return {name: _offered(field, self._kept(name)) for name, field in self.fields.items()}
 
     def _kept(self, name: str) -> Any:
@@ -307,7 +303,7 @@ class RoundPlanForm(forms.Form):
 
     @property
     def sections(self) -> list[tuple[Any, list[list[forms.BoundField]]]]:
-        """The form's sections without the folded ones: legend, and rows of fields."""
+        """The form's sections, as legends with rows of fields, without the collapsed fields."""
         named = {name for _legend, rows in self.groups for row in rows for name in row}
         rest = [(name,) for name in self.fields if name not in {*named, "name"}]
         blocks = []
@@ -319,7 +315,7 @@ class RoundPlanForm(forms.Form):
 
     @staticmethod
     def next_name(study: Study) -> str:
-        """Return a name no round of the study has yet, to preset in a new plan."""
+        """Return a default name for a new plan that no round in the study has yet."""
         names = set(Round.objects.filter(study=study).values_list("name", flat=True))
         free = (_("Round %d") % number for number in range(1, len(names) + 2))
         return next(name for name in free if name not in names)
@@ -327,19 +323,17 @@ class RoundPlanForm(forms.Form):
     def extent(self) -> Extent | None:
         """Estimate the workload by counting, without drawing items.
 
-        Returns None while a field is invalid.
-
-        A name that is missing or taken changes nothing about that.
+        Returns None if a field other than the name is invalid.
         """
         return None if set(self.errors) - {"name"} else self.measure()
 
     def measure(self) -> Extent:
-        """Estimate the workload of cleaned fields as `extent` does, in a few queries."""
+        """Estimate the workload from the cleaned fields, in a few queries."""
         raise NotImplementedError
 
     @property
     def plan_values(self) -> dict[str, Any]:
-        """The cleaned fields of the kind's plan, with a name for estimates before there is one."""
+        """The cleaned fields of the kind's plan; the name is empty in estimates without one."""
         data = {"name": "", **self.cleaned_data}
         return {name: value for name, value in data.items() if name not in BEFORE_WORK}
 
@@ -356,7 +350,7 @@ class RoundPlanForm(forms.Form):
 
     @property
     def picks_later(self) -> bool:
-        """Whether a new round begins without items, which are picked one by one."""
+        """Whether a new round starts without items, because people pick them one by one."""
         return False
 
     def plan(self) -> Any:
@@ -385,7 +379,7 @@ def _offered(field: forms.Field, value: Any) -> Any:
     return value
 
 
-# A new crowd link, and what somebody says does not work.
+# Forms for crowd links and fault reports.
 
 CODES = ("completed_code", "screened_out_code", "no_work_code", "fault_code")
 MORE_CODES = (
@@ -395,7 +389,7 @@ OPTIONAL = (*MORE_CODES, "return_url")
 PARAMS = ("participant_param", "study_param", "session_param")
 
 
-# Parameter names and return address of platforms, by the name in the page's address.
+# Parameter names and return URLs of platforms, by their name in the page's URL.
 PRESETS: dict[str, dict[str, str]] = {
     "prolific": {"platform": "Prolific"},
     "sona": {
@@ -422,7 +416,7 @@ PRESETS: dict[str, dict[str, str]] = {
 
 
 class PlatformConnectionForm(forms.Form):
-    """A link's study on its platform, and secrets, which no page shows again."""
+    """A link's study on its platform, and its secrets, which are never shown again."""
 
     platform_study = forms.RegexField(
         label=lazy("Study ID on the platform"),
@@ -452,7 +446,7 @@ class PlatformConnectionForm(forms.Form):
     )
 
     def __init__(self, *args: Any, link: ParticipantLink, **kwargs: Any) -> None:
-        # Several stand on one page.
+        # There may be several of these forms on one page.
         kwargs["auto_id"] = f"link-{link.pk}-%s"
         kwargs["initial"] = {"platform_study": link.platform_study}
         super().__init__(*args, **kwargs)
@@ -534,7 +528,7 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
             self.fields[name].validators.append(MinValueValidator(1, lazy("At least 1.")))
 
     def clean_required_items(self) -> int:
-        """Reject a number above the items one person can get, because nobody could finish it."""
+        """Reject a number larger than one person can get, because nobody could finish."""
         wanted: int = self.cleaned_data["required_items"]
         if not self.most_items:
             raise forms.ValidationError(
@@ -574,6 +568,6 @@ class ParticipantLinkForm(forms.ModelForm):  # type: ignore[type-arg]  # Django 
 
 
 def usual_items(most_items: int) -> int:
-    """Return the default number of items a link requires."""
+    """Return the default number of items that a link requires."""
     usual: int = ParticipantLink._meta.get_field("required_items").default
     return min(usual, most_items) or usual

@@ -1,4 +1,4 @@
-"""Kinds of rounds: the contract, the registry, and the menu entries."""
+"""Kinds of rounds: their interface, their registry, and their menu entries."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from . import models
 from .models import Round
 from .rules.measures import ControlAnswer, RecentAnswer
 
-# The contract of a kind of work: what is special about it; the engine does the rest.
+# The interface of a kind of work, which defines what is specific to the kind.
 #
-# A kind registers one object in its app's ``ready()``. Rounds and sheets name their kind, so every
-# part of the engine finds what it needs from the row in its hand.
+# A kind registers one object in its app's ``ready()``. Rounds and sheets store the name of their
+# kind, so the engine can look up the kind from any such row.
 
 
 class RoundNotReady(Exception):
@@ -26,7 +26,7 @@ class RoundNotReady(Exception):
 
 
 class SheetNotValid(Exception):
-    """The sheet cannot be submitted; the message says why, ``missing`` names parts of the form."""
+    """The sheet cannot be submitted; the message says why, and ``missing`` lists form parts."""
 
     def __init__(self, message: str, missing: list[str]) -> None:
         super().__init__(message)
@@ -35,11 +35,11 @@ class SheetNotValid(Exception):
 
 @dataclass(frozen=True)
 class Audit:
-    """The verbs a study's history uses for events of a kind's rounds and raters."""
+    """The verbs in a study's history for events of a kind's rounds and raters."""
 
     round: str
     person: str
-    # Decisions about people that it has other words for.
+    # Verbs for decisions about people, where they differ from the default.
     decisions: Mapping[str, str] = field(default_factory=dict)
 
     def of_round(self, act: str) -> str:
@@ -57,11 +57,12 @@ class Card:
 
 @dataclass(frozen=True)
 class OfferedAnswer:
-    """A known answer that a round can take; ``reason`` says why it cannot.
+    """A known answer offered to a round; ``reason`` explains why the round cannot use it.
 
-    ``source`` is the sheet, the item or the thing that has the answer, and ``item`` shows it in
-    tables. ``people`` agreed on the answer; of a settled dispute, they decided it. The answer of
-    an item has none, but ``notes``. ``is_present`` says whether the round has the item already.
+    ``source`` is the sheet, the item or the thing with the answer, and ``item`` represents it in
+    tables. ``people`` is the number of people who agreed on the answer or settled a dispute. It is
+    None for the answer of an item, which can have ``notes`` instead. ``is_present`` means that the
+    item is already in the round.
     """
 
     source: Any
@@ -75,7 +76,7 @@ class OfferedAnswer:
 
     @property
     def id(self) -> str:
-        """The sheet or thing; of an item, the round and the position."""
+        """The id of the sheet or thing; for an item, the round's id and the position."""
         if self.people is None:
             return f"{self.source.round.public_id}-{self.source.position}"
         return str(self.source.public_id)
@@ -85,7 +86,7 @@ class OfferedAnswer:
 class Exercise:
     """An item with a known answer that trains people before their work.
 
-    ``template`` shows it with ``context``; ``where`` is the place in the guideline.
+    ``template`` renders it with ``context``; ``where`` is the place in the guideline.
     """
 
     key: str
@@ -102,66 +103,66 @@ SHEETS, NEW_ROUND = _("Sheets"), _("New round")
 
 @dataclass(frozen=True)
 class Words:
-    """A kind's words on shared pages; each may be translated lazily."""
+    """A kind's texts on shared pages, which may be lazily translated."""
 
     rounds: str | Promise
-    # One sentence: what people do in such a round.
+    # One sentence about the work in such a round.
     about: str | Promise
     things: str | Promise
-    # The page that shows what the rounds found.
+    # The page with the results of the rounds.
     results: str | Promise
-    # What people hand in, and the button for another round.
+    # The name for submitted work, and the label of the button for a new round.
     work: str | Promise = SHEETS
     new: str | Promise = NEW_ROUND
 
 
 class TaskKind:
-    """One kind of human work: the contract between the engine and the kind.
+    """One kind of human work: the interface between the engine and the kind.
 
-    Its children are the policies of serving: sheets are served one by one or assigned to desks
+    Its subclasses are serving policies: sheets are served one by one or assigned in advance
     (`cqa_site.rounds.lifecycle`), and labels are served in blocks
     (`annotation.labelling.actions.blocks`).
     """
 
     name: ClassVar[str]
     audit: ClassVar[Audit]
-    # The name of the address of the work page, with (study, round).
+    # The URL name of the work page, with the arguments (study, round).
     work_page: ClassVar[str]
     words: ClassVar[Words]
-    # The group of the study's menu in which its rounds stand, and the address named
-    # ``results_page``, if there is one.
+    # The section of the study's menu that lists its rounds, and the URL name of the results page,
+    # if any.
     section: ClassVar[str]
     results_page: ClassVar[str] = ""
-    # Where else pages live that belong to its rounds, as addresses begin inside a study.
+    # URL prefixes within a study of other pages that belong to its rounds.
     under: ClassVar[tuple[str, ...]] = ()
-    # Words of the glossary that its plan uses.
+    # Glossary terms used in its plan.
     terms: ClassVar[tuple[str, ...]] = ()
-    # Whether an item can be a hidden control item, because there is a right answer.
+    # Whether items can be hidden control items, because they have right answers.
     takes_controls: ClassVar[bool] = False
-    # Whether people of a crowd link may come into its rounds, and the head of the page of links.
+    # Whether crowd participants may enter its rounds, and the header template of the links page.
     takes_crowd: ClassVar[bool] = False
     crowd_head: ClassVar[str] = "rounds/crowd/_head.html"
-    # Whether everybody's work is drawn with the round, so that nothing else is served.
+    # Whether all work is assigned when the round is drawn.
     is_assigned: ClassVar[bool] = False
     # Whether its rounds can pause.
     pauses: ClassVar[bool] = False
-    # Whether people train on pages of their own, with `exercises`; sheets have examples instead.
+    # Whether people train on separate pages, with `exercises`; sheets have examples instead.
     trains_on_pages: ClassVar[bool] = False
-    # The template that shows a round's guideline.
+    # The template for a round's guideline.
     guideline_text: ClassVar[str] = "rounds/work_pages/_instructions_text.html"
-    # Whether a rule of its own excludes people, who are left to a person that decided about them.
+    # Whether the kind has its own exclusion rule, which ignores people decided about by hand.
     excludes_by_rule: ClassVar[bool] = False
     Round: ClassVar[type[models.Round]]
     Item: ClassVar[type[Model]]
     Slot: ClassVar[type[Model]]
-    # A row for each time somebody handed something in; rows are only added.
+    # The model with a row for each submission; rows are only added.
     Event: ClassVar[type[Model]]
-    # What else follows from closing a round, with (round_, actor), in the same transaction: rooms
-    # above the kind's own set it in their app's ``ready()``.
+    # Functions called with (round_, actor) when a round is closed, in the same transaction. Apps
+    # that depend on the kind's app set them in ``ready()``.
     after_closing: tuple[Callable[..., object], ...] = ()
-    # Which of its sheets or answers say nothing, where somebody can hand in such.
+    # Selects skipped sheets or answers, for kinds in which people can skip.
     skipped: ClassVar[Q | None] = None
-    # How many things of its rounds wait for somebody's decision, in a study; set there, too.
+    # Counts the decisions pending in a study's rounds; set in the same ``ready()``.
     waits: Callable[[Any], int] | None = None
 
     def has_guideline(self, round_: models.Round) -> bool:
@@ -169,19 +170,19 @@ class TaskKind:
 
     @property
     def can_train(self) -> bool:
-        """Whether there are right answers, on which people can train and qualify."""
+        """Whether there are right answers with which people can train and qualify."""
         return self.trains_on_pages
 
     def exercises(self, round_: models.Round) -> list[Exercise]:
-        """Return the items on which people train, those for the qualification last."""
+        """Return the items on which people train, then those for the qualification."""
         return []
 
     def draw_exercises(self, round_: Any, wanted: int) -> None:
-        """Choose as many items to train on; raises RoundNotReady if there are too few."""
+        """Choose this number of training items; raises RoundNotReady if there are too few."""
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """The possible actions on a round, as its addresses name them."""
+        """The possible actions on a round, as named in URLs."""
         return ("open", "pause", "close", "reopen") if self.pauses else ("open", "close", "reopen")
 
     @property
@@ -190,16 +191,16 @@ class TaskKind:
 
     @property
     def answer_pages(self) -> tuple[str, ...]:
-        """Names of the addresses that receive people's work."""
+        """Names of the URLs that receive people's work."""
         return (f"{self.work_page}_save", f"{self.work_page}_submit")
 
     def own(self, round_: models.Round) -> Any:
-        """Return the round as a row of the kind; no query if it was loaded together with it."""
+        """Return the round as an instance of the kind's model; no query if that row is loaded."""
         return getattr(round_, self.row) if type(round_) is models.Round else round_
 
     @property
     def row(self) -> str:
-        """The attribute of a round that holds its row in the kind's own table."""
+        """The name of the attribute of a round with its row in the kind's own table."""
         return str(self.Round._meta.model_name)
 
     def count_own(self, rounds: Iterable[models.Round], user: User) -> dict[int, int]:
@@ -211,22 +212,22 @@ class TaskKind:
         raise NotImplementedError
 
     def why_none(self, round_: models.Round, rater: Rater) -> str:
-        """Serve, and return why the rater has no work; empty if there is some.
+        """Serve the next work, and return the reason if there is none; otherwise empty.
 
         ``stopped`` and ``not_qualified`` screen out a crowd participant.
         """
         raise NotImplementedError
 
     def is_done_by(self, round_: models.Round, place: models.Place) -> bool:
-        """Whether a rater who has begun has nothing left at present; serves nothing."""
+        """Whether a rater who has begun has no work left at present; serves nothing."""
         raise NotImplementedError
 
     def leave_out(self, place: models.Place) -> int:
-        """Reopen the slots an excluded rater held; return their number."""
+        """Reopen the slots of an excluded rater; return their number."""
         raise NotImplementedError
 
     def count_again(self, place: models.Place) -> int:
-        """Count work again if nobody filled its slot meanwhile; return the number of sheets."""
+        """Reinstate work whose slots nobody has filled; return the number of sheets that count."""
         raise NotImplementedError
 
     def count_free(self, round_: models.Round) -> int:
@@ -234,7 +235,7 @@ class TaskKind:
         raise NotImplementedError
 
     def paces(self, round_: models.Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
-        """Yield rater, items done, items skipped and mean seconds; ``where`` selects raters."""
+        """Yield rater, items done, items skipped and mean seconds; ``where`` filters raters."""
         raise NotImplementedError
 
     def seconds_worked(self, round_: models.Round) -> Iterable[tuple[int, Any]]:
@@ -242,46 +243,46 @@ class TaskKind:
         raise NotImplementedError
 
     def measures(self, round_: models.Round) -> tuple[str, ...]:
-        """Return the names of the measures that rules of the round can look at."""
+        """Return the names of the measures that the round's rules can use."""
         raise NotImplementedError
 
     def last_answers(
         self, round_: models.Round, most: int, *, with_majority: bool = False, **where: Any
     ) -> dict[int, list[RecentAnswer]]:
-        """Map raters to their last answers, newest first, up to a maximum for each.
+        """Map raters to their last answers, newest first, up to a maximum per rater.
 
-        ``where`` selects raters. One query, and another with the majority of others.
+        ``where`` filters raters. Takes one query, or two with the majority of other raters.
         """
         raise NotImplementedError
 
     def control_answers(
         self, round_: models.Round, **where: Any
     ) -> dict[int, list[ControlAnswer]]:
-        """Map raters to their answers on hidden control items, in the order served."""
+        """Map raters to their answers to hidden control items, in the order served."""
         return {}
 
     def answer_fields(self, round_: Any) -> dict[str, Field]:
-        """Return form fields for a known answer; their values are what a control item holds."""
+        """Return form fields for a known answer; control items store their values."""
         raise NotImplementedError
 
     def control_offers(self, round_: Any) -> list[OfferedAnswer]:
-        """Return known answers from other rounds, even if this round cannot take them."""
+        """Return known answers from other rounds, including those that this round cannot use."""
         return []
 
     def take_controls(self, round_: Any, offers: list[OfferedAnswer], actor: User) -> None:
-        """Make offered answers control items of a locked round."""
+        """Create control items from offered answers in a locked round."""
         raise NotImplementedError
 
     def value_counts(self, round_: models.Round) -> list[int]:
-        """Count each value among the round's answers."""
+        """Return the number of answers in the round with each value."""
         raise NotImplementedError
 
     def stop(self, place: models.Place, *, withdraws: bool) -> None:
-        """Release the slots of a person who stops, and void the work they withdraw."""
+        """Release the slots of a person who stops, and void their work if they withdraw it."""
         raise NotImplementedError
 
     def counts(self) -> dict[str, Any]:
-        """Return the progress columns of rounds: ``size``, ``wanted`` and ``done``."""
+        """Return the progress annotations for rounds: ``size``, ``wanted`` and ``done``."""
         raise NotImplementedError
 
     def make_slots(self, round_: Any) -> None:
@@ -295,7 +296,7 @@ class TaskKind:
         """Raise RoundNotReady if a closed round cannot be reopened."""
 
     def check_correction(self, round_: Any, after: dict[str, Any]) -> None:
-        """Raise RoundNotReady if a running round cannot take a value."""
+        """Raise RoundNotReady if a running round cannot have one of the new values."""
 
     def corrected(self, round_: Any, before: dict[str, Any]) -> None:
         """Apply the consequences of changed values in a running round, in the same transaction."""
@@ -315,11 +316,11 @@ class TaskKind:
         raise NotImplementedError
 
     def counted(self) -> str:
-        """Describe what counts towards the number of items a crowd link requires."""
+        """Describe the work that counts towards the number of items required by a crowd link."""
         raise NotImplementedError
 
     def check_work(self) -> Iterable[str]:
-        """Yield a sentence for each inconsistent row of served work, as the policy checks it."""
+        """Yield a sentence for each inconsistent row of served work found by the policy."""
         return ()
 
     def check(self) -> Iterable[str]:
@@ -330,35 +331,35 @@ class TaskKind:
 class SheetKind(TaskKind):
     """A kind whose work consists of sheets, however they are served.
 
-    ``Content`` is a frozen dataclass with the content of a form; as a dictionary it is the JSON of
-    drafts, conflicting drafts and events.
+    ``Content`` is a frozen dataclass with the content of a form. Drafts, conflicting drafts and
+    events store it as JSON.
     """
 
-    # The name of the address of one sheet, with (study, sheet).
+    # The URL name of one sheet, with the arguments (study, sheet).
     sheet_page: ClassVar[str]
-    # The field of items and sheets that holds the thing itself.
+    # The field of items and sheets that refers to the thing itself.
     subject: ClassVar[str]
-    # What a sheet is about: read with it, so that serving, saving and showing ask nothing more.
+    # Related objects loaded with a sheet, so that serving and saving need no further queries.
     needed: ClassVar[tuple[str, ...]]
-    # What is read with an item to show researchers what was drawn.
+    # Related objects loaded with an item to show it to researchers.
     item_needed: ClassVar[tuple[str, ...]]
     Sheet: ClassVar[type[Model]]
     Conflict: ClassVar[type[Model]]
     Content: ClassVar[type[Any]]
-    # Fields of a sheet that `settle` sets: they follow from the last submission.
+    # Fields of a sheet that `settle` sets from the last submission.
     settled: ClassVar[tuple[str, ...]]
-    # The columns that together are a sheet's value, as its person saw it; none where every sheet
-    # is different.
+    # The columns that make up a sheet's value, as its rater saw it; empty if every sheet is
+    # different.
     value: ClassVar[tuple[Any, ...]] = ()
-    # Figures of a person's counted sheets on the round's page: name to aggregate over sheets.
+    # Figures on a person's counted sheets for the round's page, as aggregates by name.
     figures: ClassVar[dict[str, Any]] = {}
-    # Whether an answer is submitted at once, so that none is ever a draft.
+    # Whether answers are submitted at once, without a draft.
     submits_at_once: ClassVar[bool] = False
     takes_controls = True
-    # How far an answer to one may be from the known answer; None where it must be the same.
+    # The largest difference between a right answer and the known answer; None if it must be equal.
     tolerance: ClassVar[float | None] = None
     tolerance_text: ClassVar[str | Promise] = ""
-    # Whether figures stand for what the items were drawn from, so that no others may join them.
+    # Whether figures represent the population of the items, so that only drawn items may count.
     is_sample: ClassVar[bool] = False
 
     @property
@@ -367,16 +368,16 @@ class SheetKind(TaskKind):
 
     @property
     def likeness(self) -> tuple[str, ...]:
-        """The columns of items and sheets that are equal where they are about the same thing."""
+        """The columns that are equal in items and sheets about the same thing."""
         return (self.subject,)
 
     def sheets(self, *around: str) -> QuerySet[Any]:
-        """Return sheets with their subject and these related rows."""
+        """Return sheets with their subjects and these related rows."""
         around = around or ("round__study", "rater", "slot")
         return self.Sheet._default_manager.select_related(*around, *self.needed)
 
     def begin(self, round_: Any, item: Any, rater: Rater) -> dict[str, Any]:
-        """Return the fields of a new sheet beyond the common ones."""
+        """Return the fields of a new sheet other than the common fields."""
         return {}
 
     def submitted(self, sheet: Any) -> Any:
@@ -392,55 +393,55 @@ class SheetKind(TaskKind):
         raise NotImplementedError
 
     def mark(self, sheet: Any, key: Any) -> tuple[int, int]:
-        """Return the number of matched parts of a known answer and of all its parts."""
+        """Return the number of matched parts of a known answer, and the number of all parts."""
         raise NotImplementedError
 
     def difference(self, sheet: Any, known: Any) -> float:
-        """Return how far a sheet is from the known answer of a control item; 0 if it matches."""
+        """Return the difference between a sheet and a known answer; 0 if they match."""
         met, parts = self.mark(sheet, known)
         return parts - met
 
     def tolerance_in(self, round_: Any) -> float:
-        """Return how far a right answer may be from a known one in this round."""
+        """Return the largest difference between right and known answers in this round."""
         own = round_.control_tolerance
         return float(self.tolerance or 0 if own is None else own)
 
     def is_right(self, round_: Any, sheet: Any, known: Any) -> bool:
-        """Whether a sheet is as near to a known answer as the round demands."""
+        """Whether a sheet is within the round's tolerance of a known answer."""
         return self.difference(sheet, known) <= self.tolerance_in(round_)
 
     def answer_of(self, sheet: Any) -> dict[str, Any]:
-        """Return a submitted sheet's answer in the shape of a known one."""
+        """Return a submitted sheet's answer in the format of a known answer."""
         return {name: getattr(sheet, name) for name in self.answer_fields(sheet.round)}
 
     def fits(self, round_: Any) -> Q:
-        """Select items and sheets of other rounds about which this round asks the same."""
+        """Select the items and sheets of other rounds that ask the same as this round."""
         return Q()
 
     def alike(self, round_: Any) -> Q:
-        """Select sheets of other rounds whose answers can be known answers in this one."""
+        """Select the sheets of other rounds whose answers can be known answers in this round."""
         return self.fits(round_)
 
     def copied(self, round_: Any, row: Any) -> Any:
-        """Return what an item or sheet of another round is about, as this round needs it."""
+        """Return the subject of an item or sheet from another round, copied if necessary."""
         return getattr(row, self.subject)
 
     def proposed_answer(self, round_: Any, item: Any) -> dict[str, Any]:
-        """Return a known answer to begin with, where the kind knows one."""
+        """Return a known answer to prefill, if the kind has one."""
         return {}
 
     def slots(self, round_: Any, items: Iterable[int]) -> Mapping[int, int]:
-        """Return the number of sheets each item needs when the round opens."""
+        """Return the number of sheets that each item needs when the round opens."""
         raise NotImplementedError
 
     def check_opening(self, round_: Any) -> None:
         """Raise RoundNotReady if the round cannot open."""
 
     def keep_earlier(self, sheet: Any, sent: Any) -> None:
-        """Keep the draft that a submission is about to replace, if it is worth keeping."""
+        """Keep a copy of the draft that new content will replace, if it is worth keeping."""
 
     def event_fields(self, sheet: Any, content: Any) -> dict[str, Any]:
-        """Return the fields of a submission beyond the common ones."""
+        """Return the fields of a submission other than the common fields."""
         return {}
 
     def content_of(self, sheet: Any) -> Any:
@@ -452,7 +453,7 @@ _KINDS: dict[Hashable, TaskKind] = {}
 
 
 def register(kind: TaskKind) -> None:
-    """Register a kind; called once from an app's ``ready()``."""
+    """Register a kind; called once in an app's ``ready()``."""
     _KINDS[kind.name] = kind
 
 
@@ -461,7 +462,7 @@ def kinds() -> list[TaskKind]:
 
 
 def kind_of(row: Any) -> TaskKind:
-    """Return the kind of a round or sheet, also of a round loaded as a plain `Round`."""
+    """Return the kind of a round or sheet; rounds may be plain `Round` instances."""
     return _KINDS[row.kind_name or row.kind]
 
 
@@ -472,7 +473,7 @@ def sheet_kind_of(row: Any) -> SheetKind:
 
 
 def round_head(round_: Any) -> dict[str, Any]:
-    """Return the context of the head of a page about a round."""
+    """Return the template context for the header of a page about a round."""
     kind = kind_of(round_)
     names = {"study": round_.study, "round": kind.own(round_), "kind": kind}
     return names | {"home_name": kind.rounds_page}
@@ -487,7 +488,7 @@ ROUNDS = Finder(
 
 
 def round_entries() -> Iterator[MenuEntry]:
-    """Yield the menu entries of each kind: its rounds, and its results if it has such a page."""
+    """Yield the menu entries of each kind: its rounds, and its results page if it has one."""
     also = _("consent screening quiz training qualification survey guideline")
     yield MenuEntry("study", _("Onboarding"), "onboardings", place=20, also=also)
     for kind in kinds():

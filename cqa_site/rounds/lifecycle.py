@@ -1,4 +1,4 @@
-"""States of a round, its two serving policies, and its invariants."""
+"""States of a round, the two serving policies for sheets, and invariants."""
 
 import json
 from collections import defaultdict
@@ -21,8 +21,8 @@ from .progress import SUBMITTED, TO_DO, count_of, how_far, newest_of_each
 from .queue import CHUNK, DONE, FREE, LEASED, OPEN, free_slots, hold_slot, next_sheet, unseen_items
 from .rules.measures import FAST, OF_CONTROLS, ONE_VALUE, SKIPS, ControlAnswer, RecentAnswer
 
-# A round is a row of two tables. Without the shared one, which has the state, whoever waited for
-# the lock would go on with the state from before.
+# A round has a row in two tables. The shared table, with the state, must also be locked. Otherwise
+# a transaction that waited for the lock would continue with the old state.
 WHOLE = ("self", "round_ptr")
 CORRECTABLE = (Round.State.OPEN, Round.State.PAUSED, Round.State.CLOSED)
 
@@ -51,7 +51,7 @@ def pause_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def close_round(*, round_: Round, actor: User) -> None:
-    """Stop serving. Submitted work counts, and drafts stay."""
+    """Stop serving; submitted work counts, and drafts are kept."""
     stored = locked_round(round_, Round.State.OPEN, Round.State.PAUSED)
     stored.closed_at = timezone.now()
     _move(stored, Round.State.CLOSED, actor)
@@ -72,9 +72,9 @@ def reopen_round(*, round_: Round, actor: User) -> None:
 
 @transaction.atomic
 def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool:
-    """Change a round's columns and record old and new values; return False if nothing changed.
+    """Change a round's columns, and record old and new values; return False if nothing changed.
 
-    Raises RoundNotReady for a draft, and where the kind does not take a value.
+    Raises RoundNotReady for a draft, and if the kind rejects a value.
     """
     stored = locked_round(round_, *CORRECTABLE)
     before = {name: getattr(stored, name) for name in values}
@@ -106,7 +106,7 @@ def correct_round(*, round_: Round, actor: User, values: dict[str, Any]) -> bool
 
 @transaction.atomic
 def delete_round(*, round_: Round, actor: User) -> None:
-    """Delete a draft round, on which nobody has worked; raises RoundNotReady."""
+    """Delete a draft round, in which nobody has worked; raises RoundNotReady."""
     stored = locked_round(round_, Round.State.DRAFT)
     kind_of(stored).check_removal(stored)
     verb = kind_of(stored).audit.of_round("deleted")
@@ -120,7 +120,7 @@ def locked_round(round_: Round, *states: str) -> Any:
     Raises RoundNotReady.
     """
     rounds = kind_of(round_).Round._default_manager
-    # Not its key: new sheets and enrolments refer to both tables and would wait in a circle.
+    # The keys are not locked: new sheets and enrolments refer to both tables and would deadlock.
     rows = rounds.select_for_update(of=WHOLE, no_key=True).select_related("study")
     stored = rows.get(pk=round_.pk)
     if stored.state not in states:
@@ -142,13 +142,13 @@ def _move(stored: Any, state: str, actor: User) -> None:
     )
 
 
-# Invariants of people's work, checked in the database; each finding is one sentence.
+# Invariants of people's work in the database; each violation is described in one sentence.
 
 FETCH = 1_000
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every broken invariant of every kind; nothing if all hold."""
+    """Yield all violations of invariants, for every kind."""
     for kind in kinds():
         yield from kind.check_work()
         yield from kind.check()
@@ -223,20 +223,20 @@ def _unlike(kind: SheetKind, sheet: Any, content: dict[str, Any]) -> list[str]:
 
 
 def _read(content: Any) -> dict[str, Any]:
-    """Decode the JSON column of a subquery, which SQLite returns as text."""
+    """Decode the value of a JSON column from a subquery, which SQLite returns as text."""
     read: dict[str, Any] = json.loads(content) if isinstance(content, str) else content
     return read
 
 
-# The two policies by which sheets are served: one by one, or all of them assigned.
+# The two serving policies for sheets: one by one, or assigned in advance.
 #
-# A kind with sheets is a child of one of them and says what is special about its sheets.
+# A kind with sheets is a subclass of one policy and defines what is specific to its sheets.
 
 
 class OneByOne(SheetKind):
-    """Serving policy: each person's own random order, with blind repeats, after the examples."""
+    """Serving policy: examples, then items in a random order per person, with blind repeats."""
 
-    # Which of somebody's own sheets the first page counts.
+    # The person's own sheets that are counted on their home page.
     own_count: ClassVar[Q] = SUBMITTED
 
     def make_slots(self, round_: Any) -> None:
@@ -258,7 +258,7 @@ class OneByOne(SheetKind):
         draw_examples(round_, wanted)
 
     def counts(self) -> dict[str, Any]:
-        """Count items without examples, the sheets they need, and the submitted ones."""
+        """Count items other than examples, the sheets that they need, and the submitted sheets."""
         slots = self.Slot._default_manager.filter(round=OuterRef("pk"))
         items = self.Item._default_manager.filter(round=OuterRef("pk"), key_points__isnull=True)
         return {
@@ -268,27 +268,27 @@ class OneByOne(SheetKind):
         }
 
     def count_own(self, rounds: Iterable[Round], user: User) -> dict[int, int]:
-        """Count sheets without examples, whether figures use them or not."""
+        """Count sheets other than examples, whether or not they are used in figures."""
         own = self.Sheet._default_manager.filter(
             self.own_count, round__in=rounds, rater__user=user, is_example=False
         )
         return dict(own.order_by().values_list("round").annotate(Count("pk")))
 
     def most_items(self, round_: Round) -> int:
-        """Count the round's items, one sheet per person without blind repeats; 0 for a draft."""
+        """Count the round's items other than examples, without blind repeats; 0 for a draft."""
         if round_.state == Round.State.DRAFT:
             return 0
         items = self.Item._default_manager.filter(round=round_.pk)
         return items.filter(key_points__isnull=True).count()
 
     def count_free(self, round_: Round) -> int:
-        """Count the items with a free slot; 0 if the round is not open."""
+        """Count the items with free slots; 0 if the round is not open."""
         slots = self.Slot._default_manager.filter(FREE, round=round_.pk)
         is_open = round_.state == Round.State.OPEN
         return slots.values("item").distinct().count() if is_open else 0
 
     def paces(self, round_: Round, **where: Any) -> Iterable[tuple[int, int, int, Any]]:
-        """Compute paces from submitted sheets, without examples."""
+        """Compute paces from submitted sheets other than examples."""
         skipped = Value(0) if self.skipped is None else Count("pk", filter=self.skipped)
         own = self.Sheet._default_manager.filter(SUBMITTED, round=round_.pk, is_example=False)
         rows: Any = own.filter(**where).order_by().values_list("rater")
@@ -299,7 +299,7 @@ class OneByOne(SheetKind):
         yield from rows.values_list("rater").annotate(Sum("active_seconds"))
 
     def measures(self, round_: Round) -> tuple[str, ...]:
-        """Leave out values, skips and control items of kinds without them."""
+        """Return the measures, without those that do not apply to the kind."""
         is_known = {FAST: True, ONE_VALUE: self.value, SKIPS: self.skipped is not None}
         is_known |= dict.fromkeys(OF_CONTROLS, self.takes_controls)
         return tuple(name for name, known in is_known.items() if known)
@@ -307,9 +307,9 @@ class OneByOne(SheetKind):
     def last_answers(
         self, round_: Round, most: int, *, with_majority: bool = False, **where: Any
     ) -> dict[int, list[RecentAnswer]]:
-        """Return submitted sheets without examples, by the time of their last submission.
+        """Return answers other than examples, ordered by the time of their last submission.
 
-        A sheet whose page reported no time took at most as long as it was open.
+        If the page reported no active time, the time since the sheet was served is used.
         """
         own = self._answered(round_).filter(**where).annotate(is_skip=self.skipped or Value(False))
         rows = newest_of_each(own, most, "-submitted_at", "-pk").values_list(
@@ -322,7 +322,7 @@ class OneByOne(SheetKind):
         return answers
 
     def control_answers(self, round_: Round, **where: Any) -> dict[int, list[ControlAnswer]]:
-        """Return first answers, without examples; those of excluded people stay."""
+        """Return first answers, including answers by excluded people but not examples."""
         own = self._answered(round_).filter(known__isnull=False, replicate=0, **where)
         answers: dict[int, list[ControlAnswer]] = defaultdict(list)
         for sheet in own.defer("draft", "comment").order_by("rater", "place"):
@@ -333,7 +333,7 @@ class OneByOne(SheetKind):
         return answers
 
     def value_counts(self, round_: Round) -> list[int]:
-        """Count values of submitted sheets, without skipped ones."""
+        """Count the values of submitted sheets, without skipped sheets."""
         own = self._answered(round_).exclude(self.skipped or Q(pk=None))
         rows = own.order_by().values_list(*self.value).annotate(n=Count("pk"))
         return [n for *_value, n in rows]
@@ -343,9 +343,9 @@ class OneByOne(SheetKind):
         return rows.filter(SUBMITTED, round=round_.pk, is_example=False, rater__isnull=False)
 
     def stop(self, place: Place, *, withdraws: bool) -> None:
-        """Release started sheets but keep their content.
+        """Release started sheets, and keep their content.
 
-        Void submitted ones, examples included.
+        If the person withdraws, void submitted sheets, including examples.
         """
         sheets = self._sheets(place)
         free_slots(self, sheets if withdraws else sheets.filter(state=Sheet.State.OPEN))
@@ -356,18 +356,18 @@ class OneByOne(SheetKind):
         return next_sheet(round_=self.own(round_), rater=rater).reason
 
     def is_done_by(self, round_: Round, place: Place) -> bool:
-        """Whether nothing is left, counted as on the work page."""
+        """Whether no work is left, counted as on the work page."""
         return not how_far(self.own(round_), place.rater).left
 
     def leave_out(self, place: Place) -> int:
-        """Free the rater's slots, so that no item lacks sheets."""
+        """Free the rater's slots, so that other raters can fill them."""
         sheets = self._sheets(place)
         freed = free_slots(self, sheets)
         sheets.filter(state=Sheet.State.SUBMITTED, is_example=False).update(is_extra=True)
         return freed
 
     def count_again(self, place: Place) -> int:
-        """Count repeats and control answers again always, others only if a slot is free."""
+        """Reinstate all repeats and control answers, and other sheets if a slot is free."""
         own = self._sheets(place).filter(state=Sheet.State.SUBMITTED, is_extra=True)
         sheets = own.filter(is_example=False)
         slotless = Q(replicate__gt=0) | Q(known__isnull=False)
@@ -389,7 +389,7 @@ class OneByOne(SheetKind):
         return f"{text % {'items': items}} {self.card(0).text}"
 
     def counted(self) -> str:
-        """Say that submitted sheets count, blind repeats included, examples not."""
+        """Say that submitted sheets count, including blind repeats but not examples."""
         return _("Submitted sheets, including blind repeats but not examples.")
 
     def check_work(self) -> Iterable[str]:
@@ -397,7 +397,7 @@ class OneByOne(SheetKind):
 
 
 class Desk(OneByOne):
-    """Serving policy: sheets are assigned when the round is drawn, and wait until submitted."""
+    """Serving policy: sheets are assigned when the round is drawn."""
 
     is_assigned = True
     own_count = TO_DO

@@ -45,7 +45,7 @@ class ParticipantFilter(FilterSet):
 
 
 class CrowdLinkInput(FormInput):
-    """A link for a crowd platform; omitted fields keep their default."""
+    """A link for a crowd platform; omitted fields get their defaults."""
 
     form = ParticipantLinkForm  # type: ignore[assignment]  # a form of a model is no Form
     study_param = serializers.CharField(max_length=40, allow_blank=True, required=False)
@@ -53,7 +53,7 @@ class CrowdLinkInput(FormInput):
 
 
 class CrowdLinkConnectInput(FormInput):
-    """The link's study on the platform, and the secret of the platform's webhooks."""
+    """The link's study on the platform, and the secret for the platform's webhooks."""
 
     form = PlatformConnectionForm
     hook_secret = serializers.CharField(max_length=200, required=False, write_only=True)
@@ -63,7 +63,9 @@ class CrowdLinkConnectInput(FormInput):
 class CrowdLinkSerializer(ReadSerializer):
     """A link for a crowd platform, without its secret and its completion codes."""
 
-    most_items = serializers.IntegerField(help_text="How many items the round has for one person.")
+    most_items = serializers.IntegerField(
+        help_text="Number of items that the round has for one person."
+    )
     return_url = serializers.CharField()
     joined = serializers.IntegerField()
     is_open = serializers.BooleanField()
@@ -91,7 +93,7 @@ class CrowdLinkSerializer(ReadSerializer):
 
 
 class NewCrowdLinkSerializer(CrowdLinkSerializer):
-    """A new link, with the address that the platform needs."""
+    """A new link with the URL that the platform needs."""
 
     address = serializers.CharField()
 
@@ -101,12 +103,12 @@ class NewCrowdLinkSerializer(CrowdLinkSerializer):
 
 
 class ParticipantSerializer(PaceSerializer, ReadSerializer):
-    """A person who came through a crowd link, without the platform's ids and codes."""
+    """A person who joined through a crowd link, without the platform's ids and codes."""
 
     id = public_id("user")
     link = public_id("link")
     is_released = serializers.SerializerMethodField(
-        help_text="Whether the next browser with the ID gets the place."
+        help_text="Whether the next browser with this ID can continue the participation."
     )
 
     class Meta:
@@ -116,17 +118,17 @@ class ParticipantSerializer(PaceSerializer, ReadSerializer):
         fields += ["skipped", "skipped_share", "is_skipping", "seconds_each", "is_hasty"]
 
     def get_is_released(self, row: Participant) -> bool:
-        """Return whether the place has been released for another browser."""
+        """Return whether the participation has been released to another browser."""
         return not row.browser_hash
 
 
 class CrowdRoundViews(StudyViews):
-    """Addresses below ``rounds/<any_round_id>/``."""
+    """Views below ``rounds/<any_round_id>/``."""
 
     round: Round
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the round inside the study."""
+        """Find the round in the study."""
         super().initial(request, *args, **kwargs)
         self.round = get_object_or_404(crowd_rounds(self.study), public_id=kwargs["any_round_id"])
 
@@ -144,7 +146,7 @@ class CrowdLinkViews(CrowdRoundViews):
 
     @extend_schema(request=CrowdLinkInput, responses={201: NewCrowdLinkSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Create a link; its ``address`` is returned only now, only a hash is stored."""
+        """Create a link; ``address`` is returned only once, because only its hash is stored."""
         body = self.read(CrowdLinkInput)
         form = ParticipantLinkForm(round_=self.round)
         defaults = model_to_dict(ParticipantLink(), fields=form.Meta.fields)
@@ -159,7 +161,7 @@ class CrowdLinkViews(CrowdRoundViews):
 
     @extend_schema(request=NothingInput, responses=CrowdLinkSerializer)
     def close(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Close the link to new people; people who have joined can finish."""
+        """Close the link to new people; people who have already joined can finish."""
         link = self.find_row(public_id)
         self.read(NothingInput)
         close_link(link=link, actor=request.user)
@@ -167,7 +169,7 @@ class CrowdLinkViews(CrowdRoundViews):
 
     @extend_schema(request=CrowdLinkConnectInput, responses=CrowdLinkSerializer)
     def connect(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Store the platform's study, which signed entries must name, and the webhook secret."""
+        """Store the platform's study, required in signed entries, and the webhook secret."""
         link = self.find_row(public_id)
         form = PlatformConnectionForm(self.read(CrowdLinkConnectInput), link=link)
         require_valid(form)
@@ -176,7 +178,7 @@ class CrowdLinkViews(CrowdRoundViews):
 
 
 class ParticipantViews(CrowdRoundViews):
-    """People who came through a crowd link of the round; only the page shows platform ids."""
+    """People who joined through the round's crowd links; only the page shows platform ids."""
 
     queryset = Participant.objects.none()
     serializer_class = ParticipantSerializer
@@ -188,14 +190,14 @@ class ParticipantViews(CrowdRoundViews):
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def release(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Release the place for the next browser with this person's ID."""
+        """Release the participation to the next browser with this person's ID."""
         person = self._person(public_id)
         release_place(participant=person, actor=request.user)
         return self.shown(self._person(public_id))
 
     @extend_schema(request=NothingInput, responses=ParticipantSerializer)
     def fault(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Confirm a reported fault, which ends the work; 409 if there is none to confirm."""
+        """Confirm a reported fault, which ends the work; 409 without a fault to confirm."""
         person = self._person(public_id)
         try:
             confirm_fault(participant=person, actor=request.user)

@@ -1,4 +1,4 @@
-"""Addresses of crowd links in the REST API, for rounds of every kind."""
+"""REST API URLs for crowd links, for rounds of every kind."""
 
 from cqa_site.api.base import CREATE, LIST, S, address, resource
 from .api import CrowdLinkViews, ParticipantViews

@@ -9,21 +9,21 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-# Where platforms take a code; ``{code}`` stands for it.
+# URLs at which platforms accept a completion code, in place of ``{code}``.
 KNOWN_PLATFORMS = {"prolific": "https://app.prolific.com/submissions/complete?cc={code}"}
 
 
 class ParticipantLink(models.Model):
     """A link for a crowd platform.
 
-    Its bearers become annotators of one study, for one round.
+    People who use it become annotators in one study, for one round.
 
-    The platform appends its own ids under the three parameter names. Each outcome has a completion
-    code, which is shown only after the server has counted the work.
+    The platform appends its own ids in the three parameters. Each outcome has a completion code,
+    which is shown only after the server has counted the work.
     """
 
     class Entry(models.TextChoices):
-        """Proof that the address must carry. Anybody can type IDs."""
+        """Proof of identity required in the URL, because anybody can type an ID."""
 
         IDS = "ids", _("Platform IDs, unverified")
         SIGNED = "signed", _("Only with a token signed by the platform")
@@ -38,13 +38,13 @@ class ParticipantLink(models.Model):
     study_param = models.CharField(max_length=40, default="STUDY_ID")
     session_param = models.CharField(max_length=40, default="SESSION_ID")
     entry = models.CharField(_("entry"), max_length=6, choices=Entry, default=Entry.IDS)
-    # The study on the platform: tokens of other studies are refused.
+    # The study on the platform. Tokens from other studies are refused.
     platform_study = models.CharField(max_length=128, blank=True)
-    # Seal the secret with which the platform signs its reports, and the token of its interface.
+    # The encrypted secret with which the platform signs its reports, and the encrypted API token.
     hook_ciphertext = models.BinaryField(default=bytes, editable=False)
     api_ciphertext = models.BinaryField(default=bytes, editable=False)
-    # What the study pays: per completed participation, per outcome (amounts as text), per item
-    # answered in a completed one; and the least that an hour of work should bring.
+    # Pay per completed participation, per outcome (amounts as text) and per item answered in a
+    # completed participation, and the lowest acceptable pay per hour.
     currency = models.CharField(_("currency"), max_length=3, default="GBP")
     reward = models.DecimalField(_("reward"), max_digits=8, decimal_places=2, null=True)
     outcome_pay = models.JSONField(default=dict)
@@ -58,7 +58,7 @@ class ParticipantLink(models.Model):
     screened_out_code = models.CharField(_("code: screened out"), max_length=40)
     no_work_code = models.CharField(_("code: no work left"), max_length=40)
     fault_code = models.CharField(_("code: technical fault"), max_length=40)
-    # Without one of its own, the code of people who are screened out; and none.
+    # Optional codes. Without one, some outcomes use another code; see `completion_code`.
     skips_code = models.CharField(_("code: too many skips"), max_length=40, blank=True)
     stopped_code = models.CharField(_("code: stopped early"), max_length=40, blank=True)
     declined_code = models.CharField(_("code: declined"), max_length=40, blank=True)
@@ -84,11 +84,11 @@ class ParticipantLink(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the link is valid, and its round not closed."""
+        """Whether the link is valid and its round is not closed."""
         return self.is_valid and self.round.state != self.round.State.CLOSED
 
     def pay_of(self, outcome: str) -> Decimal | None:
-        """Return the pay for an outcome without bonuses; None where none is set."""
+        """Return the pay for an outcome, without bonuses; None if it is not set."""
         if outcome == Participant.Outcome.COMPLETED:
             return self.reward
         amount = self.outcome_pay.get(outcome)
@@ -101,7 +101,7 @@ class ParticipantLink(models.Model):
 
     @property
     def waits_for_study(self) -> bool:
-        """Whether no signed entry can be accepted, because the platform's study is unknown."""
+        """Whether signed entries must wait because the platform's study is unknown."""
         return self.entry != self.Entry.IDS and not self.platform_study
 
     @property
@@ -125,7 +125,7 @@ class ParticipantLink(models.Model):
         return [(str(outcome), code, str(action)) for outcome, code, action in rows if code]
 
     def address_for(self, code: str = "", participant: str = "") -> str:
-        """Return the platform's address for a code, or its first page; empty if unknown."""
+        """Return the platform's URL for a code, or its home page; empty if unknown."""
         known = KNOWN_PLATFORMS.get(self.platform.strip().lower(), "")
         address = self.return_url or known
         if code or not address:
@@ -137,8 +137,8 @@ class ParticipantLink(models.Model):
 class Participant(models.Model):
     """One person from a crowd platform, bound to one user, one study and one browser.
 
-    ``browser_hash`` is the hash of the browser's secret; after a release it is empty, and the next
-    browser with the id gets the place. ``fault_report`` is the person's latest report.
+    ``browser_hash`` is the hash of the browser's secret. After a release it is empty, and the next
+    browser with the id takes over. ``fault_report`` is the person's latest report.
     """
 
     class Outcome(models.TextChoices):
@@ -164,9 +164,9 @@ class Participant(models.Model):
     participant_id = models.CharField(max_length=128)
     platform_study_id = models.CharField(max_length=128, blank=True)
     session_id = models.CharField(max_length=128, blank=True)
-    # Whether a token signed by the platform proved the ids.
+    # Whether the ids were proven by a token signed by the platform.
     is_verified = models.BooleanField(default=False)
-    # What the platform last reported about the submission, and when it said so.
+    # The last status of the submission that the platform reported, and the time of that report.
     platform_status = models.CharField(max_length=30, blank=True)
     platform_status_at = models.DateTimeField(null=True)
     browser_hash = models.CharField(max_length=64, blank=True, editable=False)
@@ -182,9 +182,9 @@ class Participant(models.Model):
 
 
 class PlatformEvent(models.Model):
-    """One report of a platform about a submission; each is processed once.
+    """A report from a platform about a submission; each report is processed once.
 
-    Rows are only added.
+    Rows are only added, never changed.
     """
 
     link = models.ForeignKey(ParticipantLink, models.CASCADE, related_name="events")
@@ -201,7 +201,7 @@ class PlatformEvent(models.Model):
 
 
 class PlatformSubmission(models.Model):
-    """A submission as last listed by the platform; it changes nothing by itself."""
+    """A submission as last listed by the platform; storing it has no other effect."""
 
     link = models.ForeignKey(ParticipantLink, models.CASCADE, related_name="submissions")
     submission = models.CharField(max_length=128)
@@ -218,16 +218,16 @@ class PlatformSubmission(models.Model):
 
 
 class CrowdPayment(models.Model):
-    """Money that a researcher confirmed for one submission; ids are copied, never looked up."""
+    """A payment that a researcher confirmed for one submission, with copies of the ids."""
 
     class Kind(models.TextChoices):
-        """What is paid; each at most once per submission."""
+        """Kinds of payments; a submission gets each kind at most once."""
 
         BONUS = "bonus", _("Bonus for items")
         OUTCOME = "outcome", _("Pay for the outcome")
 
     class State(models.TextChoices):
-        """States: confirmed → exported or sending → paid, or unknown until a person looked."""
+        """States: confirmed → exported or sending → paid, or unknown until a person checks."""
 
         CONFIRMED = "confirmed", _("Confirmed")
         EXPORTED = "exported", _("In a file")
@@ -245,7 +245,7 @@ class CrowdPayment(models.Model):
     amount = models.DecimalField(max_digits=8, decimal_places=2)
     reason = models.CharField(max_length=200)
     state = models.CharField(max_length=9, choices=State, default=State.CONFIRMED)
-    # What the platform calls the order of payment.
+    # The platform's id for the payment order, or the id of the exported file.
     batch = models.CharField(max_length=128, blank=True)
     confirmed_by = models.ForeignKey("people.User", models.PROTECT, related_name="+")
     confirmed_at = models.DateTimeField(auto_now_add=True)

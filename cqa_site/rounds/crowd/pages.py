@@ -1,4 +1,4 @@
-"""Pages of crowd links: the entry, the end, and the researchers' list."""
+"""Pages for crowd links: entry, end of participation, and the researchers' list."""
 
 import uuid
 from dataclasses import astuple
@@ -61,18 +61,18 @@ from .participation import (
 from .pay import summaries_of
 from .tokens import EntryRefused, KeysUnavailable, entry_ids
 
-# Coming in by a crowd platform's link.
+# Entry through a crowd platform's link.
 #
-# Opening the link changes nothing: it checks the platform's ids, moves them into the session and
-# shows what awaits at a clean address. The button there signs the participant in, so no foreign
-# page can do it in their name, and binds the place to the browser by a cookie.
+# Opening the link only checks the platform's ids, moves them into the session and redirects to a
+# clean URL, which describes the task. The button there signs the participant in, so that other
+# sites cannot do so in their name, and ties the participation to the browser with a cookie.
 
 SESSION_KEY = "crowd_entry"
 
 
 @require_safe
 def join(request: HttpRequest, secret: str) -> HttpResponse:
-    """Check link and ids; redirect to a clean address."""
+    """Check the link and the ids; redirect to a clean URL."""
     link = find_link(secret)
     if link is None:
         return _closed(request, "unknown")
@@ -92,7 +92,7 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
 def join_start(request: HttpRequest) -> HttpResponse:
     """Describe the task; a POST signs the participant in and opens the round."""
     if SESSION_KEY not in request.session:
-        # A participant, or somebody who was away too long.
+        # A participant who is already signed in, or somebody whose session has expired.
         if getattr(request.user, "is_participant", False) or browser_secret(request):
             return redirect("participation_back")
         return _closed(request, "no_entry")
@@ -121,14 +121,14 @@ def join_start(request: HttpRequest) -> HttpResponse:
             return _closed(request, TAKEN, at=link.platform)
         return _no_room(request, link, str(refusal))
     request.session.pop(SESSION_KEY, None)
-    login(request, participant.user, backend=BACKEND)  # gives the session a new key
+    login(request, participant.user, backend=BACKEND)  # rotates the session key
     return keep_browser_secret(_to_work(participant), browser)
 
 
 def _start_page(
     request: HttpRequest, link: ParticipantLink, known: Participant | None, free: int
 ) -> HttpResponse:
-    """Describe the task to a new participant, limited to the free items, or to a returning one."""
+    """Describe the task to a new participant, up to the free items, or to a returning one."""
     kind, count = kind_of(link.round), min(free, link.required_items)
     context = {"link": link, "is_short": free < link.required_items, "known": known}
     if known:
@@ -147,7 +147,7 @@ def _signed_in(request: HttpRequest, link: ParticipantLink, ids: PlatformIds) ->
         .first()
     )
     if participant is not None:
-        # The session proves the same as the cookie, which may have been deleted.
+        # The session proves the same as the cookie, which the person may have deleted.
         browser = browser_secret(request) or new_secret()
         hold_place(participant=participant, browser=browser)
         return keep_browser_secret(_to_work(participant), browser)
@@ -160,7 +160,8 @@ def _to_work(participant: Participant) -> HttpResponse:
     return redirect(work_address(participant))
 
 
-# Why nobody comes in: status, title, text and advice; ``at`` in them is the platform, or as said.
+# Reasons for refusing entry, with status, title, text and advice. ``at`` is the platform unless a
+# comment says otherwise.
 DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
     "unknown": (
         404,
@@ -176,14 +177,14 @@ DOORS: dict[Any, tuple[int, Any, Any, Any]] = {
         ),
         lazy("Go to the study on the platform and open it again: its link leads here."),
     ),
-    # The names of the parameters.
+    # Here ``at`` is the parameter names.
     "no_ids": (
         400,
         lazy("The link has no participant ID"),
         lazy("The platform must fill in these values: %(at)s."),
         lazy("Open the study on the platform again. Previews and copied links may not work."),
     ),
-    # The person.
+    # Here ``at`` is the person.
     "signed_in": (
         409,
         lazy("You are signed in as someone else"),
@@ -229,7 +230,7 @@ def _closed(request: HttpRequest, why: Any, *, at: str = "") -> HttpResponse:
     )
 
 
-# Why the study has no place for somebody: title and text, and whether the code for it is shown.
+# Reasons for having no place in the study: title, text, and whether a completion code is shown.
 CANNOT = lazy("You cannot take part")
 IS_FULL = lazy("The study is full")
 NO_ROOM = {
@@ -247,7 +248,7 @@ NO_ROOM = {
 
 
 def _no_room(request: HttpRequest, link: ParticipantLink, why: str) -> HttpResponse:
-    """Say so before consent, without creating a participant."""
+    """Explain before consent why a person cannot take part; creates no participant."""
     title, text, has_code = NO_ROOM[why]
     code = link.no_work_code if has_code else ""
     context = {"link": link, "title": title, "text": text, "code": code}
@@ -255,12 +256,12 @@ def _no_room(request: HttpRequest, link: ParticipantLink, why: str) -> HttpRespo
     return render(request, "rounds/crowd/no_room.html", context, status=410)
 
 
-# Where a participation ends: the code, or what is left to do, or what does not work.
+# End of a participation: completion code, remaining work, fault reports.
 
 
 @login_required
 def participation_end(request: PersonRequest) -> HttpResponse:
-    """Show the completion code once the participation is over, else the remaining work."""
+    """Show the completion code if the participation is over, otherwise the remaining work."""
     participant = _participant(request)
     if participant.outcome != Participant.Outcome.RUNNING:
         if _has_survey(participant):
@@ -279,7 +280,7 @@ def participation_end(request: PersonRequest) -> HttpResponse:
 
 @login_required
 def participation_stop(request: PersonRequest) -> HttpResponse:
-    """Ask whether the answers of a participant who stops count; a POST records the choice."""
+    """Ask participants who stop whether their answers count; a POST records the choice."""
     participant = _participant(request)
     choice, standing = request.POST.get("choice"), standing_of(participant)
     is_running = participant.outcome == Participant.Outcome.RUNNING
@@ -295,7 +296,7 @@ def participation_stop(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def participation_fault(request: PersonRequest) -> HttpResponse:
-    """Store a report; end the participation if the server also recorded a fault."""
+    """Store a fault report; end the participation if the server also recorded a fault."""
     participant = _participant(request)
     form = FaultForm(request.POST)
     if not form.is_valid():
@@ -309,7 +310,7 @@ def participation_fault(request: PersonRequest) -> HttpResponse:
 
 
 def _participant(request: PersonRequest) -> Participant:
-    """Return the signed-in person's participation, as long as their membership is valid."""
+    """Return the signed-in person's participation while their membership is valid."""
     participant = get_object_or_404(
         Participant.objects.select_related("study", "link__round", "user"), user=request.user
     )
@@ -319,7 +320,7 @@ def _participant(request: PersonRequest) -> Participant:
 
 
 def _has_survey(participant: Participant) -> bool:
-    """Whether the survey comes before the code of somebody whose work is complete."""
+    """Whether a person with complete work has to see the survey before the code."""
     is_complete = participant.outcome == Participant.Outcome.COMPLETED
     return is_complete and has_survey_left(participant.link.round, participant.user)
 
@@ -341,7 +342,7 @@ def _running_page(
     return render(request, "rounds/crowd/running.html", context, status=status)
 
 
-# The crowd links of a round, of whatever kind, and who came by them.
+# Crowd links of a round and their participants, for researchers.
 
 PAGE_SIZE = 50
 SHOWN_LINKS = 100
@@ -349,7 +350,7 @@ SHOWN_LINKS = 100
 
 @study_page(*RESEARCHERS)
 def crowd_links(request: StudyRequest, study: Study, any_round_id: uuid.UUID) -> HttpResponse:
-    """List the links into a round and their participants; a POST creates a link."""
+    """List a round's links and their participants; a POST creates a link."""
     round_ = _round(study, any_round_id)
     preset = PRESETS.get(request.GET.get("platform", ""), {})
     form = ParticipantLinkForm(request.POST or None, initial=preset, round_=round_)
@@ -374,7 +375,7 @@ def crowd_link_close(request: StudyRequest, link: ParticipantLink) -> HttpRespon
 def participant_release(
     request: StudyRequest, study: Study, any_round_id: uuid.UUID, person_id: uuid.UUID
 ) -> HttpResponse:
-    """Release the place for the next browser with this person's ID."""
+    """Release the participation to the next browser with this person's ID."""
     release_place(participant=_person(study, any_round_id, person_id), actor=request.user)
     messages.success(request, _("Session released. The next browser with this ID takes it over."))
     return redirect("crowd_links", study.public_id, any_round_id)
@@ -411,7 +412,7 @@ def links_page(
     connection: PlatformConnectionForm | None = None,
     **context: object,
 ) -> HttpResponse:
-    """Show the links of a round; ``connection`` is a form that was not valid."""
+    """Show the links of a round; ``connection`` is a submitted form that is not valid."""
     most = kind_of(round_).most_items(round_)
     page = Paginator(participants.participants_of(round_), PAGE_SIZE).get_page(
         request.GET.get("page")

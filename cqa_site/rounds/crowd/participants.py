@@ -1,4 +1,4 @@
-"""Crowd links, participants, and the browsers that hold their places."""
+"""Crowd links, participants, and the browsers that they are tied to."""
 
 import uuid
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from cqa_site.people.models import Membership, Rater, Role, Study, User, hash_se
 from cqa_site.rounds.kind import TaskKind, kinds
 from cqa_site.rounds.models import Participant, ParticipantLink, Round
 
-# Which browser a crowd participant's place belongs to.
+# The browser of a crowd participant.
 #
-# Anybody can type a platform's id into the address of a crowd link, and copy a signed one. An id
-# therefore opens a place once: the browser that was first keeps a secret in a
-# cookie, and the database its hash. A researcher releases the place of somebody who lost theirs.
+# Anybody can type a platform's id into the URL of a crowd link, or copy a signed URL. Each
+# participation is therefore tied to one browser: the first browser stores a secret in a cookie,
+# and the database stores its hash. A researcher can release the participation to a new browser.
 
-# Longer than any crowd study runs, so that people can come back to their code.
+# Longer than any crowd study, so that people can return to their code.
 LIFETIME = timedelta(days=180)
 
 
@@ -43,7 +43,7 @@ def keep_browser_secret(response: HttpResponse, secret: str) -> HttpResponse:
 
 
 def set_private_cookie(response: HttpResponse, name: str, value: str, lifetime: timedelta) -> None:
-    """Set a signed cookie that scripts cannot read and other sites cannot send with a form."""
+    """Set a signed cookie that scripts cannot read and forms on other sites cannot send."""
     response.set_signed_cookie(
         name,
         value,
@@ -55,12 +55,12 @@ def set_private_cookie(response: HttpResponse, name: str, value: str, lifetime: 
 
 
 def place_hash(link: ParticipantLink, browser: str) -> str:
-    """Hash the browser's secret per link, so that hashes of different links cannot be joined."""
+    """Hash the browser's secret per link, so that hashes cannot be compared across links."""
     return hash_secret(f"{link.public_id}:{browser}")
 
 
 def is_open_to(participant: Participant, browser: str) -> bool:
-    """Whether the browser with this secret may take the place: it holds it, or it was released."""
+    """Whether the participation belongs to the browser with this secret, or was released."""
     browser_hash = participant.browser_hash
     return not browser_hash or (
         bool(browser) and browser_hash == place_hash(participant.link, browser)
@@ -76,10 +76,10 @@ def hold_place(*, participant: Participant, browser: str) -> None:
 
 @transaction.atomic
 def release_place(*, participant: Participant, actor: User) -> None:
-    """Give the place to the next browser with this id, and end all its sessions."""
+    """Release the participation to the next browser with the id; end all its sessions."""
     participant.browser_hash = ""
     participant.save(update_fields=["browser_hash"])
-    participant.user.set_unusable_password()  # another random value, which no session matches
+    participant.user.set_unusable_password()  # a new random value, which no session matches
     participant.user.save(update_fields=["password"])
     record_participant(participant, "participant_place_released", actor=actor)
 
@@ -92,7 +92,7 @@ def record_participant(
     reason: str = "",
     **details: Any,
 ) -> None:
-    """Record an event of a participant, by the participant if no ``actor`` is given."""
+    """Record an event of a participant; without ``actor``, the participant is the actor."""
     record(
         study=participant.study,
         actor=actor or participant.user,
@@ -105,7 +105,7 @@ def record_participant(
 
 
 class NoEntry(Exception):
-    """Nobody comes in: the link is closed or full, the person took part, or somebody else has."""
+    """Entry is refused: the link is closed or full, or the id has already been used."""
 
 
 CLOSED, FULL, ELSEWHERE, TAKEN, ENDED = "closed", "full", "elsewhere", "taken", "ended"
@@ -113,7 +113,7 @@ CLOSED, FULL, ELSEWHERE, TAKEN, ENDED = "closed", "full", "elsewhere", "taken", 
 
 @dataclass(frozen=True)
 class PlatformIds:
-    """The ids a platform appends to the link.
+    """The ids that a platform appends to the link.
 
     Unless a token signs them, they are unverified, because anybody can type them.
     """
@@ -126,7 +126,7 @@ class PlatformIds:
 
 @transaction.atomic
 def create_link(*, round_: Round, actor: User, **fields: Any) -> tuple[ParticipantLink, str]:
-    """Create a link into one round; return it with its secret, which is not stored."""
+    """Create a link to one round; return it with its secret, which is not stored."""
     secret = new_secret()
     link = ParticipantLink.objects.create(
         study=round_.study,
@@ -149,7 +149,7 @@ def create_link(*, round_: Round, actor: User, **fields: Any) -> tuple[Participa
 
 @transaction.atomic
 def close_link(*, link: ParticipantLink, actor: User) -> None:
-    """Close the link to new participants; current ones may finish."""
+    """Close the link to new participants; current participants may finish."""
     closed = ParticipantLink.objects.filter(pk=link.pk, closed_at=None).update(
         closed_at=timezone.now()
     )
@@ -168,20 +168,20 @@ def crowd_kinds() -> list[TaskKind]:
 
 
 def crowd_rounds(study: Study) -> QuerySet[Round]:
-    """Return a study's rounds open to crowd participants, with the rows of their kinds."""
+    """Return the rounds of a study that accept crowd participants, with their kinds' rows."""
     names = [kind.name for kind in crowd_kinds()]
     rows = [kind.row for kind in crowd_kinds()]
     return Round.objects.filter(study=study, kind__in=names).select_related("study", *rows)
 
 
 def links_of(round_: Round) -> QuerySet[ParticipantLink]:
-    """Return links into a round, newest first, each with the count of people who ``joined``."""
+    """Return a round's links, newest first, each with the number of people who ``joined``."""
     links = ParticipantLink.objects.filter(round=round_.pk).select_related("study", "round")
     return links.annotate(joined=Count("participants")).order_by("-created_at", "-pk")
 
 
 def link_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
-    """Decorate ``view(request, link, …)`` for researchers: find the round and a link into it."""
+    """Decorate ``view(request, link, …)`` for researchers: find the round and its link."""
 
     @study_page(*RESEARCHERS)
     @wraps(view)
@@ -201,7 +201,7 @@ def link_page(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBa
 
 
 def participants_of(round_: Round) -> QuerySet[Participant]:
-    """Return the participants of a round's links, newest first, each with its ``rater_id``."""
+    """Return the participants of a round's links, newest first, each with a ``rater_id``."""
     own = Rater.objects.filter(study=OuterRef("study"), user=OuterRef("user"))
     people = Participant.objects.filter(link__round=round_.pk)
     people = people.annotate(rater_id=Subquery(own.values("pk")[:1]))
@@ -209,7 +209,7 @@ def participants_of(round_: Round) -> QuerySet[Participant]:
 
 
 def entry_address(request: HttpRequest, link: ParticipantLink, secret: str) -> str:
-    """Return the link's address, its parameters with placeholders that the platform fills in."""
+    """Return the link's URL, with placeholders that the platform fills in."""
     names = (link.participant_param, link.study_param, link.session_param)
     query = "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
     if link.platform.strip().lower() == "sona":
@@ -218,7 +218,7 @@ def entry_address(request: HttpRequest, link: ParticipantLink, secret: str) -> s
 
 
 def find_link(secret: str) -> ParticipantLink | None:
-    """Return the link with this secret, in any state."""
+    """Return the link with this secret, whatever its state."""
     return (
         ParticipantLink.objects.select_related("study", "round")
         .filter(secret_hash=hash_secret(secret))
@@ -227,13 +227,13 @@ def find_link(secret: str) -> ParticipantLink | None:
 
 
 def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant | None:
-    """Return the place this browser holds through the link, if any.
+    """Return the participation of this browser through the link, if any.
 
-    Raises `NoEntry` if it is closed or full, the person took part by another link or was removed,
-    or another browser came first with the session that the platform gave to the person. People
-    who have joined before can enter even if it is closed or full, so that they can finish. A
-    browser that knows only an id gets the same response for every id, with or without a place, so
-    that nobody can find out who takes part by trying ids.
+    Raises `NoEntry` if the link is closed or full, the person took part through another link or
+    was removed, or another browser has already used the person's session on the platform. People
+    who have joined can still enter a closed or full link to finish. A browser that has only an id
+    gets the same response whether or not the id takes part, so that nobody can find out who takes
+    part by trying ids.
     """
     holders = _holders(link, ids)
     own = [holder for holder in holders if is_open_to(holder, browser)]
@@ -253,10 +253,10 @@ def require_entry(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> P
 
 @transaction.atomic
 def take_part(*, link: ParticipantLink, ids: PlatformIds, browser: str) -> Participant:
-    """Return the participant with these ids, created for the first ``browser`` to come.
+    """Return the participant with these ids, created for the first ``browser`` that uses them.
 
-    Raises as above, and where another browser has the place. Only here, where an id without a
-    place would get one, does the answer depend on the id.
+    Raises `NoEntry` as `require_entry` does, and if another browser has the participation. The
+    response depends on the id only here, where a new id would become a participant.
     """
     hold_people(link.study)
     require_entry(link=link, ids=ids, browser=browser)
@@ -291,7 +291,7 @@ def end_participation(
     actor: User | None = None,
     **details: Any,
 ) -> None:
-    """Record the outcome of a participation once; the outcome decides the code shown."""
+    """Record the outcome of a participation once; the outcome determines the code shown."""
     ended = Participant.objects.filter(
         pk=participant.pk, outcome=Participant.Outcome.RUNNING
     ).update(outcome=outcome, ended_at=timezone.now())
@@ -303,9 +303,9 @@ def end_participation(
 
 
 def _holders(link: ParticipantLink, ids: PlatformIds) -> list[Participant]:
-    """Return the places of this id in the link's round, including other links of the platform.
+    """Return the participants with this id in the round, through any link of the platform.
 
-    A person with a signed token takes part in a study once, in whatever round.
+    With a signed token, all rounds of the study are searched: people take part only once.
     """
     scope = {"study": link.study_id} if ids.is_verified else {"link__round": link.round_id}
     places = Participant.objects.select_related("user", "study", "link__round").filter(

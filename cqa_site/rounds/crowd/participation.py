@@ -1,4 +1,4 @@
-"""End of a participation, and the middleware for a participant's browser."""
+"""End of a participation, and middleware for participants' browsers."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -32,15 +32,14 @@ from .participants import (
     set_private_cookie,
 )
 
-# How a crowd participant's work ends.
+# Outcomes of a participation.
 #
-# The server alone decides the outcome, from its own rows. Work that was done
-# counts as completed even when it was left out of the figures later: whether it
-# is used and whether it was done are different questions.
+# The server determines the outcome from its own rows. Completed work stays
+# completed even if it is later left out of the figures.
 #
-# A fault is what the server saw itself, an answer it could not store or a round
-# that stopped while the person was at work, or what a researcher confirmed. What
-# somebody writes is kept, and is no fault by itself.
+# A fault is something that the server noticed (an answer that it could not store,
+# or a round that stopped while the person was working) or that a researcher
+# confirmed. A person's report is stored, but is not sufficient on its own.
 
 SCREENED_OUT = {
     "stopped": Participant.Outcome.SCREENED_OUT,
@@ -50,14 +49,14 @@ SCREENED_OUT = {
 
 @dataclass(frozen=True)
 class ParticipantProgress:
-    """Items a participant has answered, items the link requires, and items available."""
+    """The items that a participant has answered, that the link requires, and that exist."""
 
     answered: int
     required: int
     most: int
     skipped: int = 0
     allowed: float = 0
-    # Whether the round has nothing for this person at this moment.
+    # Whether the round has no items for this person at present.
     is_nothing_left: bool = False
 
     @property
@@ -66,7 +65,7 @@ class ParticipantProgress:
 
     @property
     def is_out_of_items(self) -> bool:
-        """Whether the round has no more items for this person, who has not done enough."""
+        """Whether the person has not done enough, and the round has no more items for them."""
         return self.left > 0 and (self.answered >= self.most or self.is_nothing_left)
 
     @property
@@ -75,16 +74,16 @@ class ParticipantProgress:
 
     @property
     def is_unpaid(self) -> bool:
-        """Whether skips exceed the limit, or all answers are skips and more than one."""
+        """Whether skips exceed the limit, or at least two items were answered and all skipped."""
         return self.is_over_skips or 1 < self.skipped == self.answered
 
 
 class NotReported(Exception):
-    """No fault report to confirm, or the participation is over."""
+    """There is no fault report to confirm, or the participation is over."""
 
 
 def standing_of(participant: Participant) -> ParticipantProgress:
-    """Count the participant's work in the round of their link; assigns no items."""
+    """Count the participant's work in their link's round; assigns no items."""
     round_, required = participant.link.round, participant.link.required_items
     kind, place = kind_of(round_), place_of(participant)
     is_done = kind.is_done_by(round_, place) if place else not kind.count_free(round_)
@@ -112,7 +111,7 @@ def work_address(participant: Participant) -> str:
 
 
 def is_out(participant: Participant) -> bool:
-    """Whether the practice, a rule or a researcher keeps the participant out of the round."""
+    """Whether a failed practice, a rule or a researcher keeps the participant from working."""
     place = place_of(participant)
     return bool(place and (place.is_held_back or place.is_excluded or place.is_stopped))
 
@@ -129,7 +128,7 @@ def finish_participation(*, participant: Participant) -> bool:
 
 @transaction.atomic
 def stop_participation(*, participant: Participant, withdraws: bool) -> None:
-    """End the participation early. Withdrawn answers become void and count nowhere."""
+    """End the participation early; withdrawn answers are voided and never counted."""
     ends, standing = Participant.Outcome, standing_of(participant)
     place = place_of(participant, is_locked=True)
     if not Participant.objects.filter(pk=participant.pk, outcome=ends.RUNNING).exists():
@@ -138,7 +137,7 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
         kind_of(participant.link.round).stop(place, withdraws=withdraws)
         forget_typing(participant.link.round, place, is_all=withdraws)
     if place and withdraws:
-        # What is still on its way from another tab is kept and counts no more than the rest.
+        # Answers still arriving from another tab are stored, but do not count.
         place.excluded_at, place.exclusion_reason = timezone.now(), _("Withdrawn by the person")
         place.save(update_fields=["excluded_at", "exclusion_reason"])
     SKIPS = ends.SKIPS if standing.is_over_skips else ends.STOPPED
@@ -148,10 +147,10 @@ def stop_participation(*, participant: Participant, withdraws: bool) -> None:
 
 @transaction.atomic
 def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -> bool:
-    """Store the report; end the participation if the server saw a fault, and return whether so.
+    """Store the report; return whether it ended the participation, due to a recorded fault.
 
-    ``lost_answer``: an answer of this browser met an error of the server. If the person only
-    skipped items, a researcher must confirm the report.
+    ``lost_answer`` means that a server error lost an answer from this browser. If the person
+    skipped all or too many items, a researcher must confirm the report.
     """
     if participant.outcome != Participant.Outcome.RUNNING:
         return False
@@ -165,7 +164,7 @@ def report_fault(*, participant: Participant, comment: str, lost_answer: bool) -
 
 @transaction.atomic
 def confirm_fault(*, participant: Participant, actor: User) -> None:
-    """End a participation because its fault report is true; raises ``NotReported``."""
+    """End a participation because a researcher confirms its fault; raises ``NotReported``."""
     is_running = participant.outcome == Participant.Outcome.RUNNING
     if not (is_running and participant.fault_report):
         raise NotReported
@@ -178,7 +177,7 @@ def confirm_fault(*, participant: Participant, actor: User) -> None:
 
 
 def completion_code(participant: Participant) -> str:
-    """Return the code of the outcome; empty while the participation runs."""
+    """Return the code for the outcome; empty during the participation."""
     link = participant.link
     codes = {
         Participant.Outcome.COMPLETED: link.completed_code,
@@ -196,7 +195,7 @@ def completion_code(participant: Participant) -> str:
 
 
 def _was_cut_short(participant: Participant, standing: ParticipantProgress) -> bool:
-    """Whether the round stopped while the participant was working in it."""
+    """Whether the round stopped while the participant was working."""
     is_open = participant.link.round.state == Round.State.OPEN
     return standing.answered > 0 and standing.left > 0 and not is_open
 
@@ -224,17 +223,17 @@ def _outcome(participant: Participant) -> Participant.Outcome | None:
     return Participant.Outcome.NO_WORK
 
 
-# What the site does for browsers of crowd participants around every page.
+# Middleware for the browsers of crowd participants.
 #
-# Signed out they have neither an address nor a password: they are known by the cookie of their
-# place, and the page they came from says in which study. Of an answer that met an error of the
-# server their browser carries a note, because the database may be what is away: a signed cookie
-# that only the server can write, and only for the browser it was written for.
+# Participants who are signed out have neither an email address nor a password. The cookie of their
+# browser identifies them, and the requested page identifies the study. An answer lost to a server
+# error is noted in a signed cookie, because the database may be unavailable. Only the server can
+# write this cookie, and it is valid only for the browser that it was written for.
 
 NOTE_LIFETIME = timedelta(days=1)
-# Newest links of a study in which a place is looked for.
+# Maximum number of links, newest first, that are searched for a participation.
 LOOKED_AT = 100
-# Pages without a study to which participants go.
+# Pages that participants use outside a study.
 OWN_PAGES = ("home", "account", "participation_end", "participation_stop", "participation_fault")
 
 
@@ -252,17 +251,17 @@ class NoteLostAnswers(Middleware):
 
 
 def lost_answer(request: HttpRequest) -> bool:
-    """Whether a server error lost an answer of this browser today."""
+    """Whether a server error lost an answer from this browser in the last day."""
     note = request.get_signed_cookie(settings.LOST_ANSWER_COOKIE_NAME, "", max_age=NOTE_LIFETIME)
     secret = browser_secret(request)
     return bool(secret) and note == hash_secret(secret)
 
 
 class ShowWayBack(Middleware):
-    """Redirect participants from the sign-in form to the page that helps them."""
+    """Redirect participants from the sign-in form to a help page."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Redirect to the help page; show the form to people who open it themselves."""
+        """Redirect participants to the help page; show the form to everybody else."""
         if request.method == "GET" and request.path == reverse("account_login"):
             page = request.GET.get("next", "")
             name, link = _find(request, page)
@@ -273,7 +272,7 @@ class ShowWayBack(Middleware):
 
 @require_safe
 def way_back(request: HttpRequest) -> HttpResponse:
-    """Say that nothing is lost, and where to open the study again."""
+    """Tell participants that nothing is lost, and where to open the study again."""
     if request.user.is_authenticated:
         return redirect("home")
     _name, link = _find(request, request.GET.get("next", ""))
@@ -281,7 +280,7 @@ def way_back(request: HttpRequest) -> HttpResponse:
 
 
 def _find(request: HttpRequest, page: str) -> tuple[str | None, ParticipantLink | None]:
-    """Return the page's name, and the link through which this browser joined the page's study."""
+    """Return the page's name and the link through which this browser joined its study."""
     match = _match(page.partition("?")[0])
     if match is None:
         return None, None
@@ -295,7 +294,7 @@ def _find(request: HttpRequest, page: str) -> tuple[str | None, ParticipantLink 
 
 
 def _is_answer(request: HttpRequest) -> bool:
-    """Whether crowd participants send their work to this address."""
+    """Whether crowd participants send their work to the requested URL."""
     match = _match(request.path_info)
     pages = {page for kind in crowd_kinds() for page in kind.answer_pages}
     return match is not None and match.url_name in pages

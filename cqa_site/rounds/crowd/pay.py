@@ -1,4 +1,4 @@
-"""What crowd participants earned, how long they worked, and their pay per hour."""
+"""Crowd participants' earnings, working time, and pay per hour."""
 
 import math
 from collections import defaultdict
@@ -24,12 +24,12 @@ from ..onboarding.steps import ENDS, KINDS
 from ..progress import paces_of
 from .participants import participants_of, record_link
 
-# Time worked is what the site has stored: the active time of everything served, and the time from
-# the opening of a step to its answer. Nothing longer than `LONGEST_STRETCH` seconds without a sign
-# of the person counts as work, as for drafts of sheets.
+# Time worked is the stored active time of everything served, plus the time from opening a step to
+# answering it. As for drafts of sheets, at most `LONGEST_STRETCH` seconds without any activity
+# count as work.
 
 ENDED = Participant.Outcome
-# Outcomes that can have a pay of their own, beside completed participations.
+# Outcomes other than completion that can have their own pay.
 PAID_OUTCOMES = (
     ENDED.SCREENED_OUT,
     ENDED.FAILED_CHECK,
@@ -41,7 +41,7 @@ PAID_OUTCOMES = (
     ENDED.FAULT,
 )
 WORK, START = "work", "start"
-# Outcomes that say nothing of where people were.
+# Outcomes from which the last step of a person cannot be inferred.
 LEFT = (ENDED.RETURNED, ENDED.TIMED_OUT, ENDED.STOPPED, ENDED.WITHDRAWN)
 BELOW = RULES["median below a floor"]
 CENT = Decimal("0.01")
@@ -49,7 +49,7 @@ CENT = Decimal("0.01")
 
 @dataclass
 class Earning:
-    """One participant's work and pay; ``seconds`` by step, with `WORK` for the items."""
+    """One participant's work and pay; ``seconds`` are by step, with `WORK` for the items."""
 
     participant: Participant
     items: int = 0
@@ -57,12 +57,12 @@ class Earning:
 
     @property
     def worked(self) -> float:
-        """Seconds in all steps and on all items."""
+        """Total seconds in all steps and on all items."""
         return sum(self.seconds.values())
 
     @property
     def pay(self) -> Decimal | None:
-        """Pay for the outcome; None if none is set, or while the person works."""
+        """Pay for the outcome; None if it is not set or the person is still working."""
         return self.participant.link.pay_of(self.participant.outcome)
 
     @property
@@ -84,7 +84,7 @@ class Earning:
 
     @property
     def last_step(self) -> str:
-        """The step that ended the participation, or `WORK`; of people who left, the last done."""
+        """The step that ended the participation, or `WORK`; the last step of people who left."""
         outcome, ends = self.participant.outcome, {end: step for step, end in ENDS.items()}
         if outcome in LEFT and not self.items and WORK not in self.seconds:
             return next(reversed(self.seconds), START)
@@ -93,7 +93,7 @@ class Earning:
 
 @dataclass(frozen=True)
 class StepPay:
-    """A step, or the work: who spent time in it, and who ended there with what pay."""
+    """Time spent in a step or at work, and the number and pay of people who ended there."""
 
     step: str
     people: int
@@ -104,7 +104,7 @@ class StepPay:
 
 @dataclass(frozen=True)
 class PaySummary:
-    """The pay of one link's participants against its floor."""
+    """The pay of one link's participants, compared with the link's hourly floor."""
 
     link: ParticipantLink
     earnings: list[Earning]
@@ -125,7 +125,7 @@ class PaySummary:
 
     @property
     def is_below(self) -> bool:
-        """Whether the median of these submissions, of enough of them, is below the floor."""
+        """Whether there are enough rated participations, and their median is below the floor."""
         floor, median = self.link.hourly_floor, self.median.value
         if floor is None or median is None or not BELOW.allows(len(self.rated)):
             return False
@@ -139,14 +139,14 @@ class PaySummary:
 
     @property
     def is_shown_below(self) -> bool:
-        """Whether too few reach the floor for a median there, at any number of looks."""
+        """Whether the median is significantly below the floor, however often this is checked."""
         return self.is_below and is_below(self.n_reached, len(self.rated), 0.5)
 
     @cached_property
     def mending(self) -> tuple[Decimal, float]:
-        """Return the lowest reward with which the median meets the floor, and that median.
+        """The lowest reward with which the median meets the floor, and that median.
 
-        Time and bonus do not change. Raises TypeError without a floor.
+        Times and bonuses stay the same. Raises TypeError without a floor.
         """
         hours = np.array([earning.worked for earning in self.rated]) / 3600
         bonuses = np.array([float(earning.bonus) for earning in self.rated])
@@ -162,7 +162,7 @@ class PaySummary:
         return low * CENT, median(low)
 
     def by_step(self) -> list[StepPay]:
-        """Return the steps that took time or ended a participation; the items come last."""
+        """Return the steps that took time or ended a participation, and the items last."""
         rows = []
         over = [row for row in self.earnings if row.participant.outcome != ENDED.RUNNING]
         for step in (START, *KINDS, WORK):
@@ -176,7 +176,7 @@ class PaySummary:
 
 
 def earnings_of(round_: Round, **where: Any) -> list[Earning]:
-    """Return work and pay of a round's participants, oldest first, in a few queries."""
+    """Return the work and pay of a round's participants, oldest first, in a few queries."""
     people: Any = participants_of(round_).filter(**where).order_by("pk")
     everybody = [Earning(person) for person in people]
     earnings = dict(zip([person.rater_id for person in people], everybody, strict=True))
@@ -195,7 +195,7 @@ def earnings_of(round_: Round, **where: Any) -> list[Earning]:
 
 
 def summaries_of(round_: Round, links: Iterable[ParticipantLink]) -> dict[int, PaySummary]:
-    """Map each link with a floor, by primary key, to its pay; no query if there is none."""
+    """Map the primary key of each link with a floor to its pay; no query without such links."""
     rated = [link for link in links if link.hourly_floor is not None]
     if not rated:
         return {}
@@ -207,7 +207,7 @@ def summaries_of(round_: Round, links: Iterable[ParticipantLink]) -> dict[int, P
 
 @transaction.atomic
 def set_pay(*, link: ParticipantLink, actor: User, values: Mapping[str, Any]) -> None:
-    """Store what the study pays; confirmed payments stay as they are."""
+    """Store the pay terms of a link; confirmed payments do not change."""
     before = {name: _stored(getattr(link, name)) for name in values}
     for name, value in values.items():
         setattr(link, name, value)

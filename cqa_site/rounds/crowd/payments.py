@@ -1,4 +1,4 @@
-"""Bonuses and pay for outcomes: due, confirmed by a researcher, and paid."""
+"""Bonuses and pay for outcomes, from due to confirmed to paid."""
 
 import uuid
 from collections.abc import Collection, Iterator
@@ -20,18 +20,18 @@ from .pay import CENT, Earning, earnings_of
 from .platform import ENDS
 from .submissions import newest_status
 
-# Money belongs to the submission under which it was earned. A payment copies the submission and
-# its participant when it is confirmed; what happens to a place or an item later changes neither.
+# Money is earned for one submission. When a payment is confirmed, it copies the ids of the
+# submission and its participant; later changes to an enrolment or an item do not affect it.
 #
-# The platform pays an order as often as it is asked. So a payment is stored as being sent before
-# the platform is asked to pay, and only a person can say what became of it if no answer came.
+# The platform pays an order each time it is asked. A payment is therefore stored as being sent
+# before the request. If no response arrives, only a person can enter the outcome.
 
 STATES, KINDS = CrowdPayment.State, CrowdPayment.Kind
-# A request that pays has ended after this time, whatever became of it.
+# A payment request is over after this time, whatever its outcome.
 SENT_SECONDS = 600
 
 
-# The site asked for the payment, and does not know the answer.
+# States of payments that the site has requested without knowing the outcome.
 UNCLEAR = (STATES.SENDING, STATES.UNKNOWN)
 
 
@@ -40,7 +40,7 @@ class PaymentsChanged(Exception):
 
 
 class NotChecked(Exception):
-    """Nobody has looked at the platform since payments were sent; nothing was changed."""
+    """Nobody has checked the platform since payments were sent; nothing was changed."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class DuePayment:
     kind: str
     amount: Decimal
     reason: str
-    # The status of a submission that was returned, timed out or rejected on the platform.
+    # The status of the submission if it was returned, timed out or rejected on the platform.
     ended_there: str = ""
 
     @property
     def key(self) -> str:
-        """All that the page shows of the payment and can change, so that nothing else is paid."""
+        """A key with all changeable values shown on the page, so that only these are paid."""
         person = self.participant
         amount = f"{self.amount} {person.link.currency}"
         return f"{person.user.public_id}:{self.kind}:{amount}:{self.reason}:{self.ended_there}"
@@ -64,7 +64,7 @@ class DuePayment:
 
 @dataclass(frozen=True)
 class DueList:
-    """Payments that can be confirmed, and the number whose submission is not proven."""
+    """Payments that can be confirmed, and the number of payments for unproven submissions."""
 
     payments: list[DuePayment]
     unproven: int
@@ -75,9 +75,10 @@ class DueList:
 
 
 def due_payments(link: ParticipantLink) -> DueList:
-    """Return unconfirmed payments beyond the reward that are due for ended participations.
+    """Return unconfirmed payments other than the reward that are due for ended participations.
 
-    A submission is proven by the platform's signature, or by its list with the same participant.
+    A submission is proven by the platform's signature, or by a row in the platform's list with the
+    same participant.
     """
     settled = set(link.study.crowd_payments.values_list("submission", "kind"))
     listed = {(row.submission, row.participant_id): row for row in link.submissions.all()}
@@ -109,7 +110,7 @@ def _payments_of(earning: Earning) -> Iterator[DuePayment]:
 
 @transaction.atomic
 def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: User) -> int:
-    """Confirm the due payments with these keys, each at most once; return how many."""
+    """Confirm the due payments with these keys, each at most once; return their number."""
     hold_people(link.study)
     link.refresh_from_db(fields=["currency"])
     chosen: dict[tuple[str, str], CrowdPayment] = {}
@@ -137,9 +138,9 @@ def confirm_payments(*, link: ParticipantLink, keys: Collection[str], actor: Use
 
 @transaction.atomic
 def hand_out(*, link: ParticipantLink, actor: User) -> tuple[str, list[CrowdPayment]]:
-    """Put all confirmed payments into the order of one file; return its name and the payments.
+    """Mark all confirmed payments as exported in one file; return the file's id and the payments.
 
-    They are not sent in another way until a person marks them as not paid.
+    They are not sent any other way until a person marks them as not paid.
     """
     rows, batch = list(_locked(link, state=STATES.CONFIRMED)), f"file-{uuid.uuid4().hex[:8]}"
     _move(link, rows, STATES.EXPORTED, batch=batch)
@@ -149,7 +150,7 @@ def hand_out(*, link: ParticipantLink, actor: User) -> tuple[str, list[CrowdPaym
 
 @transaction.atomic
 def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch: str) -> None:
-    """Store that an order of payment is about to be sent; raises PaymentsChanged."""
+    """Store that a payment order is about to be sent; raises PaymentsChanged."""
     keys = [payment.pk for payment in payments]
     rows = list(_locked(link, pk__in=keys, state=STATES.CONFIRMED))
     if len(rows) < len(keys):
@@ -159,7 +160,7 @@ def begin_batch(link: ParticipantLink, payments: Collection[CrowdPayment], batch
 
 @transaction.atomic
 def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None) -> None:
-    """Store the outcome of an order that was sent."""
+    """Store the outcome of a payment order that was sent."""
     rows = list(_locked(link, batch=batch, state__in=(STATES.SENDING, STATES.UNKNOWN)))
     _move(link, rows, state)
     if state == STATES.PAID:
@@ -167,7 +168,7 @@ def end_batch(link: ParticipantLink, batch: str, state: str, actor: User | None)
 
 
 def doubt_unended(link: ParticipantLink) -> None:
-    """Mark payments as unknown if the worker that was sending them has ended."""
+    """Mark payments as unknown after the worker that was sending them has ended."""
     sending = link.payments.filter(state=STATES.SENDING)
     sending.update(state=STATES.UNKNOWN, changed_at=timezone.now())
 
@@ -179,10 +180,10 @@ def open_payments(link: ParticipantLink) -> QuerySet[CrowdPayment]:
 
 
 def payment_states(link: ParticipantLink, seen_at: datetime | None) -> list[dict[str, Any]]:
-    """Return number and total of payments by state and order.
+    """Return the number and total of payments by state and order.
 
-    ``is_open`` where a person can enter the outcome; ``is_seen`` where the list of the platform
-    from ``seen_at`` is newer.
+    ``is_open`` means that a person can enter the outcome. ``is_seen`` means that the platform's
+    list from ``seen_at`` is newer than the payments, or that their state is not in doubt.
     """
     rows = link.payments.order_by().values("state", "batch")
     rows = rows.annotate(count=Count("pk"), total=Sum("amount"), at=Max("changed_at"))
@@ -209,12 +210,12 @@ def settle_payments(
     has_looked: bool = False,
     **where: Any,
 ) -> int:
-    """Store whether payments were paid, as a person reported; unpaid ones can be resent.
+    """Store a person's report on whether payments were paid; unpaid payments can be resent.
 
-    Raises NotChecked where the site does not know what became of them, unless the person states
-    that they looked, or the list of the platform was fetched later, at ``seen_at``.
+    Raises NotChecked if the outcome is unknown, unless the person states that they have checked,
+    or the platform's list was fetched later, at ``seen_at``.
     """
-    # The state is asked of the locked rows: a worker may store the outcome meanwhile.
+    # The state is read from the locked rows, because a worker may have stored the outcome.
     rows = list(open_payments(link).filter(**where).select_for_update().order_by("pk"))
     is_seen = all(_is_seen(row.state, row.changed_at, seen_at) for row in rows)
     if not (is_seen or has_looked):
@@ -231,7 +232,7 @@ def _is_seen(state: str, changed_at: datetime, seen_at: datetime | None) -> bool
 
 @transaction.atomic
 def take_back(*, link: ParticipantLink, actor: User) -> int:
-    """Delete confirmations that nobody has sent or exported; return how many."""
+    """Delete confirmed payments that were neither sent nor exported; return their number."""
     rows = list(_locked(link, state=STATES.CONFIRMED))
     link.payments.filter(pk__in=[row.pk for row in rows]).delete()
     _record(link, "crowd_payments_withdrawn", actor, rows)
@@ -239,7 +240,7 @@ def take_back(*, link: ParticipantLink, actor: User) -> int:
 
 
 def misdirected() -> QuerySet[CrowdPayment]:
-    """Return payments whose submission is not that of the person who earned them."""
+    """Return payments whose submission does not belong to the person who earned them."""
     own = Q(submission=F("participant__session_id"), payee=F("participant__participant_id"))
     return CrowdPayment.objects.exclude(own & Q(link=F("participant__link")))
 
@@ -250,7 +251,7 @@ def _locked(link: ParticipantLink, **where: Any) -> QuerySet[CrowdPayment]:
 
 def _move(link: ParticipantLink, rows: Collection[CrowdPayment], state: str, **more: Any) -> None:
     keys = [row.pk for row in rows]
-    # What can be sent again is in no order.
+    # A payment that can be sent again does not belong to an order.
     more |= {"batch": ""} if state == STATES.CONFIRMED else {}
     link.payments.filter(pk__in=keys).update(state=state, changed_at=timezone.now(), **more)
 

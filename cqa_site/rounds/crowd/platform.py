@@ -32,7 +32,7 @@ from .tokens import PLATFORM_ID
 LARGEST_BODY = 65_536
 REPLAY_SECONDS = 300
 STATUS_EVENT = "submission.status.change"
-# Statuses after which nobody works on the submission any more, without a completion here.
+# Statuses of submissions on which work has ended without being completed here.
 ENDS = {
     "RETURNED": Participant.Outcome.RETURNED,
     "REJECTED": Participant.Outcome.RETURNED,
@@ -50,7 +50,7 @@ def connect_link(
     api_token: str = "",
     delete_secrets: bool = False,
 ) -> None:
-    """Bind the link to a study on the platform; an empty secret keeps the stored one."""
+    """Connect the link to a study on the platform; an empty secret keeps the stored secret."""
     changes: dict[str, Any] = {"platform_study": platform_study}
     if delete_secrets:
         changes |= {"hook_ciphertext": b"", "api_ciphertext": b""}
@@ -59,7 +59,7 @@ def connect_link(
     if api_token:
         changes["api_ciphertext"] = seal(api_token)
     vars(link).update(changes)
-    # Only these: somebody else may have deleted the secrets since the link was read.
+    # Only the changed fields, because the secrets may have been deleted since the link was read.
     link.save(update_fields=[*changes])
     secrets = {
         "new_webhook_secret": bool(hook_secret),
@@ -72,15 +72,15 @@ def connect_link(
 
 @transaction.atomic
 def apply_report(link: ParticipantLink, event_id: str, **report: Any) -> None:
-    """Store a report once, and act on one that is new and not out of date.
+    """Store a report once, and act on it if it is new and not out of date.
 
-    A submission that was returned or timed out gives back the items the person holds. Their work
-    is kept, and an existing outcome does not change, nor does its code.
+    If a submission was returned or timed out, the items reserved for the person are released.
+    Their work is kept; an existing outcome and its code do not change.
     """
     event, is_new = PlatformEvent.objects.get_or_create(
         link=link, event_id=event_id, defaults=report
     )
-    # The first of several with a typed ID.
+    # Several people may have typed the same ID; the first person counts.
     person = link.participants.filter(session_id=event.submission).order_by("pk").first()
     if is_new and person:
         apply_status(person, event.status, event.sent_at)
@@ -91,7 +91,7 @@ def apply_status(
     person: Participant, status: str, at: datetime, *, actor: User | None = None
 ) -> bool:
     """Store a status from the platform and act on it; return False if it is out of date."""
-    # The place before the participant, as everywhere.
+    # The enrolment is locked before the participant, as in all other code.
     place = place_of(person, is_locked=True)
     people = Participant.objects.select_related("study", "user", "link__round")
     person = people.select_for_update(of=("self",)).get(pk=person.pk)
@@ -107,7 +107,7 @@ def apply_status(
 
 
 def plain_status(text: object) -> str:
-    """Return a status in the platform's capitals, with hyphens; raises ValueError."""
+    """Return a status in capitals with hyphens, as on the platform; raises ValueError."""
     status = str(text).strip().upper().replace("_", "-").replace(" ", "-")
     if not (PLATFORM_ID.fullmatch(status) and len(status) <= 30):
         raise ValueError
@@ -115,7 +115,7 @@ def plain_status(text: object) -> str:
 
 
 def signature_of(secret: str, timestamp: str, body: bytes) -> str:
-    """Return the signature of a message as the platform computes it."""
+    """Return the signature that the platform computes for a message."""
     digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
     return base64.b64encode(digest).decode()
 
@@ -123,7 +123,7 @@ def signature_of(secret: str, timestamp: str, body: bytes) -> str:
 @csrf_exempt
 @require_POST
 def platform_hook(request: HttpRequest, link_id: uuid.UUID) -> HttpResponse:
-    """Process a report of the platform; unsigned, foreign and old messages change nothing."""
+    """Process a report from the platform; unsigned, foreign and old messages are ignored."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BODY:
         return HttpResponse(status=413)
     links = ParticipantLink.objects.select_related("study", "round")

@@ -15,10 +15,10 @@ from .participation import completion_code
 from .platform import ENDS, apply_status
 
 CHUNK = 500
-# Statuses of people who need not have opened the link, and of those who handed in.
+# Statuses of people who may not have opened the link yet, and of people who have submitted.
 NOT_HERE_YET = ("RESERVED", "ACTIVE", *ENDS)
 HANDED_IN = ("AWAITING-REVIEW", "APPROVED", "PARTIALLY-APPROVED", "SCREENED-OUT")
-# What the platform notes for people without a code.
+# The platform's entries for people without a code.
 NO_CODE = ("", "NOCODE")
 PROBLEMS = {
     "unknown_here": _("Not found here"),
@@ -66,10 +66,10 @@ def store_submissions(
     actor: User | None,
     at: datetime | None = None,
 ) -> int:
-    """Store the platform's list, which ends no participation; return how many rows are new.
+    """Store the platform's list without ending participations; return the number of new rows.
 
-    The same list twice changes nothing. Rows that an earlier list had stay. ``at`` is the time of
-    the request to the platform, so that later webhooks count as newer; by default now.
+    Storing the same list twice changes nothing. Rows from earlier lists stay. ``at`` is the time
+    of the request to the platform (default: now); webhooks after it count as newer.
     """
     known = set(link.submissions.values_list("submission", flat=True))
     at = at or timezone.now()
@@ -87,11 +87,11 @@ def store_submissions(
 
 
 def differences(link: ParticipantLink) -> list[SubmissionDifference]:
-    """Compare the platform's list with the link's participants; nothing before the first list."""
+    """Compare the platform's list with the link's participants; empty before the first list."""
     listed = {row.submission: row for row in link.submissions.all()}
     if not listed:
         return []
-    # Of several links into one study on the platform, its list has the people of all.
+    # The list contains the people of all links that lead into the same study on the platform.
     others = Participant.objects.filter(study=link.study_id).exclude(link=link)
     elsewhere = set(others.values_list("session_id", "participant_id"))
     last_list = max(row.seen_at for row in listed.values())
@@ -118,7 +118,7 @@ def differences(link: ParticipantLink) -> list[SubmissionDifference]:
 
 
 def _problem(known: Participant | None, row: PlatformSubmission) -> str:
-    """Return the first difference of one submission; empty without any."""
+    """Return the first difference found in a submission; empty if there is no difference."""
     if known is None:
         return "" if row.status in NOT_HERE_YET else "unknown_here"
     if known.participant_id != row.participant_id:
@@ -138,7 +138,7 @@ def _problem(known: Participant | None, row: PlatformSubmission) -> str:
 
 
 def newest_status(known: Participant, row: PlatformSubmission | None) -> str:
-    """Return the newer status from the list or a webhook; empty without either."""
+    """Return the newer of the statuses from the list and the webhooks; empty without both."""
     if row is None or (known.platform_status_at and known.platform_status_at > row.seen_at):
         return known.platform_status
     return row.status
@@ -151,9 +151,9 @@ def _here(known: Participant, problem: str) -> str:
 
 
 def reclaim_items(*, link: ParticipantLink, actor: User) -> int:
-    """End participations that ended on the platform, as its webhooks do; return how many.
+    """End participations that ended on the platform, as webhooks do; return their number.
 
-    The items they hold go to other people, and their work stays.
+    Their reserved items go to other people, and their work is kept.
     """
     count = 0
     for row in differences(link):

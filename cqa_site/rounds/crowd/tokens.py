@@ -1,4 +1,4 @@
-"""Signed entries: the platform's token in the address of a crowd link."""
+"""Signed entries: the platform's token in the URL of a crowd link."""
 
 import re
 from collections.abc import Mapping
@@ -14,9 +14,8 @@ from django.http import HttpRequest
 from cqa_site.rounds.models import ParticipantLink
 from .participants import PlatformIds
 
-# A platform signs its ids with a key that it publishes. Only the address in the settings is ever
-# asked for keys: what a token says about where its key lies (jku, x5u, a kid that looks like an
-# address) is never followed.
+# A platform signs its ids with a key that it publishes. Keys are fetched only from the URL in the
+# settings. Key locations in a token (jku, x5u, a kid that looks like a URL) are ignored.
 
 TOKEN_PARAM = "prolific_token"  # noqa: S105  # a parameter's name
 PLATFORM_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@=-]{0,127}")
@@ -28,7 +27,7 @@ KEYS_DEADLINE_SECONDS, KEYS_MAX_BYTES = 5.0, 65_536
 
 
 class EntryRefused(Exception):
-    """The address does not prove the person's identity; nothing may be stored."""
+    """The URL does not prove the person's identity, and nothing may be stored."""
 
 
 class KeysUnavailable(Exception):
@@ -36,10 +35,10 @@ class KeysUnavailable(Exception):
 
 
 def entry_ids(request: HttpRequest, link: ParticipantLink) -> PlatformIds | None:
-    """Return the ids in the address, verified if a token signs them.
+    """Return the ids in the URL, verified if a token signs them.
 
-    None if one is missing, repeated, too long or malformed. Raises ``EntryRefused`` for a token
-    that fails a check or is missing where the link requires one, and ``KeysUnavailable``.
+    Returns None if an id is missing, repeated, too long or malformed. Raises ``EntryRefused`` if
+    the token fails a check or a required token is missing, and ``KeysUnavailable``.
     """
     tokens = request.GET.getlist(TOKEN_PARAM)
     if link.entry == link.Entry.IDS or (link.entry == link.Entry.EITHER and not tokens):
@@ -95,7 +94,7 @@ def _decode(token: str, audiences: list[str]) -> dict[str, Any]:
 
 
 def _signing_key(key_id: str) -> jwt.PyJWK:
-    """Return the published key of this name; an unknown name has the keys fetched once more."""
+    """Return the published key with this name; refetch the keys once if the name is unknown."""
     published = cache.get(KEYS_NAME)
     if published is None or (key_id not in published and cache.add(REFRESHED_NAME, 1, 60)):
         published = fetch_keys()
@@ -112,7 +111,7 @@ def fetch_keys() -> dict[str, Mapping[str, Any]]:
 
 
 def fetch_keys_and_date() -> tuple[dict[str, Mapping[str, Any]], datetime | None]:
-    """Fetch the keys, with the time by the platform's clock if it says; as `fetch_keys`."""
+    """Fetch the keys as `fetch_keys` does, with the time on the platform's clock if known."""
     from cqa_site.judging.transport.egress import ServiceFailed, get_json_reply, parse_allowed
 
     try:

@@ -1,4 +1,4 @@
-"""Addresses of crowd links: the entry, the end, and the researchers' pages."""
+"""URLs for crowd links: entry, end of participation, and the researchers' pages."""
 
 from django.urls import path
 
