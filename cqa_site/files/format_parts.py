@@ -215,7 +215,7 @@ class Look:
         return len(names) >= FEWEST_CRITERIA
 
     def has(self, *columns: str) -> bool:
-        """Whether all these columns exist under exactly these names."""
+        """Return whether all these columns exist under exactly these names."""
         return set(columns) <= set(self.columns)
 
 

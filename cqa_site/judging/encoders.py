@@ -1,7 +1,7 @@
-"""Optional sentence encoders: what each reads, and whether it is installed.
+"""Optional sentence encoders: their languages and whether they are installed.
 
-They are folders beside the built-in model, outside the environment, and nothing requires them.
-`cqa_site.judging.encoder_fetching` downloads them. Needs only Python until one is loaded.
+Their folders are beside the built-in model, outside the environment, and nothing requires them.
+`cqa_site.judging.encoder_fetching` downloads them. Only loading an encoder needs more than Python.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ MEGABYTE = 10**6
 
 @dataclass(frozen=True)
 class SentenceEncoder:
-    """An encoder that packages carry.
+    """A sentence encoder that is distributed in packages.
 
     Attributes
     ----------
     name
-        The name of its folder, also used in commands and addresses.
+        Name of its folder, also used in commands and URLs.
     packages
-        In the order in which they are downloaded; `requirements-encoders.txt` pins each by hash.
+        Packages in download order; `requirements-encoders.txt` pins each by hash.
     languages
-        ISO 639-1 codes of the languages that it is used for.
+        ISO 639-1 codes of the languages for which it is used.
     weights, size, sha256
-        The file with its weights, in its folder: path, bytes and hash.
+        Path (in its folder), size in bytes and hash of the weights file.
     megabytes, room
-        Size of the download, and free space needed until it is installed (1 MB = 10⁶ bytes).
+        Download size, and free space needed during installation (1 MB = 10⁶ bytes).
     """
 
     name: str
@@ -54,7 +54,7 @@ class SentenceEncoder:
 
     @property
     def folder(self) -> Path:
-        """The folder that holds its files once it is installed."""
+        """The folder of its files, which exists once it is installed."""
         return encoders_folder() / self.name
 
     @property
@@ -64,15 +64,15 @@ class SentenceEncoder:
 
     @property
     def is_installed(self) -> bool:
-        """Whether its files are there; an unfinished download has another folder."""
+        """Whether its files exist; an unfinished download uses another folder."""
         try:
             return (self.folder / self.weights).stat().st_size == self.size
         except OSError:
             return False
 
 
-# The multilingual encoder reads English, Thai and Turkish, too: English texts are read by others,
-# and the language of the other two is not recognized.
+# The multilingual encoder also supports English, Thai and Turkish. They are left out because other
+# encoders read English, and Thai and Turkish texts are not recognized as such.
 ENCODERS = {
     MPNET: SentenceEncoder(
         name=MPNET,
@@ -104,7 +104,7 @@ def encoders_folder() -> Path:
 
 
 def encoder_for(language: str) -> SentenceEncoder | None:
-    """Return the encoder that reads texts in a language best, installed or not."""
+    """Return the best encoder for texts in a language, installed or not."""
     fitting = (encoder for encoder in ENCODERS.values() if language in encoder.languages)
     return next(fitting, None)
 
@@ -112,8 +112,8 @@ def encoder_for(language: str) -> SentenceEncoder | None:
 class MultilingualEmbedder:
     """The Universal Sentence Encoder, multilingual v3, in one thread; vectors have 512 numbers.
 
-    Its package is imported from its folder, since it is not part of the environment. It computes
-    with numpy alone and takes some 150 MB of memory.
+    Its package is imported from its folder because it is not part of the environment. It uses only
+    numpy and takes about 150 MB of memory.
     """
 
     name = MULTILINGUAL
@@ -147,7 +147,7 @@ def _multilingual_model(folder: Path) -> Any:
             _PACKAGE, place / "__init__.py", submodule_search_locations=[str(place)]
         )
         if spec is None or spec.loader is None:
-            raise ImportError(f"{place} is no package.")
+            raise ImportError(f"{place} is not a package.")
         module = importlib.util.module_from_spec(spec)
         sys.modules[_PACKAGE] = module
         try:

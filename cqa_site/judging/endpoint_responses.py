@@ -11,7 +11,7 @@ from typing import Any
 
 from .chat import CallFailed, ChatReply, ChatRequest, Failure, decode, reply_of, storable
 
-# What an HTTP status other than 200 means for a request.
+# Meaning of an HTTP status other than 200
 
 LONGEST_WAIT = 900.0
 SHORTEST_WAIT = 1.0
@@ -29,18 +29,18 @@ def failure_of(
     body: str = "",
     milliseconds: int = 0,
 ) -> CallFailed:
-    """Return the failure that a status stands for.
+    """Return the failure for an HTTP status.
 
     Parameters
     ----------
     status
-        HTTP status, or that of an error sent with status 200.
+        HTTP status, or the status inside an error that was sent with status 200.
     headers
-        Of the reply, with lower-case names.
+        Headers of the reply, with lower-case names.
     document
         The reply's JSON, or None.
     body, milliseconds
-        Kept with the failure; the body is already free of keys.
+        Stored with the failure; keys are already removed from the body.
     """
     error = document.get("error") if isinstance(document, Mapping) else None
     details = error if isinstance(error, Mapping) else {}
@@ -48,7 +48,7 @@ def failure_of(
     message = f"the endpoint answered {status}"
     if isinstance(detail, str) and detail.strip():
         message += ": " + " ".join(storable(detail).split())[:LONGEST_MESSAGE]
-    # The values may be of any type, also of one that no set takes.
+    # The values may be of any type, including unhashable types.
     has_no_money = str(details.get("code")) in _NO_MONEY or str(details.get("type")) in _NO_MONEY
     return CallFailed(
         _kind(status, has_no_money),
@@ -63,10 +63,10 @@ def failure_of(
 def failure_inside(
     document: Any, headers: Mapping[str, str], *, body: str = "", milliseconds: int = 0
 ) -> CallFailed | None:
-    """Return an error sent with a 200, alone, beside choices or inside one, as routers do.
+    """Return an error sent with status 200: alone, beside choices or inside a choice.
 
-    One that names no status is the server's own. An error sent with choices reached the model and
-    counts as paid.
+    Routers send such errors. One without a status counts as a server error. An error sent with
+    choices reached the model and counts as paid.
     """
     root = document if isinstance(document, Mapping) else {}
     choices = root.get("choices")
@@ -96,17 +96,15 @@ def _status_of(error: Any) -> int:
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """Return the seconds a server asks to wait, from 1 to 900.
-
-    None if nothing is readable.
+    """Return the seconds a server asks to wait, from 1 to 900, or None if unreadable.
 
     Parameters
     ----------
     headers
-        ``retry-after-ms`` (milliseconds) goes before ``retry-after`` (seconds, whole or not,
-        or an HTTP date; RFC 9110, section 10.2.3).
+        ``retry-after-ms`` (milliseconds) takes precedence over ``retry-after`` (seconds, whole or
+        not, or an HTTP date; RFC 9110, section 10.2.3).
     now
-        Seconds since the epoch; the present if None.
+        Seconds since the epoch; None means the current time.
 
     Examples
     --------
@@ -148,9 +146,9 @@ def _clamped(seconds: float) -> float:
     return min(LONGEST_WAIT, max(SHORTEST_WAIT, seconds))
 
 
-# What an OpenAI-compatible server sent back, read without trusting its shape.
+# Replies of OpenAI-compatible servers, whose structure is not trusted
 
-# Part read of an error's body; more says nothing more.
+# Maximum number of bytes read of an error's body; the rest adds nothing.
 LONGEST_ERROR = 65_536
 
 
@@ -183,7 +181,7 @@ class EndpointResponse:
 
 @dataclass(frozen=True, slots=True)
 class BatchState:
-    """A batch as the endpoint reports it; file ids are empty while there is no file."""
+    """A batch as the endpoint reports it; a file id is empty until the file exists."""
 
     id: str
     status: str
@@ -241,7 +239,7 @@ def batch_of(answer: EndpointResponse) -> BatchState:
 
 
 def batch_marked(answer: EndpointResponse, metadata: Mapping[str, str]) -> BatchState | None:
-    """Return the first listed batch whose metadata contain all of ``metadata``; else None."""
+    """Return the first listed batch whose metadata contain all of ``metadata``, or None."""
     listed = answer.field("data")
     for entry in listed if isinstance(listed, list) else []:
         held = entry.get("metadata") if isinstance(entry, Mapping) else None
@@ -251,7 +249,7 @@ def batch_marked(answer: EndpointResponse, metadata: Mapping[str, str]) -> Batch
 
 
 def model_names(answer: EndpointResponse) -> list[str]:
-    """Return the ids in a list of models; entries of another form are left out."""
+    """Return the ids in a list of models; malformed entries are left out."""
     listed = answer.field("data")
     entries = listed if isinstance(listed, list) else []
     ids = [entry.get("id") for entry in entries if isinstance(entry, Mapping)]
@@ -274,7 +272,8 @@ def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
     Raises
     ------
     CallFailed
-        ``connection`` for a request the batch did not get to; otherwise as for a single reply.
+        ``connection`` for a request that the batch did not process; otherwise as for a single
+        reply.
     """
     response = line.get("response") if line else None
     if not isinstance(response, Mapping):
@@ -293,26 +292,26 @@ def reply_of_line(line: Mapping[str, Any] | None) -> ChatReply:
     )
 
 
-# Sampling parameters: the two names of the token limit, and which one a refusal is about.
+# Sampling parameters: the two names of the token limit, and the parameter a refusal is about
 
-# In the order in which they are tried: most servers know the first, reasoning models of some
-# providers take only the second.
+# In the order in which they are tried: most servers accept the first; reasoning models of some
+# providers accept only the second.
 TOKEN_LIMITS = ("max_tokens", "max_completion_tokens")
 SCHEMA = "response_format"
 _INVALID = {400, 422}
-# Too long a text concerns that text; no other parameter would help the rest of the run.
+# A refusal because of a long text concerns that text only; the other requests may still succeed.
 _TOO_LONG = re.compile(r"context[ _](?:length|window|size)|maximum context", re.IGNORECASE)
 _QUOTES = "['\"`‘’“”]"
 
 
 def parameter_named(document: Any, names: Iterable[str]) -> str:
-    """Return the parameter that an error document is about; empty if it names none of ``names``.
+    """Return the parameter in ``names`` that an error document is about, or an empty string.
 
     Parameters
     ----------
     document
-        The JSON of a refusal, of any shape: OpenAI's ``error.param``, the ``loc`` of a schema
-        check, or a sentence. A name that is one plain word must be quoted there.
+        The JSON of a refusal in any form: OpenAI's ``error.param``, the ``loc`` of a schema
+        check, or a sentence. In a sentence, a name that is a single plain word must be quoted.
     names
         Names of the parameters sent.
 
@@ -333,7 +332,7 @@ def parameter_named(document: Any, names: Iterable[str]) -> str:
 
 
 def named(failure: CallFailed, request: ChatRequest) -> CallFailed:
-    """Return the failure, as ``parameter`` with the name first if it refuses a sent parameter."""
+    """Return the failure, as ``parameter`` with the name first if a sent parameter was refused."""
     if failure.kind is not Failure.REQUEST or failure.status not in _INVALID:
         return failure
     if _TOO_LONG.search(f"{failure} {failure.body}"):
@@ -365,7 +364,7 @@ def _words(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _of(word: str, names: Iterable[str]) -> str:
-    """Return the name at the start of a place such as ``response_format.json_schema``."""
+    """Return the name at the start of a path such as ``response_format.json_schema``."""
     return next((name for name in names if re.split(r"[.\[]", word)[0] == name), "")
 
 

@@ -1,4 +1,4 @@
-"""Capabilities of an endpoint, and the tokens and costs of requests to it."""
+"""Capabilities of an endpoint, and estimates of the tokens and costs of requests."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -11,13 +11,13 @@ from .endpoint_responses import TOKEN_LIMITS
 from .extraction import ReplyNotUsable, without_reasoning
 from .rate_limits import is_repeatable, most_paid
 
-# Finding out what an endpoint honours, by asking it and looking at what comes back.
+# Tests of which parameters an endpoint respects
 #
-# Servers accept parameters that they then ignore, so a request that is not refused proves
-# nothing: every answer here rests on a reply that could not have come otherwise.
+# Servers accept parameters and then ignore them, so an accepted request proves nothing. Each
+# finding here rests on a reply that would be different if the parameter were ignored.
 
 LONGEST_EVIDENCE = 160
-# Tokens: to be cut, for a short answer, and for a short answer after some thinking.
+# Token limits: to cut a reply, for a short answer, and for a short answer after reasoning.
 SHORT, ROOM, ROOM_TO_THINK = 16, 64, 2_000
 ROOM_TO_ANSWER = 400
 # Small models sometimes end a long task after a few words.
@@ -28,7 +28,7 @@ _COLOURS = {
     "required": ["colour"],
     "additionalProperties": False,
 }
-# These mean that the endpoint refused this parameter, as long as it answers without it.
+# These mean that the endpoint refused the parameter, provided that it answers without it.
 _REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
 
 
@@ -36,9 +36,9 @@ _REFUSALS = {Failure.REQUEST, Failure.SERVER, Failure.GARBAGE, Failure.TIMEOUT}
 class EndpointFinding:
     """Whether a feature works, and the reply that shows it.
 
-    ``refused`` if asking for it was refused, which is more than being ignored. ``parameter`` is
-    the name of its request parameter, if names differ between servers. ``proposed`` is the token
-    limit that a short answer needs of a model that thinks first, and else 0.
+    ``refused`` is true if the endpoint refused the request rather than ignored the parameter.
+    ``parameter`` is the name of the request parameter if names differ between servers. For a model
+    that reasons first, ``proposed`` is the token limit that a short answer needs; otherwise 0.
     """
 
     works: bool
@@ -55,20 +55,20 @@ class Capabilities:
     Parameters
     ----------
     model
-        Name the endpoint answered with.
+        Model name that the endpoint returned.
     token_limit
-        The endpoint respects the limit; its ``parameter`` is the name to send: the first of
-        `TOKEN_LIMITS` that cut a reply, else the first that was not refused.
+        The endpoint respects the limit. ``parameter`` is the name to send: the first of
+        `TOKEN_LIMITS` that cut a reply, otherwise the first that was not refused.
     temperature
-        A temperature of 0 is not refused, as some reasoning models do.
+        The endpoint accepts a temperature of 0, which some reasoning models refuse.
     json_schema
-        Replies keep to a schema that the prompt does not mention.
+        Replies follow a schema that the prompt does not mention.
     seed
-        At temperature 1, equal seeds give equal replies and different ones different replies.
+        At temperature 1, equal seeds give equal replies and different seeds different replies.
     logprobs
         Replies include token probabilities.
     n
-        Several replies to one request.
+        The endpoint can return several replies to one request.
     """
 
     model: str
@@ -91,17 +91,17 @@ async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Ca
     Parameters
     ----------
     client, model
-        Whom to ask.
+        Client and model to test.
     deadline
         Seconds for each request.
 
     Raises
     ------
     CallFailed
-        If the endpoint does not answer at all, or stops to.
+        If the endpoint does not answer, or stops answering.
     """
     first, limit = await _token_limit(_Question(client, model, {}, deadline))
-    # A model that thinks first has nothing said yet when a short limit cuts it.
+    # A model that reasons first has not begun its answer when a short limit cuts the reply.
     does_think = _thinks(first.text)
     room = ROOM_TO_THINK if does_think else ROOM
     ask = _Question(client, model, {limit.parameter: room}, deadline)
@@ -118,14 +118,14 @@ async def probe(client: ChatClient, model: str, *, deadline: float = 60.0) -> Ca
     )
     if not does_think:
         return capabilities
-    # Some questions take longer thoughts than these.
+    # Some questions need longer reasoning than these.
     proposed = max(ROOM_TO_THINK, ROOM_TO_ANSWER + 2 * max(ask.used, default=0))
     limit = dataclasses.replace(limit, proposed=proposed)
     return dataclasses.replace(capabilities, token_limit=limit)
 
 
 def _thinks(text: str) -> bool:
-    """Whether a reply cut early contains no answer yet."""
+    """Return whether a reply that was cut early contains no answer yet."""
     try:
         return not without_reasoning(text).strip()
     except ReplyNotUsable:
@@ -139,7 +139,7 @@ class _Question:
     params: Mapping[str, Any]
     deadline: float
     takes_temperature: bool = True
-    # Tokens that replies took.
+    # Tokens of each reply.
     used: list[int] = field(default_factory=list)
 
     async def __call__(
@@ -156,7 +156,7 @@ class _Question:
 
 
 async def _token_limit(ask: _Question) -> tuple[ChatReply, EndpointFinding]:
-    """Return the first reply and the token limit's working name; raises if all are refused."""
+    """Return the first reply and the accepted token limit; raises if all names are refused."""
     ignored: tuple[ChatReply, EndpointFinding] | None = None
     refusals: list[CallFailed] = []
     for name in TOKEN_LIMITS:
@@ -181,7 +181,7 @@ async def _token_limit(ask: _Question) -> tuple[ChatReply, EndpointFinding]:
 
 
 async def _long_reply(ask: _Question, name: str) -> ChatReply:
-    """Return a reply to a limited request; one that ends before the limit is requested again."""
+    """Return the reply to a limited request; try again if the reply ends before the limit."""
     limit: dict[str, Any] = {name: SHORT}
     for _ in range(TRIES):
         reply = await ask("Count from one to two hundred in words.", **limit)
@@ -269,10 +269,10 @@ def _excerpt(text: str, longest: int = LONGEST_EVIDENCE) -> str:
     return " ".join(text.split())[:longest]
 
 
-# How many tokens requests will take and what they will cost, before anything is sent.
+# Estimates of tokens and costs before requests are sent
 #
-# The estimate leans upwards: it is shown before a run and checked against its budget, where
-# too low a figure hurts more than too high a one. What was really used comes from the replies.
+# The estimate is deliberately high: it is shown before a run and checked against its budget, where
+# underestimating does more harm than overestimating. Replies report the actual usage.
 
 CHARACTERS_PER_TOKEN = 3
 BYTES_PER_TOKEN = 2
@@ -284,8 +284,8 @@ TOKENS_PER_REQUEST = 3
 class CostEstimate:
     """Estimate for a set of requests; costs are in millionths of the prices' currency.
 
-    ``cost_micro`` takes every request once, ``most_micro`` as often as the table of retries allows
-    where all of them are paid for.
+    ``cost_micro`` counts every request once; ``most_micro`` counts as many paid requests as the
+    retry table allows.
     """
 
     requests: int
@@ -298,9 +298,9 @@ class CostEstimate:
 def estimate_tokens(text: str) -> int:
     """Return the estimated tokens of a text, rounded up.
 
-    A token for every `CHARACTERS_PER_TOKEN` ASCII characters (English prose needs fewer tokens;
-    names, figures and punctuation do not), and one for every
-    `BYTES_PER_TOKEN` bytes of UTF-8 outside ASCII, where vocabularies hold fewer whole words.
+    Count one token per `CHARACTERS_PER_TOKEN` ASCII characters (English prose needs fewer tokens;
+    names, figures and punctuation do not), and one per `BYTES_PER_TOKEN` bytes of UTF-8 outside
+    ASCII, because vocabularies contain fewer whole words of other scripts.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def estimate_messages(messages: Iterable[Mapping[str, str]]) -> int:
-    """Return the tokens of a conversation, including the chat template's marks around messages."""
+    """Return a conversation's tokens, including the chat template's marks around messages."""
     sizes = [TOKENS_PER_MESSAGE + estimate_tokens(message["content"]) for message in messages]
     return TOKENS_PER_REQUEST + sum(sizes)
 
@@ -324,9 +324,9 @@ def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out:
     Parameters
     ----------
     tokens_in, tokens_out
-        At least 0.
+        Token counts, at least 0.
     price_in, price_out
-        Currency units per million tokens, which is millionths per token.
+        Currency units per million tokens, which equals millionths per token.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def cost_micro(tokens_in: int, tokens_out: int, *, price_in: Decimal, price_out:
     180
     """
     if any(number < 0 for number in (tokens_in, tokens_out, price_in, price_out)):
-        raise ValueError("tokens and prices are never negative")
+        raise ValueError("tokens and prices cannot be negative")
     cost = tokens_in * price_in + tokens_out * price_out
     return int(cost.to_integral_value(rounding=ROUND_CEILING))
 
@@ -351,17 +351,18 @@ def estimate(
     Parameters
     ----------
     requests
-        As they would be sent; read once, so a generator will do.
+        Requests in the form in which they would be sent; a generator is accepted.
     price_in, price_out
         Currency units per million tokens.
     tokens_per_reply
-        Measured tokens per reply, if known. None takes every request's own limit, the most it can
-        cost.
+        Measured tokens per reply, if known. None means each request's own limit, which is its
+        maximum.
 
     Raises
     ------
     ValueError
-        If a request has no limit and no measure is given: its cost has no bound.
+        If a request has no token limit and ``tokens_per_reply`` is None, so that its cost has no
+        upper limit.
     """
     count = tokens_in = tokens_out = most = 0
     prices = {"price_in": price_in, "price_out": price_out}
@@ -369,12 +370,12 @@ def estimate(
         count += 1
         sent = estimate_messages(request.messages)
         if request.schema is not None:
-            # Some servers put the schema into the prompt.
+            # Some servers add the schema to the prompt.
             sent += estimate_tokens(ordered_json(request.schema))
         received = _reply_tokens(request, tokens_per_reply)
         tokens_in, tokens_out = tokens_in + sent, tokens_out + received
         requests_paid, limits = most_paid(is_repeatable=is_repeatable(request.params))
-        # Every request that is paid for is rounded up.
+        # The cost of every paid request is rounded up.
         rounded = requests_paid if price_in or price_out else 0
         most += cost_micro(requests_paid * sent, limits * received, **prices) + rounded
     return CostEstimate(
@@ -385,5 +386,5 @@ def estimate(
 def _reply_tokens(request: ChatRequest, measured: int | None) -> int:
     limits = [int(request.params[name]) for name in TOKEN_LIMITS if request.params.get(name)]
     if not limits and measured is None:
-        raise ValueError("a request without a token limit has no largest cost")
+        raise ValueError("a request without a token limit has no maximum cost")
     return min([*limits, *([] if measured is None else [measured])])

@@ -1,4 +1,4 @@
-"""Extraction of a reply's single JSON object, or the reason why it has none."""
+"""Extraction of the single JSON object in a reply, or of the reason why there is none."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from cqa_site.tabular.cells import StrictJsonError, decode_at, loads
 LONGEST_REPLY = 1_000_000
 DEEPEST = 8
 MOST_OBJECTS = 8
-# Marks of reasoning: tags of any spelling, the channels of some models with and without their own
+# Marks of reasoning: tags in any spelling, the channels of some models with or without their own
 # marks, fences and sentences.
 _MARKS = re.compile(
     r"(?P<channel><\|channel\|?>\s*(?P<role>\w+)(?:[^<>{\n]{0,60}<\|message\|>)?)"
@@ -36,7 +36,7 @@ _REASONS = re.compile(
 )
 _CLOSES = {"end", "close", "stop"}
 _ANSWERS = ("final", "answer", "response")
-# An object behind such words, or before those, is a draft.
+# An object is a draft if it follows the first group of words or precedes the second.
 _HEDGED = re.compile(
     r"\b(?:maybe|perhaps|probably|possibly|might|(?:may|could|would|should|ought to) (?:be|have)"
     r"|drafts?|guess|tentative\w*|initial\w*|first thought|example|not)\b"
@@ -67,20 +67,20 @@ _NO_THANKS = re.compile(
 
 
 class UnscoredReason(StrEnum):
-    """Why a reply, or its part about one item, has no usable label."""
+    """Reason why a reply, or its entry for one item, has no usable label."""
 
     EMPTY = "empty"  # no text, or reasoning only
-    TRUNCATED = "truncated"  # cut by the token limit, or a brace never closed
-    UNFINISHED = "unfinished"  # the endpoint does not say that the model ended by itself
+    TRUNCATED = "truncated"  # cut by the token limit, or a brace was never closed
+    UNFINISHED = "unfinished"  # the endpoint does not report that the model finished
     REFUSED = "refused"  # the model or a filter declined
-    NO_JSON = "no_json"  # no object that strict JSON accepts
+    NO_JSON = "no_json"  # no object in strict JSON
     AMBIGUOUS = "ambiguous"  # two different objects
-    NOT_SCHEMA = "not_schema"  # JSON of another shape
-    OUT_OF_SET = "out_of_set"  # a whole number that is no label of the scale
+    NOT_SCHEMA = "not_schema"  # JSON with a different structure
+    OUT_OF_SET = "out_of_set"  # a whole number that is not a label of the scale
     MISSING_ITEM = "missing_item"  # a batch without an entry for this item
-    EXTRA_ITEM = "extra_item"  # a batch with an entry for an item nobody asked about
+    EXTRA_ITEM = "extra_item"  # a batch with an entry for an item that was not requested
     DUPLICATE_ITEM = "duplicate_item"  # a batch with two entries for this item
-    WRONG_TYPE = "wrong_type"  # a label that is no whole number
+    WRONG_TYPE = "wrong_type"  # a label that is not a whole number
 
 
 class ReplyNotUsable(Exception):
@@ -91,7 +91,7 @@ class ReplyNotUsable(Exception):
     reason
         One of `UnscoredReason`.
     detail
-        For people; holds nothing of the reply but short excerpts.
+        Explanation for people, with at most short excerpts of the reply.
     """
 
     def __init__(self, reason: UnscoredReason, detail: str = "") -> None:
@@ -101,14 +101,14 @@ class ReplyNotUsable(Exception):
 
 
 def extract_json(text: str) -> Any:
-    """The one JSON object of a reply.
+    """Return the single JSON object of a reply.
 
-    The whole reply is tried first. Otherwise reasoning blocks are cut away unread, and one object
-    may be in a Markdown fence or among prose, on lines of its own. Repeated equal objects count as
-    one. An object inside a sentence or a list is a quotation, not an answer; one that the words
-    before it call a guess, or the words behind it take back, is a draft. Line breaks inside a text
-    need no escape. Objects that strict JSON refuses (duplicate keys, NaN, infinities, trailing
-    commas, too deep) stay refused, and nothing is searched for inside them.
+    The whole reply is tried first. If it is not JSON, reasoning blocks are removed unread, and the
+    object may be in a Markdown fence or in prose, on its own lines. Repeated equal objects count
+    as one. An object inside a sentence or a list is a quotation, not an answer. An object is a
+    draft if the words before it call it a guess or the words after it withdraw it. Line breaks in
+    strings need not be escaped. Objects that are not strict JSON (duplicate keys, NaN, infinities,
+    trailing commas, too deep) are refused, and their contents are not searched.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def extract_json(text: str) -> Any:
     Raises
     ------
     ReplyNotUsable
-        ``empty``, ``truncated``, ``no_json``, ``ambiguous`` or ``not_schema`` (JSON, but no
+        ``empty``, ``truncated``, ``no_json``, ``ambiguous`` or ``not_schema`` (JSON, but not an
         object).
 
     Examples
@@ -133,21 +133,21 @@ def extract_json(text: str) -> Any:
     except StrictJsonError:
         return _object_among_prose(without_reasoning(text))
     if not isinstance(whole, dict):
-        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "JSON, but no object")
+        raise ReplyNotUsable(UnscoredReason.NOT_SCHEMA, "JSON, but not an object")
     return whole
 
 
 def without_reasoning(text: str) -> str:
-    """Return the text after the last mark of reasoning; the whole text if it has no mark.
+    """Return the text after the last mark of reasoning, or the whole text if it has no mark.
 
     Raises
     ------
     ReplyNotUsable
         ``truncated`` if reasoning begins and never ends.
     """
-    # Up to the last closing mark, because the reasoning may quote one, and because some
-    # servers swallow the opening mark. An answer that quotes a mark is lost with it and is
-    # asked for again; reasoning is never taken for an answer.
+    # Everything up to the last closing mark is removed, because the reasoning may quote a mark
+    # and some servers drop the opening mark. An answer that quotes a mark is lost and requested
+    # again, but reasoning is never mistaken for an answer.
     start, opened = 0, ""
     for mark in _MARKS.finditer(text):
         kind, is_end = _kind_of(mark, opened)
@@ -161,7 +161,7 @@ def without_reasoning(text: str) -> str:
 
 
 def _kind_of(mark: re.Match[str], opened: str) -> tuple[str, bool]:
-    """Return the kind of reasoning a mark begins (empty for none), and whether it ends one."""
+    """Return the kind of reasoning that a mark begins (or ""), and whether the mark ends one."""
     kind = mark.lastgroup or ""
     if mark["tag"]:
         words = re.findall(r"[a-z]+|[一-龥]+", mark["name"].lower())
@@ -175,12 +175,12 @@ def _kind_of(mark: re.Match[str], opened: str) -> tuple[str, bool]:
 
 
 def is_taken_back(behind: str, values: Iterable[object]) -> bool:
-    """Whether the words after an answer withdraw it, or name another one.
+    """Return whether the words after an answer withdraw it or give a different answer.
 
     Parameters
     ----------
     behind
-        Text behind the answer.
+        Text after the answer.
     values
         Values of the answer; repeating one of them does not contradict it.
 
@@ -216,7 +216,7 @@ def _object_among_prose(text: str) -> Any:
     _check_outside(text, position, len(text))
     answer = next(iter(objects.values()))
     if is_taken_back(text[position:], _leaves(answer)):
-        raise ReplyNotUsable(UnscoredReason.AMBIGUOUS, "the words behind the object say otherwise")
+        raise ReplyNotUsable(UnscoredReason.AMBIGUOUS, "the words after the object contradict it")
     return answer
 
 
@@ -239,7 +239,7 @@ def _decode(text: str, start: int) -> tuple[Any, int]:
 
 
 def _never_closes(text: str, start: int) -> bool:
-    """Whether a text ends inside the object that opens at ``start``."""
+    """Return whether a text ends inside the object that opens at ``start``."""
     depth = 0
     for match in re.finditer(r'"(?:[^"\\]|\\.)*("?)|[{}]', text[start:], re.DOTALL):
         if match.group() == "{":

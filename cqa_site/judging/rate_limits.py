@@ -1,4 +1,4 @@
-"""Rate limits and retries: requests in flight, and the step after a failed call."""
+"""Rate limits and retries: the number of requests in flight, and the step after a failed call."""
 
 import random
 from collections.abc import Mapping
@@ -8,27 +8,28 @@ from typing import Any
 
 from .chat import Failure
 
-# How many requests an endpoint may have in flight: additive increase, multiplicative decrease.
+# Limit of requests in flight per endpoint: additive increase, multiplicative decrease
 #
 # The state is a plain value that all workers share through the database; every function takes
-# a state and returns a new one. Time is seconds on the database's clock.
+# a state and returns a new one. Time is in seconds on the database's clock.
 #
-# The limit doubles once for every ``limit`` successes until the first refusal (slow start), then
-# grows by one for every `SUCCESSES_PER_STEP`. A refusal takes the last doubling back during slow
-# start, and an eighth off later. Refusals of requests sent before the last decrease say nothing
-# new, so each request carries the ``epoch`` it was sent in. After a decrease the limit rests for
-# `REST` seconds: probing again at once would meet the same wall.
+# The limit doubles after every ``limit`` successes until the first refusal (slow start), and then
+# grows by one after every `SUCCESSES_PER_STEP`. During slow start, a refusal undoes the last
+# doubling; later it reduces the limit by an eighth. Refusals of requests that were sent before the
+# last decrease add no information, so each request records the ``epoch`` in which it was sent.
+# After a decrease, the limit stays unchanged for `REST` seconds, because an immediate increase
+# would exceed the capacity again.
 #
-# A refusal among many successes is no wall: some providers refuse a few requests whatever the
-# load. While the recent share of refusals is at most `LONE_SHARE`, only the refused call
-# waits, and the limit gives back the last step it grew. Beyond it the gate closes for
-# everybody, for as long as the endpoint asks; only after a doubling it stays open, because what
-# was in flight before it had been answered.
+# A refusal among many successes does not show overload, because some providers refuse a few
+# requests at any load. While the recent share of refusals is at most `LONE_SHARE`, only the
+# refused call waits, and the last increase is undone. Above it, the gate closes for all calls for
+# as long as the endpoint asks. After a doubling the gate stays open, because the endpoint answered
+# the smaller number of requests.
 
 START = 16
 SUCCESSES_PER_STEP = 20
 REST = 20.0
-# Recent share of refusals: an exponential mean over about ten outcomes.
+# Weight of the newest outcome in the recent share of refusals, an exponential mean over about ten.
 MEMORY = 0.1
 LONE_SHARE = 0.3
 BREAK_AFTER = 5
@@ -39,7 +40,7 @@ LONGEST_WAIT = 900.0
 class RequestOutcome(StrEnum):
     SUCCESS = "success"
     THROTTLED = "throttled"
-    BROKEN = "broken"  # 5xx, connection, timeout: says nothing about load, much about health
+    BROKEN = "broken"  # 5xx, connection, timeout: a sign of poor health rather than load
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +58,20 @@ class GateState:
     successes
         Successes since the limit last changed.
     failures
-        Broken requests in a row.
+        Number of consecutive broken requests.
     refusals
-        Times the gate closed in a row, for the waiting time where the endpoint names none.
+        Number of consecutive closings of the gate, which sets the waiting time if the endpoint
+        gives none.
     refused_share
-        Recent share of refusals among successes and refusals of this epoch, 0 to 1.
+        Recent share of refusals among the successes and refusals of this epoch, 0 to 1.
     has_grown
-        Whether the limit grew since it was last taken back.
+        Whether the limit has grown since it was last reduced.
     open_until
-        No request may leave before this time.
+        Time before which no request may be sent.
     rests_until
-        The limit does not grow before this time.
+        Time before which the limit does not grow.
     requests_left, tokens_left, refilled_at
-        Buckets of the optional limits per minute; None while unused.
+        Buckets of the optional per-minute limits; None while unused.
     """
 
     limit: int = START
@@ -102,7 +104,7 @@ def after(
     retry_after: float | None = None,
     break_seconds: float = BREAK_SECONDS,
 ) -> GateState:
-    """Return the state after one finished request that was sent in ``epoch``."""
+    """Return the state after one request that was sent in ``epoch`` has finished."""
     if outcome is RequestOutcome.SUCCESS:
         return _after_success(gate, now, epoch, ceiling)
     if outcome is RequestOutcome.THROTTLED:
@@ -111,7 +113,7 @@ def after(
 
 
 def room(gate: GateState, *, in_flight: int, ceiling: int, now: float) -> int:
-    """Return how many more requests may be sent now."""
+    """Return the number of requests that may still be sent now."""
     if now < gate.open_until:
         return 0
     return max(0, min(gate.limit, ceiling) - in_flight)
@@ -142,7 +144,7 @@ def spend(gate: GateState, *, requests: int, tokens: int) -> GateState:
 def _filled(left: float | None, per_minute: int | None, passed: float) -> float | None:
     if per_minute is None:
         return None
-    # A bucket holds ten seconds' worth, so that a minute never sees much more than its limit.
+    # A bucket holds ten seconds' worth, so that no minute goes far above its limit.
     size = max(1.0, per_minute / 6)
     return min(size, (size if left is None else left) + per_minute * passed / 60)
 
@@ -194,7 +196,7 @@ def _after_lone_refusal(gate: GateState, now: float, share: float) -> GateState:
     gate = replace(gate, refused_share=share)
     if gate.is_slow_start or not gate.has_grown:
         return gate
-    # Perhaps the last step met the wall: take it back, and try it again after a rest.
+    # The last increase may have exceeded the capacity: undo it, and try again after a pause.
     return replace(gate, limit=gate.limit - 1, has_grown=False, rests_until=now + REST)
 
 
@@ -204,7 +206,7 @@ def _after_breakage(gate: GateState, now: float, epoch: int, seconds: float) -> 
     failures = gate.failures + 1
     if failures < BREAK_AFTER:
         return replace(gate, failures=failures)
-    # The breaker: everybody waits, then a single request finds out whether it is over.
+    # The breaker stops all calls, then a single request tests whether the endpoint works again.
     return replace(
         gate,
         limit=1,
@@ -216,10 +218,11 @@ def _after_breakage(gate: GateState, now: float, epoch: int, seconds: float) -> 
     )
 
 
-# What becomes of a call after a request that brought no usable result.
+# Next step of a call after a request without a usable result
 #
-# One table, one layer: the SDK's own retries are off. A *try* is a request that reached the
-# model or may have; being told to wait is none, and a worker's death is a *loss*.
+# Retries are decided only here; the SDK's own retries are off. A *try* is a request that reached
+# or may have reached the model. A rate-limited request does not count as a try, and the death of a
+# worker counts as a *loss*.
 
 MAX_TRIES = 8
 MAX_TIMEOUTS = 4
@@ -242,9 +245,9 @@ class GateStep:
     Parameters
     ----------
     next
-        Try again, give up, or pause the whole run and keep the call for later.
+        Whether to try again, give up, or pause the whole run and keep the call for later.
     delay
-        Seconds until it is due again.
+        Seconds until the call is due again.
     counts_as_try, counts_as_throttle
         Amounts added to the call's counters.
     """
@@ -274,21 +277,21 @@ def after_failure(
     Parameters
     ----------
     failure
-        Why there was no reply.
+        Reason why there was no reply.
     tries, throttles
         Counters of the call before this request.
     retry_after
-        Seconds the endpoint asked for.
+        Seconds the endpoint asked to wait.
     is_paid
-        Whether the error came with a choice; such a call is retried no more often than one that
-        exceeds the deadline.
+        Whether the error came with a choice. Such a call is retried no more often than a call
+        that exceeds the deadline.
     """
     if failure in PAUSING:
         return GateStep(Next.PAUSE_RUN, counts_as_try=False)
     if failure is Failure.THROTTLED:
         if throttles + 1 >= MAX_THROTTLES:
             return GateStep(Next.GIVE_UP, counts_as_try=False, counts_as_throttle=True)
-        # Whether everybody has to wait is the gate's affair; this call does in any case.
+        # The gate decides whether other calls wait; this call waits in any case.
         wait = backoff(min(throttles + 1, 6)) if retry_after is None else retry_after
         return GateStep(Next.AGAIN, wait, counts_as_try=False, counts_as_throttle=True)
     if failure is Failure.REQUEST:
@@ -308,21 +311,19 @@ def after_unusable_reply(
 ) -> GateStep:
     """Decide the next step after a reply without a usable value.
 
-    Allow at most two new tries, none after a refusal.
-
-    One new try where the same request gets the same reply (temperature 0).
-    A truncated reply is asked for once more (the engine doubles the token limit), because
-    the same limit would cut it at the same place.
+    Allow at most two new tries: none after a refusal, and one if the same request gets the same
+    reply (temperature 0). Also allow one new try after a truncated reply, for which the engine
+    doubles the token limit, because the same limit would cut the reply at the same position.
     """
     most = 1 if is_refusal else 2 if is_truncated or is_repeatable else MAX_FORMAT_TRIES
     return GateStep(Next.AGAIN) if format_tries + 1 < most else GateStep(Next.GIVE_UP)
 
 
 def most_paid(*, is_repeatable: bool) -> tuple[int, int]:
-    """Return how many requests one call can pay for, and the token limits they add up to.
+    """Return the maximum number of paid requests of a call, and the total of their token limits.
 
-    Failures that are paid for and replies without a value count together towards the first; a cut
-    reply doubles the limit of what follows it. A worker that dies is not reckoned with.
+    The number counts paid failures and replies without a value; the total is in units of the first
+    limit, which doubles after a cut reply. The death of a worker is not taken into account.
 
     Examples
     --------
@@ -331,16 +332,16 @@ def most_paid(*, is_repeatable: bool) -> tuple[int, int]:
     """
     replies = 2 if is_repeatable else MAX_FORMAT_TRIES
     failures = MAX_TIMEOUTS - 1
-    # The first reply is cut; what follows, but one failure, goes with twice its limit.
+    # The first reply is cut; all later requests except one failure have twice its limit.
     return failures + replies, 1 + 2 * (failures - 1 + replies - 1)
 
 
 def is_repeatable(params: Mapping[str, Any]) -> bool:
-    """Whether repeating the request returns the same reply."""
+    """Return whether repeating the request returns the same reply."""
     return params.get("temperature") == 0
 
 
 def backoff(tries: int) -> float:
-    """Return the seconds before try ``tries`` + 1: doubling from 2 s, times 0.5 to 1 at random."""
+    """Return the wait before try ``tries`` + 1: doubling from 2 s, times 0.5 to 1 at random."""
     # Jitter needs no cryptographic randomness.
     return min(LONGEST_BACKOFF, 2.0 * 2.0 ** (tries - 1)) * random.uniform(0.5, 1.0)  # noqa: S311

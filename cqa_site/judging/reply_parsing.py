@@ -1,4 +1,4 @@
-"""Labels, verdicts and prose of a judge: reply schemas and how replies are read."""
+"""Labels, verdicts and prose of a judge: reply schemas and the parsing of replies."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from typing import Any
 
 from .extraction import ReplyNotUsable, UnscoredReason, extract_json, without_reasoning
 
-# From a model's reply to labels or prose, or to the reason why there is none.
+# Parsing of a model's reply into labels or prose, or the reason why it has none
 #
-# A label is read from one JSON object and from nowhere else. Nothing is repaired, guessed or
-# rounded, and no failure becomes a number. The raw reply is kept elsewhere, so a later version
-# of this file can read old replies again: `PARSER_VERSION` says which one did.
+# A label is read only from a JSON object. Nothing is repaired, guessed or rounded, and a failure
+# never becomes a number. The raw reply is stored elsewhere, so a later version of this file can
+# read old replies again; `PARSER_VERSION` records the version used.
 
 __all__ = [
     "PARSER_VERSION", "LabelReading", "ReplyNotUsable", "UnscoredReason", "WordReading",
@@ -20,7 +20,7 @@ __all__ = [
 
 # Increased with every change that may read a reply differently, here or in extraction.py.
 PARSER_VERSION = 2
-# What servers call an end: by the model itself, by a limit, by a filter. Other words are none.
+# Finish reasons for an end by the model, by a limit and by a filter; others are not accepted.
 _ENDED = {"stop", "eos", "eos_token", "eosfound", "end_turn", "stop_sequence", "complete"}
 _CUT_SHORT = {
     "length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit",
@@ -42,7 +42,7 @@ class LabelReading:
 
 @dataclass(frozen=True, slots=True)
 class YesNoReading:
-    """A judge's yes or no; the rationale may be empty."""
+    """A judge's yes/no answer; the rationale may be empty."""
 
     is_true: bool
     rationale: str
@@ -59,8 +59,8 @@ class WordReading:
 def validate_label(value: object, allowed: Collection[int]) -> int:
     """Return the label after checking that it is on the scale.
 
-    Whole numbers only. A float is one if its decimals are zero (2.0), because JSON knows a single
-    kind of number; the string "2", true and null are none.
+    Only whole numbers are accepted. A float with zero decimals (2.0) is a whole number, because
+    JSON has a single number type; the string "2", true and null are not.
 
     Raises
     ------
@@ -80,12 +80,12 @@ def validate_label(value: object, allowed: Collection[int]) -> int:
 def parse_single(
     reply_text: str, finish_reason: str, allowed: Collection[int], *, refusal: str = ""
 ) -> LabelReading:
-    """Read ``{"reason": "…", "label": 2}``; the reason may be missing, nothing may be added.
+    """Read ``{"reason": "…", "label": 2}``; the reason may be missing, but no key may be added.
 
     Parameters
     ----------
     reply_text, finish_reason, refusal
-        As the endpoint sent them.
+        Values as the endpoint sent them.
     allowed
         Labels of the scale.
 
@@ -109,14 +109,14 @@ def parse_batch(
 ) -> dict[int, LabelReading | UnscoredReason]:
     """Read ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}`` in any order.
 
-    Usable entries count even if others do not. An entry for an item that was not requested
-    invalidates the whole reply: a model that counts from 0 instead of 1 leaves such an entry, and
-    all its other entries are off by one.
+    Usable entries count even if others are unusable. An entry for an item that was not requested
+    invalidates the whole reply, because a model that counts from 0 instead of 1 produces such an
+    entry, and all its other entries are off by one.
 
     Returns
     -------
     dict
-        Exactly the expected ids, in their order, each with a label or the reason for none.
+        Exactly the expected ids, in order, each with a label or the reason why it has none.
     """
     try:
         entries = _entries_of(_answer(reply_text, finish_reason, refusal), set(expected_ids))
@@ -126,10 +126,10 @@ def parse_batch(
 
 
 def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> str:
-    """Read a reply that is a text in its own right; nothing in it is changed.
+    """Read a reply that is a text rather than JSON, and return it unchanged.
 
-    Only the endpoint's word tells a whole text from a part of one, so without a finish reason
-    there is none. Reasoning between its marks is removed, with the white space after it.
+    Only the finish reason shows that a text is complete, so a reply without one is unusable.
+    Reasoning between its marks is removed, together with the white space after it.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def parse_prose(reply_text: str, finish_reason: str, *, refusal: str = "") -> st
 def parse_verdict(
     reply_text: str, finish_reason: str, name: str, *, refusal: str = ""
 ) -> YesNoReading:
-    """Read ``{"reason": "…", "<name>": true}``; the reason may be missing, nothing may be added.
+    """Read ``{"reason": "…", "<name>": true}``; the reason may be missing, no key may be added.
 
     Raises
     ------
@@ -174,12 +174,12 @@ def parse_verdict(
 def parse_choice(
     reply_text: str, finish_reason: str, name: str, allowed: Collection[str], *, refusal: str = ""
 ) -> WordReading:
-    """Read ``{"reason": "…", "<name>": "A"}``; the reason may be missing, nothing may be added.
+    """Read ``{"reason": "…", "<name>": "A"}``; the reason may be missing, no key may be added.
 
     Raises
     ------
     ReplyNotUsable
-        With the reason; a word that was not offered, or no word at all, is ``out_of_set``.
+        With the reason; a word that was not offered, or a missing word, is ``out_of_set``.
 
     Examples
     --------
@@ -201,13 +201,13 @@ def _answer(text: str, finish_reason: str, refusal: str) -> Mapping[str, Any]:
 
 
 def _check_whole(finish_reason: str, refusal: str) -> None:
-    # The wire's word comes first: a reply cut by the token limit may look complete.
+    # The finish reason is checked first, because a reply cut by the token limit may look complete.
     word = finish_reason.strip().lower()
     if refusal.strip() or word in _WITHHELD:
         raise ReplyNotUsable(UnscoredReason.REFUSED, refusal.strip()[:200] or finish_reason)
     if word in _CUT_SHORT:
         raise ReplyNotUsable(UnscoredReason.TRUNCATED, f"the endpoint says {finish_reason}")
-    # An object closes itself, so a server that leaves the word out is believed.
+    # A closed JSON object is complete, so a missing finish reason is accepted.
     if word and word not in _ENDED:
         raise ReplyNotUsable(UnscoredReason.UNFINISHED, f"the endpoint says {finish_reason[:40]}")
 
@@ -268,19 +268,19 @@ def _whole_number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-# JSON schemas of what a judge answers.
+# JSON schemas of a judge's answers
 #
-# Every text has a longest length and every list a longest size: a constrained model may otherwise
-# write until its tokens run out. The reason stands before the label because a model writes from
-# left to right and an explanation after the label cannot bear on it; explained ratings agree
-# better with people than bare ones (Chiang & Lee 2023, arXiv 2310.05657). The order of properties
-# is part of the schema: keep it when storing one (PostgreSQL's jsonb does not).
+# Every text and every list has a maximum length, because a constrained model may otherwise write
+# until its tokens run out. The reason precedes the label because a model writes from left to right
+# and an explanation after the label cannot influence it; explained ratings agree better with
+# people than unexplained ratings (Chiang & Lee 2023, arXiv 2310.05657). The order of properties is
+# part of the schema: preserve it when storing a schema (PostgreSQL's jsonb does not).
 
 LONGEST_REASON = 300
 
 
 def label_schema(allowed: Sequence[int]) -> dict[str, Any]:
-    """Schema of ``{"reason": "…", "label": 2}``.
+    """Return the schema of ``{"reason": "…", "label": 2}``.
 
     Parameters
     ----------
@@ -291,18 +291,18 @@ def label_schema(allowed: Sequence[int]) -> dict[str, Any]:
 
 
 def verdict_schema(name: str) -> dict[str, Any]:
-    """Schema of ``{"reason": "…", "<name>": true}``."""
+    """Return the schema of ``{"reason": "…", "<name>": true}``."""
     reason = {"type": "string", "maxLength": LONGEST_REASON}
     return closed_object({"reason": reason, name: {"type": "boolean"}})
 
 
 def batch_schema(ids: Sequence[int], allowed: Sequence[int]) -> dict[str, Any]:
-    """Schema of ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}``.
+    """Return the schema of ``{"labels": [{"id": 1, "reason": "…", "label": 2}, …]}``.
 
     Parameters
     ----------
     ids
-        Numbers of the items, all different; the reply holds one entry for each.
+        Numbers of the items, all different; the reply has one entry for each.
     allowed
         Labels of the scale.
     """

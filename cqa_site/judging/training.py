@@ -1,7 +1,7 @@
 """One training loop for every torch model: batches, checks on dev, checkpoints, best weights.
 
-The same seed and recipe give the same weights, also after an interruption. torch is imported when
-a training begins.
+The same seed and recipe give the same weights, even after an interruption. torch is imported when
+training starts.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from uuid import uuid4
 from cqa_site.judging.embedding import require_packages
 
 Say = Callable[[int, int, str], None]
-# Dropout draws from one generator of the process, so two trainings at once would mix their draws.
+# Dropout uses the process's random generator, which two simultaneous trainings would share.
 ONE_AT_A_TIME = Lock()
-# Seconds after which a training that waits says so again, and notices that it was cancelled.
+# Interval in seconds at which a waiting training reports its state and checks for cancellation.
 WAITING = 2.0
 # Steps between two checkpoints.
 EVERY = 20
 
 
 class RecipeError(ValueError):
-    """A number of the recipe is out of range; the message names it."""
+    """Raised if a number of the recipe is out of range; the message names it."""
 
 
 class TrainingRecipe:
-    """Base of recipes, which are dataclasses: bounds, storage and options of their numbers.
+    """Base class of recipes, with the bounds, storage and options of their numbers.
 
-    Every recipe has at least ``seed`` and ``learning_rate``.
+    Recipes are dataclasses with at least ``seed`` and ``learning_rate``.
     """
 
     # Name → lowest and highest value.
@@ -51,12 +51,12 @@ class TrainingRecipe:
 
     @classmethod
     def stored(cls, values: Mapping[str, Any]) -> Self:
-        """Read a recipe from a stored dictionary, or from options; others are ignored."""
+        """Read a recipe from a stored dictionary or from options; other entries are ignored."""
         return cls(**{name: values[name] for name in _numbers(cls) if name in values})
 
     @classmethod
     def add_options(cls, parser: ArgumentParser) -> None:
-        """Add an option to a command for each number."""
+        """Add a command-line option for each number."""
         for name, usual in _numbers(cls).items():
             way: Any = {"type": type(usual)}
             if isinstance(usual, bool):
@@ -70,7 +70,7 @@ def _numbers(recipe: Any) -> dict[str, Any]:
 
 @contextmanager
 def alone(say: Say, total: int) -> Iterator[None]:
-    """Wait for another training of this process; ``say`` reports it."""
+    """Wait until no other training runs in this process; ``say`` reports the wait."""
     while not ONE_AT_A_TIME.acquire(timeout=WAITING):
         say(0, total, "waiting for other training to finish")
     try:
@@ -92,25 +92,25 @@ class TrainingProgress:
 
 
 class Training:
-    """One training of a model; a child says what a batch costs and how dev is judged.
+    """One training of a model; subclasses define the loss of a batch and the judgement on dev.
 
-    A child's ``__init__`` calls this one, loads its ``model`` and calls `prepare`.
+    A subclass's ``__init__`` calls this one, loads its ``model`` and calls `prepare`.
 
     Parameters
     ----------
     recipe
         A `TrainingRecipe`.
     checkpoint
-        A file that is written every few steps and read at the start if it is there.
+        A file that is written every few steps and read at the start if it exists.
     """
 
-    # The same everywhere: sums over another number of parts would be other weights.
+    # Fixed, because a different number of threads changes the sums and thus the weights.
     threads: int | None = 2
-    # Norm of the gradients at most; None for any.
+    # Maximum norm of the gradients; None for no limit.
     clip: float | None = 1.0
-    # Share that the moving average of the weights keeps at each step; 0 for none.
+    # Share that the moving average of the weights keeps at each step; 0 for no average.
     averaging = 0.0
-    # Looks without a better one after which the training ends.
+    # Number of judgements without improvement after which the training ends.
     patience = math.inf
     model: Any
 
@@ -134,20 +134,20 @@ class Training:
         *others: dict[str, Any],
         decay: float,
     ) -> None:
-        """Set what is learned.
+        """Set the batches and the weights to train.
 
         Parameters
         ----------
         batches
-            One for each step.
+            One batch for each step.
         looks_at
-            Steps after which dev is judged, always the last; 0 is before the training.
+            Steps after which dev is judged, always including the last; 0 is before the training.
         weights
             The weights to train, average and store.
         others
-            Further groups of parameters for AdamW, each with a learning rate of its own.
+            Further groups of parameters for AdamW, each with its own learning rate.
         decay
-            Of the weights.
+            Weight decay of ``weights``.
         """
         import torch
 
@@ -157,20 +157,20 @@ class Training:
         self.average = copied(self.weights) if self.averaging else []
 
     def rate(self, step: int) -> float:
-        """Return a step's share of the learning rate."""
+        """Return the factor of the learning rate at a step."""
         raise NotImplementedError
 
     def losses(self, batch: Any) -> Iterable[Any]:
-        """Yield tensors that add up to the loss of a batch; one at a time is in memory."""
+        """Yield tensors that add up to the loss of a batch; only one is in memory at a time."""
         raise NotImplementedError
 
     def judge(self) -> tuple[dict[str, Any], float]:
-        """Judge the current weights: figures to keep, and the one that chooses, larger better."""
+        """Return figures on the current weights, and the value to choose by (higher is better)."""
         raise NotImplementedError
 
     @property
     def steps(self) -> int:
-        """Batches in the whole training."""
+        """Number of batches in the whole training."""
         return len(self.batches)
 
     @property
@@ -179,7 +179,7 @@ class Training:
         return self.progress.step >= self.steps or self.progress.since_best >= self.patience
 
     def run(self, say: Say) -> TrainingProgress:
-        """Train to the end, or until dev stops improving; then load the best weights."""
+        """Train until the last step or until dev stops improving; then load the best weights."""
         self._resume()
         if 0 in self.looks_at and not self.progress.looks:
             self._look()
@@ -212,13 +212,13 @@ class Training:
         self.progress.step = step = step + 1
         self.progress.losses.append(round(total, 5))
         if self.averaging:
-            # A young average keeps less, so that it does not stay at the untrained weights.
+            # The average keeps less at first, so that it does not stay near the untrained weights.
             keep = min(self.averaging, (1 + step) / (10 + step))
             with torch.no_grad():
                 torch._foreach_lerp_(self.average, self.weights, 1 - keep)
 
     def _look(self) -> None:
-        """Judge the last weights and their average on dev; remember the better ones."""
+        """Judge the last weights and their average on dev; keep the better ones."""
         self.progress.since_best += 1
         self._remember("last", self.weights)
         if self.averaging:
@@ -240,7 +240,7 @@ class Training:
         return [weight for group in self.optimizer.param_groups for weight in group["params"]]
 
     def _state(self) -> dict[str, Any]:
-        """Return the checkpoint; of a training that is over, only what it came to."""
+        """Return the checkpoint; once the training is over, only its results."""
         import torch
 
         state = {
@@ -273,7 +273,7 @@ class Training:
 
 
 def copied(weights: Sequence[Any]) -> list[Any]:
-    """Return copies that training does not change."""
+    """Return copies of weights that training does not change."""
     return [weight.detach().clone() for weight in weights]
 
 
@@ -287,7 +287,7 @@ def load(weights: Sequence[Any], values: Sequence[Any]) -> None:
 
 
 def write(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint to a temporary name and rename it, so a kill leaves the old one whole."""
+    """Write a checkpoint to a temporary file and rename it, so a crash keeps the previous one."""
     import torch
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -303,7 +303,7 @@ def write(path: Path, state: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> dict[str, Any] | None:
-    """Read the checkpoint, tensors and plain values only; None if unreadable."""
+    """Return the checkpoint, or None if unreadable; only tensors and plain values are loaded."""
     import torch
 
     try:

@@ -1,4 +1,4 @@
-"""Binary formats of tables: workbooks read in a child process, and archives."""
+"""Binary formats of tables: workbooks, which a child process reads, and archives."""
 
 import json
 import os
@@ -34,10 +34,10 @@ _PIPE_PIECE = 65_536
 
 @dataclass(frozen=True)
 class SheetRow:
-    """A filled row with its raw cells.
+    """A row with filled cells, as raw values.
 
     `sheet` counts from 0, `number` is the sheet row, `cells` end at the last
-    filled one, and `width` is that of the widest among the sheet's first rows.
+    filled cell, and `width` is the largest width of the sheet's first rows.
     """
 
     sheet: int
@@ -49,7 +49,7 @@ class SheetRow:
 
 
 class WorkbookReader:
-    """A child process that reads a workbook, and its messages; `close` ends it at any time."""
+    """A child process that reads a workbook, with its messages; `close` ends it at any time."""
 
     def __init__(
         self, file: BinaryIO, *, name: str, sheet: str | int | None, limits: Limits
@@ -68,7 +68,7 @@ class WorkbookReader:
             raise
 
     def rows(self, *, with_bad: bool = False) -> Iterator[SheetRow]:
-        """Yield the filled rows of the chosen sheets, in order; the child process then ends.
+        """Yield the filled rows of the chosen sheets in order; the child process then ends.
 
         Raises UnreadableFile at a row that cannot be read, unless ``with_bad``.
         """
@@ -115,7 +115,7 @@ class WorkbookReader:
 
     def _lines(self) -> Iterator[bytes]:
         descriptor = self._output.fileno()
-        # A character takes at most six bytes as JSON; the rest is punctuation.
+        # A character takes at most six bytes in JSON; the rest is punctuation.
         longest = 6 * self._limits.row_chars + _PIPE_PIECE
         most = 4 * self._limits.xlsx_unpacked_bytes
         held, total = b"", 0
@@ -127,7 +127,7 @@ class WorkbookReader:
             yield from lines
 
     def _piece(self, descriptor: int) -> bytes:
-        """Return the next bytes; only time spent waiting for the child is counted."""
+        """Return the next bytes; only the time spent waiting for the child is counted."""
         started = time.monotonic()
         left = self._limits.child_wait_seconds - self._waited
         poller = select.poll()
@@ -182,13 +182,13 @@ def read_sheet(
 ) -> tuple[FileLayout, int, Iterator[TableRow]]:
     """Return the header and the rows below it, as `layout.lay_out` does.
 
-    Columns without a header that hold something within the first 1,000 rows
-    are named by their place.
+    Columns without a header that contain values in the first 1,000 rows
+    are named by their position.
 
     Raises
     ------
     UnreadableFile
-        For an empty sheet and, without a log, for a row wider than all of the first ones.
+        For an empty sheet and, without a log, for a row wider than all of the first rows.
     """
     records = _records(reader, name, log)
     first = next(records, None)
@@ -213,14 +213,14 @@ def _records(
         yield row.number, row.cells + [None] * missing
 
 
-# The few files of an archive that are wanted, unpacked under names of our own.
+# Unpacking of the wanted files of an archive under our own names
 #
-# An archive is somebody else's: names in it choose no place on the disk, what it unpacks to is
-# counted while it is read, and nothing in it is run or followed.
+# Archives are not trusted: their names do not determine paths on the disk, the unpacked size is
+# checked during reading, and no program or link in an archive is used.
 
 _MEMBER_PIECE = 64 * 1024
 _ENCRYPTED = 0x1
-# Parts of workbooks, which are archives, too.
+# Parts that identify a workbook, which is also an archive.
 _PACKAGES = ("[Content_Types].xml", "mimetype")
 _TABLES = (".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".ods", ".xls")
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError)
@@ -237,7 +237,7 @@ def packed(folder: Path, archive: Path, *, is_wanted: Callable[[str], bool]) -> 
     Returns
     -------
     int
-        How many there were; without any no archive is written.
+        Number of wanted files; if it is 0, no archive is written.
     """
     members = folder_members(folder, is_wanted)
     if members:
@@ -271,25 +271,25 @@ def unpacked(
     Parameters
     ----------
     path, name
-        Path of the archive, and its name as given by the person.
+        Path of the archive, and the name that the user gave it.
     is_wanted : callable
-        Says of a member's name whether it is needed.
+        Function that tells from a member's name whether it is needed.
     called : callable
-        Function that names a member from its path: the last part, or see `place_in`.
+        Function that names a member from its path, such as its last part or `place_in`.
     limits : Limits
-        ``text_bytes`` bounds the unpacked size of all wanted members together, ``xlsx_members``
-        the number of members.
+        ``text_bytes`` limits the total unpacked size of the wanted members, and ``xlsx_members``
+        limits the number of members.
 
     Yields
     ------
     dict
-        Name of each wanted member → where its bytes lie.
+        Name of each wanted member → path of its bytes.
 
     Raises
     ------
     UnreadableFile
-        If the file is not an archive, is damaged, encrypted or too large, or has a wanted name
-        twice.
+        If the file is not an archive, is damaged, encrypted or too large, or contains a wanted
+        name twice.
     """
     label = printable_name(name)
     with tempfile.TemporaryDirectory(prefix="counterpoint-") as folder:
@@ -306,10 +306,10 @@ def unpacked(
 def single_member(
     path: str | os.PathLike[str], name: str, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[tuple[Path, str]]:
-    """Yield path and name of an archive's only table, as survey programs pack it.
+    """Yield path and name of the only table in an archive, such as a survey program's export.
 
-    Any other file, and an archive with no table or several, is returned unchanged. Unpacked files
-    exist only inside the ``with`` block.
+    For any other file, and for an archive with no table or several, yield the arguments unchanged.
+    Unpacked files exist only inside the ``with`` block.
     """
     is_archive = name.lower().endswith(".zip") and os.path.isfile(path)
     tables = _tables_in(path) if is_archive else []
@@ -324,7 +324,7 @@ def single_member(
 
 
 def _tables_in(path: str | os.PathLike[str]) -> list[str]:
-    """List the tables in an archive, unless it is a workbook."""
+    """Return the names of the tables in an archive that is not a workbook."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [

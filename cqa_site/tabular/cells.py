@@ -1,4 +1,4 @@
-"""Strict JSON; cells as text, numbers, truth values or dates; keys of texts."""
+"""Strict JSON; cells as text, numbers, booleans or dates; keys of texts."""
 
 import hashlib
 import json
@@ -12,11 +12,11 @@ from typing import Any, NoReturn
 
 from .shapes import MEGABYTE, Value
 
-# JSON without the parts that break databases, screens or memory.
+# Strict JSON, without values that cause problems in databases, on screens or in memory
 #
-# Refused: more than one value, nesting beyond a depth, duplicate keys, NaN and
-# infinities, integers beyond 64 bits, NUL characters and lone surrogates in keys
-# or values, and documents above a size, which is checked before parsing.
+# Refused are: more than one value, nesting beyond a maximum depth, duplicate keys, NaN
+# and infinities, integers beyond 64 bits, NUL characters and unpaired surrogates in
+# keys or values, and documents above a maximum size, which is checked before parsing.
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 # Control characters other than tab and line breaks.
@@ -27,9 +27,9 @@ _MOST_DIGITS, _SURE_DIGITS = 20, 19
 
 
 class StrictJsonError(ValueError):
-    """The text is not JSON, or JSON that is not accepted here.
+    """The text is not JSON, or is JSON that is not accepted here.
 
-    ``end`` is the position behind a value that is refused as a whole, if it is known.
+    ``end`` is the position after a value that is refused as a whole, if known.
     """
 
     end: int | None = None
@@ -40,9 +40,9 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 class LenientNumbers:
-    """A JSON decoder that reads NaN and infinities as missing, because many programs write them.
+    """A JSON decoder that counts NaN and infinities, and reads them as missing values.
 
-    It counts them.
+    Many programs write such values.
     """
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ def decode_at(
     Raises
     ------
     StrictJsonError
-        With a reason fit for the person who made the file.
+        With a reason for the file's author.
     """
     try:
         decoder = _LINES_DECODER if raw_lines else _DECODER
@@ -184,7 +184,7 @@ def _nests_deeper(value: Value, depth: int) -> bool:
 
 
 def _may_hold_unstorable(text: str, start: int, end: int) -> bool:
-    """Whether source may hold unstorable characters, a quick test before checking each text."""
+    """Return whether the source may contain unstorable characters, as a quick first test."""
     if text.find("\\u", start, end) >= 0:
         return True
     return not text.isascii() and _SURROGATE.search(text, start, end) is not None
@@ -207,18 +207,18 @@ def _check_texts(value: Value) -> None:
             left.extend(current.values())
 
 
-# Cells of any table as text, number, truth or moment, whatever format they come from.
+# Conversion of a cell from any format to text, a number, a boolean or a time
 #
-# A cell that does not fit raises ValueError with the reason.
+# A cell that cannot be converted raises ValueError with the reason.
 
-# Longest value kept of a column that is none of our fields, and most such columns.
+# Maximum length of a value in a column that is not one of our fields, and their maximum number.
 LONGEST_VALUE = 200
 MOST_ATTRIBUTES = 50
-# What programs write where nothing is known.
+# Words that programs write for missing values.
 MISSING_WORDS = frozenset(
     "na n/a n.a. nan null none nil <na> #n/a #null! #value! #ref! - – — . .. ?".split()  # noqa: SIM905
 )
-# Characters that no screen shows, beside white space, which includes no-break spaces.
+# Invisible characters other than white space, which includes no-break spaces.
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _TRUE = frozenset(
     "true 1 yes wahr ja vrai oui verdadero si sí vero verdadeiro sim waar".split()  # noqa: SIM905
@@ -227,9 +227,9 @@ _FALSE = frozenset("false 0 no falsch nein faux non falso não nao onwaar nee".s
 _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})?")
 _COMMA = re.compile(r"[+-]?[0-9]{1,15},[0-9]{1,40}")
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
-# Digits of East Asian keyboards, and the minus sign of typesetting.
+# Full-width digits of East Asian keyboards, and the typographic minus sign.
 _FULL_WIDTH = {0xFF10 + digit: str(digit) for digit in range(10)} | {0x2212: "-"}
-# "Mon Mar 02 09:00:20 PST 2026": the abbreviation of a zone stands where strptime knows none.
+# "Mon Mar 02 09:00:20 PST 2026": strptime cannot read the time zone abbreviation.
 _ZONED = re.compile(r"(.*\d) ?([A-Z]{1,4})((?: \d{4})?)")
 _ZONES = {"UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "BST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
 _ZONES |= {"EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7}
@@ -237,12 +237,12 @@ _MOMENTS = (
     "%a %b %d %H:%M:%S %Y", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%Y/%m/%d", "%d.%m.%Y %H:%M:%S",
     "%d.%m.%Y %H:%M", "%d.%m.%Y, %H:%M:%S", "%d.%m.%Y, %H:%M", "%d.%m.%Y",
 )  # fmt: skip
-# Keys under which annotation tools keep the one thing that was chosen.
+# Keys under which annotation tools store a single choice.
 _CHOSEN = ("choices", "rating", "number", "value", "label")
 
 
 def trimmed(text: str) -> str:
-    """A text without white space, no-break spaces and invisible characters around it.
+    """Return a text without surrounding white space, no-break spaces and invisible characters.
 
     >>> trimmed("\\ufeffAnna\\xa0 ")
     'Anna'
@@ -251,7 +251,7 @@ def trimmed(text: str) -> str:
 
 
 def is_missing(value: Value) -> bool:
-    """Whether a cell is empty, an empty list, or a word such as NA, NaN or null.
+    """Return whether a cell is empty, an empty list, or a word such as NA, NaN or null.
 
     >>> is_missing(" N/A "), is_missing([]), is_missing(0)
     (True, True, False)
@@ -275,7 +275,7 @@ def single(value: Value) -> Value:
             return single(loads(value))
     if isinstance(value, list):
         if len(value) > 1:
-            raise ValueError(f"holds {len(value)} values, one is expected")
+            raise ValueError(f"holds {len(value)} values; one is expected")
         return single(value[0]) if value else None
     if isinstance(value, Mapping) and len(value) == 1 and next(iter(value)) in _CHOSEN:
         return single(next(iter(value.values())))
@@ -283,7 +283,7 @@ def single(value: Value) -> Value:
 
 
 def as_text(value: Value) -> str | None:
-    """Return text unchanged, a whole number as its digits, None for an empty cell or list."""
+    """Return text unchanged, a whole number as digits, and None for an empty cell or list."""
     if isinstance(value, list):
         value = single(value)
     if value is None or isinstance(value, str):
@@ -296,7 +296,7 @@ def as_text(value: Value) -> str | None:
 
 
 def as_words(value: Value) -> str:
-    """Return a cell as text: empty for an empty one, JSON for a list or an object."""
+    """Return a cell as text: "" for an empty cell, JSON for a list or an object."""
     if value is None or value == [] or value == {}:
         return ""
     if isinstance(value, str):
@@ -307,7 +307,7 @@ def as_words(value: Value) -> str:
 
 
 def as_name(value: Value) -> str | None:
-    """Return a trimmed text; None for a missing value."""
+    """Return the trimmed text, or None for a missing value."""
     if is_missing(value):
         return None
     text = as_text(value)
@@ -341,7 +341,7 @@ def as_number(value: Value) -> float | None:
 
 
 def as_whole(value: Value) -> int | None:
-    """Return a whole number, even if written 2.0; None for a missing value."""
+    """Return a whole number, even if written as 2.0, or None for a missing value."""
     number = as_number(value)
     if number is not None and not number.is_integer():
         raise ValueError(f"{str(value)[:40]!a} is not a whole number")
@@ -349,7 +349,7 @@ def as_whole(value: Value) -> int | None:
 
 
 def as_flag(value: Value) -> bool | None:
-    """Return a truth value; also reads words from spreadsheets in other languages.
+    """Return a boolean, or None; also read words from spreadsheets in other languages.
 
     >>> as_flag("FALSCH"), as_flag("VRAI"), as_flag(1), as_flag("n/a")
     (False, True, True, None)
@@ -363,7 +363,7 @@ def as_flag(value: Value) -> bool | None:
 
 
 def as_moment(value: Value) -> datetime | None:
-    """Return a time in UTC (assumed without a zone), or None for a missing value.
+    """Return a time in UTC (the default time zone), or None for a missing value.
 
     Examples
     --------
@@ -385,12 +385,12 @@ def as_moment(value: Value) -> datetime | None:
 
 
 def _read_moment(text: str, form: str) -> datetime:
-    """Parse a time in a format of strptime, or as ISO 8601; it may lack a zone."""
+    """Parse a time in a strptime format or as ISO 8601; the result may have no time zone."""
     if not form:
         return datetime.fromisoformat(text)
     return datetime.strptime(text, form)
 
 
 def text_key(text: str) -> str:
-    """Return the SHA-256 of a text exactly as given; white space and case matter."""
+    """Return the SHA-256 of the unchanged text; white space and case matter."""
     return hashlib.sha256(text.encode()).hexdigest()

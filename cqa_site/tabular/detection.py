@@ -9,13 +9,13 @@ from typing import BinaryIO, TextIO
 
 from .shapes import Limits, UnreadableFile
 
-# What a file is, from its first bytes, and whether its name says the same.
+# Detection of a file's kind from its first bytes, and comparison with its name
 
 KINDS = ("csv", "tsv", "json", "jsonl", "xlsx")
 
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# The name inside an encrypted .xlsx, which is an OLE container and no ZIP file.
+# A name inside an encrypted .xlsx file, which is an OLE container rather than a ZIP file.
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 _FOREIGN = (
@@ -53,12 +53,12 @@ _MARKUP_START = re.compile(r"\s*<(\?xml|!doctype|html|table)", re.IGNORECASE)
 
 
 def binary_family(head: bytes, name: str) -> str:
-    """Return 'xlsx' for a possible workbook, 'text' for anything that may be text.
+    """Return 'xlsx' for a possible workbook, or 'text' for a file that may be text.
 
     Raises
     ------
     UnreadableFile
-        For an empty file and for formats recognized by their first bytes.
+        For an empty file, and for other formats that the first bytes identify.
     """
     if not head:
         raise UnreadableFile(name, "is empty")
@@ -78,7 +78,7 @@ def binary_family(head: bytes, name: str) -> str:
 
 
 def text_family(sample: str, name: str) -> str:
-    """Return 'json' or 'text', judged by the first characters."""
+    """Return 'json' or 'text', depending on the first characters."""
     if not sample.strip():
         raise UnreadableFile(name, "contains only white space")
     if _MARKUP_START.match(sample):
@@ -129,28 +129,28 @@ def _suffix(name: str) -> str:
     return PurePosixPath(name.replace("\\", "/")).suffix.lower()
 
 
-# Text decoding that names the byte it stumbles over.
+# Text decoding that reports the first invalid byte
 #
-# The whole file is decoded once, in pieces, before anything reads it, so that a
-# wrong encoding is one message with a byte offset and a line, not a wrong letter
-# somewhere in the middle of an import.
+# The whole file is decoded once, in pieces, before it is read, so that a wrong
+# encoding causes a message with a byte offset and a line rather than a wrong
+# letter in the middle of an import.
 
 ACCEPTED = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1250", "cp1251", "cp1252")
 _PIECE = 1024 * 1024
 _HEAD = 4096
-# Bytes shown on both sides of one that does not fit.
+# Number of bytes to show on each side of an invalid byte.
 _AROUND = 12
 _RUN_OF_LETTERS = re.compile(rb"[\xb8\xc0-\xff]{3,}")
 
 
 def choose_encoding(head: bytes, name: str, encoding: str | None) -> str:
-    """Return the requested encoding, else that of the byte order mark, else UTF-8.
+    """Return the requested encoding, the encoding of the byte order mark, or else UTF-8.
 
     Raises
     ------
     UnreadableFile
-        For an encoding outside `ACCEPTED`, UTF-32, or zero bytes that give
-        away UTF-16 without a mark or a binary file.
+        For an encoding outside `ACCEPTED`, for UTF-32, or for zero bytes, which
+        indicate UTF-16 without a mark or a binary file.
     """
     if encoding is not None:
         return _accepted(encoding, name)
@@ -196,7 +196,7 @@ def _utf16_reason(encoding: str) -> str:
 def open_text(file: BinaryIO, *, name: str, asked: str | None, limits: Limits) -> TextIO:
     """Open a text stream over `file`, after checking that all of it decodes.
 
-    Line ends are not changed. The encoding is the stream's `encoding` attribute.
+    Line ends are not changed. The stream's `encoding` attribute gives the encoding.
     """
     size = file.seek(0, io.SEEK_END)
     if size > limits.text_bytes:
@@ -247,10 +247,10 @@ def _bad_byte(error: UnicodeDecodeError, where: int, encoding: str, fitting: str
 
 
 def _fitting(piece: bytes) -> str:
-    """Guess the 8-bit encoding of text that is not UTF-8, by its non-ASCII bytes.
+    """Guess the 8-bit encoding of text that is not UTF-8 from its non-ASCII bytes.
 
-    Cyrillic words are runs of them. Windows writes dashes and quotation marks from 0x80 to 0x9F,
-    where Latin-1 has nothing that is printed.
+    Cyrillic words are runs of such bytes. Windows encodes dashes and quotation marks as 0x80 to
+    0x9F, where Latin-1 has no printable characters.
     """
     high = sum(byte > 0x7F for byte in piece)
     in_words = sum(len(run) for run in _RUN_OF_LETTERS.findall(piece))

@@ -12,20 +12,20 @@ from datetime import date, datetime
 from html import escape
 from typing import Any, BinaryIO
 
-# A leading mark that a spreadsheet program may take for a formula or command;
-# the last four are the full-width forms some locales accept.
+# A leading mark that a spreadsheet program may interpret as a formula or command;
+# the last four are full-width forms that some locales accept.
 _RISKY = re.compile("^'*[=+\\-@|%\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-# Everything outside XML's Char production, plus CR, which XML turns into LF,
-# plus an underscore that would be read as the start of an escape.
+# Characters outside XML's Char production, CR, which XML turns into LF, and an
+# underscore that would be read as the start of an escape.
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 def spreadsheet_safe(value: object) -> object:
-    """Put an apostrophe before text that a spreadsheet would run as a formula.
+    """Put an apostrophe before text that a spreadsheet would interpret as a formula.
 
-    Numbers stay numbers. Text that already has apostrophes before such a mark
-    gets one more, so that `spreadsheet_unsafe` always restores the original.
+    Numbers are unchanged. Text that already has apostrophes before such a mark
+    gets another one, so that `spreadsheet_unsafe` always restores the original.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def spreadsheet_unsafe(value: object) -> object:
 
 
 def to_sheet_text(text: str) -> str:
-    """Escape characters sheet XML cannot hold, as Office does: ``_x000D_`` for CR."""
+    """Escape characters that are invalid in sheet XML as Office does: ``_x000D_`` for CR."""
     return _ESCAPED.sub(lambda match: f"_x{ord(match.group()):04X}_", text)
 
 
@@ -63,11 +63,11 @@ def from_sheet_text(text: str) -> str:
     return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-# One worksheet as the XML inside an .xlsx file, written as a stream.
+# Streaming of one worksheet as the XML inside an .xlsx file
 #
-# Only texts and numbers exist here: a text is an inline string whatever it
-# looks like, so no cell can become a formula. Writing the few needed parts
-# directly takes a seventh of the time that a general library needs.
+# Cells are only texts and numbers, and every text is an inline string, so no cell
+# can become a formula. Writing the few required parts directly takes a seventh of
+# the time that a general library needs.
 
 Cell = str | int | float | None
 
@@ -87,7 +87,7 @@ def write_sheet(file: BinaryIO, rows: Iterable[Sequence[Cell]], *, sheet: str) -
     file : binary file object
         Left open.
     rows : iterable of sequences
-        Texts hold only what XML can hold; None is an empty cell.
+        Texts must contain only characters that XML allows; None is an empty cell.
     sheet : str
         The name of the sheet.
     """
@@ -123,7 +123,7 @@ def _cell(place: str, value: str | int | float) -> str:
 
 
 def _letters(place: int) -> str:
-    """Return the letters of a column, counted from 0.
+    """Return the letters of a column; columns are counted from 0.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def _letters(place: int) -> str:
 
 
 def _parts(sheet: str) -> dict[str, str]:
-    """Return the parts every workbook has besides its sheet."""
+    """Return the parts of a workbook other than its sheet."""
     links = f'<Relationships xmlns="{_PACKAGE}/relationships">'
     return {
         "[Content_Types].xml": (
@@ -165,13 +165,14 @@ def _parts(sheet: str) -> dict[str, str]:
     }
 
 
-# Tables into files, row by row, in memory that does not grow with the rows.
+# Writing of tables row by row, with memory use independent of the number of rows
 #
 # Every writer takes a binary file object, the column names and an iterable of
-# tuples in that order. None is an empty cell (null in JSONL and Parquet).
-# Infinite and undefined numbers raise ValueError: a missing value is None.
+# rows with cells in column order. None is an empty cell (null in JSONL and
+# Parquet). Infinite and undefined numbers raise ValueError; use None for a
+# missing value.
 
-# Excel's own bound, in UTF-16 units; openpyxl would cut longer text silently.
+# Excel's limit, in UTF-16 units; openpyxl would cut longer text silently.
 _LONGEST_CELL = 32_767
 _MOST_SHEET_ROWS = 1_048_576
 _PARQUET_BATCH = 10_000
@@ -219,8 +220,8 @@ def write_csv(
     delimiter : str
         One character.
     for_spreadsheets : bool
-        True: formulas are defused (see `spreadsheet_safe`) and a byte order
-        mark lets Excel see that the text is UTF-8. False: the raw values.
+        Whether to escape formulas (see `spreadsheet_safe`) and add a byte order
+        mark, by which Excel recognizes UTF-8. If False, write the raw values.
     """
     pieces = csv_pieces(columns, rows, delimiter=delimiter, for_spreadsheets=for_spreadsheets)
     for piece in pieces:
@@ -265,15 +266,15 @@ def _iso(value: Any) -> str:
 def write_xlsx(
     file: BinaryIO, columns: Sequence[str], rows: Iterable[Cells], *, sheet: str = "Data"
 ) -> None:
-    """Write one sheet whose every cell is a text or a number, never a formula.
+    """Write one sheet in which every cell is a text or a number, never a formula.
 
-    Text keeps its exact characters (what XML cannot hold is escaped the way
-    Office does it), so no apostrophes are added here.
+    Text keeps its exact characters (those that XML does not allow are escaped as
+    Office does), and no apostrophes are added.
 
     Raises
     ------
     ValueError
-        For text longer than a cell, and more rows than a sheet, can hold.
+        If a text is too long for a cell, or if there are too many rows for a sheet.
     """
     lines = enumerate(itertools.chain([columns], _checked(columns, rows)))
     write_sheet(file, (_sheet_row(columns, row, number) for number, row in lines), sheet=sheet)
@@ -293,7 +294,7 @@ def _sheet_cell(cell: Any, number: int, column: str) -> Cell:
     if value == "":
         return None
     text = to_sheet_text(str(value))
-    # A character takes one or two units, so only long text needs counting.
+    # A character takes one or two units, so only long texts are counted.
     if 2 * len(text) > _LONGEST_CELL and len(text.encode("utf-16-le")) > 2 * _LONGEST_CELL:
         most = f"{_LONGEST_CELL:,}"
         raise ValueError(f"row {number}, column {column}: longer than {most} characters")
@@ -318,7 +319,7 @@ def write_parquet(
     rows : iterable of sequences
         As many cells as columns.
     types : mapping of column name to str, int, float, bool or datetime, optional
-        Columns without a type take that of their values in the first 10,000
+        A column without a type gets the type of its values in the first 10,000
         rows (text if all are None).
 
     Raises

@@ -1,4 +1,4 @@
-"""Layout of a table: its header, titles above it, and unique column names."""
+"""Layout of a table: the header, titles above it, and unique column names."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from .shapes import Limits, Problem, ReadingLog, TableRow, UnreadableFile, count
 
 
 def bare(cell: Any) -> str:
-    """Return a name in lower case, letters and digits only.
+    """Return the letters and digits of a name in lower case.
 
     >>> bare("Object 1"), bare(None)
     ('object1', '')
@@ -21,9 +21,9 @@ def bare(cell: Any) -> str:
 
 
 def guess_by_name(headers: Sequence[str], known: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Map each field to the header with the first of its names, written as `bare` does.
+    """Map each field to the header that matches the first of its names, compared by `bare`.
 
-    A header is taken once, and the first of several equal ones.
+    Each header is used once; of several equal headers, the first is used.
 
     >>> guess_by_name(["Object 1", "obj2", "note"], {"a": ["object1"], "b": ["object2", "obj2"]})
     {'a': 'Object 1', 'b': 'obj2'}
@@ -48,7 +48,7 @@ def unique_headers(cells: Sequence[object]) -> list[str]:
     Returns
     -------
     list of str
-        Outer white space removed, as many names as cells, all different.
+        One name per cell, all different, without surrounding white space.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def mapping_errors(
     known: Collection[str],
     required: Collection[str],
 ) -> list[str]:
-    """Return the errors in a mapping of fields to columns, as sentences without a full stop."""
+    """Return the errors in a mapping of fields to columns, without final full stops."""
     wrong = [f"there is no field {field[:40]!a}" for field in mapping if field not in known]
     if missing := [field for field in required if field not in mapping]:
         wrong.append(f"choose a column for {', '.join(missing)}")
@@ -100,13 +100,13 @@ def mapping_errors(
     return wrong
 
 
-# Where a table begins: its header, what stands above it, and further rows that belong to it.
+# Start of a table: the header, the rows above it, and further rows that belong to it
 #
-# Survey programs and people put a title above the names of the columns, a line that names the
-# separator, or the full questions below the short names. None of these are data.
+# Survey programs and people put a title or a line with the separator above the column names, or
+# the full questions below the short names. These rows are not data.
 
 Record = tuple[int, list[Any]]
-# Records that are looked at before the first one is given.
+# Number of records to examine before returning the first one.
 BEGINNING = 100
 _MOST_ABOVE = 30
 _FEWEST_BELOW = 3
@@ -115,7 +115,7 @@ _TRUTH = ("true", "false", "wahr", "falsch", "vrai", "faux")
 _ROW_NAMES = "Row name"
 # Survey programs write {"ImportId":"QID1"} below every question.
 _IMPORT_ID = re.compile(r'\s*\{"ImportId":')
-# SurveyMonkey writes below every question what kind of answer the column holds.
+# SurveyMonkey writes the kind of answer in the column below every question.
 _ANSWER_KINDS = ("response", "openendedresponse")
 _RESPONDENT = "respondentid"
 # "Q00. What would you change?": short name and question in one heading.
@@ -124,7 +124,7 @@ _NAMED_QUESTION = re.compile(r"([A-Za-z]\w{0,40}(?:\[\w{1,40}\])*)\. (\S.*)", re
 
 @dataclass(frozen=True)
 class FileLayout:
-    """Layout of a file; ``header`` and ``below`` count records: its row, and those under it."""
+    """Layout of a file: position of the ``header`` record, and number of records ``below`` it."""
 
     header: int
     below: int
@@ -141,31 +141,30 @@ def lay_out(
     header_row: int | None,
     log: ReadingLog | None,
 ) -> tuple[FileLayout, int, Iterator[TableRow]]:
-    """Find the header among the first records, and return the rows below it.
+    """Find the header in the first records, and return the rows below it.
 
     Parameters
     ----------
     records : iterator of (number, cells)
         Every row of the file with its number.
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     limits : Limits
-        For rows and columns.
+        Limits for rows and columns.
     header_row : int or None
-        The number of the row with the names; everything below it is then data. By default it is
-        found.
+        The number of the row with the names; everything below it is then data. None finds it.
     log : ReadingLog or None
         Collects unreadable rows and omissions.
 
     Returns
     -------
     layout, number, rows
-        The number is that of the header.
+        The number is the row number of the header.
 
     Raises
     ------
     UnreadableFile
-        For a file without rows, with too many columns, or without the header row asked for.
+        For a file without rows, with too many columns, or without the requested header row.
     """
     first = list(islice(records, BEGINNING))
     if not first:
@@ -182,13 +181,13 @@ def lay_out(
 
 
 def begins_below_title(first: Sequence[Record]) -> bool:
-    """Whether the table is preceded by lines that do not belong to it."""
+    """Return whether the table is preceded by lines that do not belong to it."""
     layout = _layout_of(first, None, "")
     return layout.header > 0 and len(layout.columns) > 1
 
 
 def named_question(heading: str) -> tuple[str, str]:
-    """Split a heading into short name and question; ("", "") if it does not hold both.
+    """Split a heading into short name and question; return ("", "") if it lacks either.
 
     >>> named_question("Q00. What would you change?"), named_question("Comment")
     (('Q00', 'What would you change?'), ('', ''))
@@ -221,7 +220,7 @@ def _layout_of(first: Sequence[Record], header_row: int | None, name: str) -> Fi
 
 
 def _header_place(first: Sequence[Record]) -> int:
-    """Return the position of the first row wide enough, unless a later one has better names."""
+    """Return the position of the first row that is wide enough, or of a later, better header."""
     width = _common_width([cells for _number, cells in first])
     if width < 2:
         return 0
@@ -241,7 +240,7 @@ def _header_place(first: Sequence[Record]) -> int:
 
 
 def _stand_apart(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether a row looks like names and differs in type from all rows below it in some column."""
+    """Return whether a row looks like names and, in some column, differs in type from its data."""
     if not _looks_like_names(names):
         return False
     for place, name in enumerate(names):
@@ -256,7 +255,7 @@ def _stand_apart(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
 
 
 def _rows_below(first: Sequence[Record]) -> int:
-    """Count the rows below the header that belong to it."""
+    """Return the number of rows below the header that belong to it."""
     if marked := _marked_below(first):
         return marked
     rows = [cells for _number, cells in first]
@@ -267,9 +266,9 @@ def _rows_below(first: Sequence[Record]) -> int:
 
 
 def _has_kinds_below(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether the second row says of the columns of the first one what kind of answer they hold.
+    """Return whether the second row gives the kind of answer in the columns of the first.
 
-    The first row has gaps: a question stands above the first of its columns only.
+    The first row has gaps, because a question appears only above its first column.
     """
     if len(rows) < 2 or not all(rows[:2]):
         return False
@@ -290,10 +289,10 @@ def _marked_below(first: Sequence[Record]) -> int:
 
 
 def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether the first row has words where all further ones have numbers or dates.
+    """Return whether the first row has words where all further rows have numbers or dates.
 
-    Two such columns show it, or one where the words repeat the names; also an empty first cell
-    where all further rows have one.
+    This requires two such columns, or one if the words repeat the names. An empty first cell is
+    also enough if all further rows have a first cell.
     """
     if len(rows) <= _FEWEST_BELOW:
         return False
@@ -316,7 +315,7 @@ def _is_second_header(names: Sequence[Any], rows: Sequence[Sequence[Any]]) -> bo
 
 
 def _titles(columns: Sequence[str], below: Sequence[Any]) -> dict[str, str]:
-    """Return the questions by column: from the row below the header, or from combined headings."""
+    """Return the questions by column, from the row below the header or from combined headings."""
     pairs = zip(columns, below, strict=False)
     titles = {column: " ".join(str(cell).split()) for column, cell in pairs if _is_filled(cell)}
     if not titles:
@@ -368,7 +367,7 @@ def _rows(
 def too_long(
     cells: Sequence[Any], columns: Sequence[str], name: str, number: int, limits: Limits
 ) -> Problem | None:
-    """Return the problem of a text longer than a cell may be, or None."""
+    """Return a problem if a cell's text is too long, or None."""
     for column, cell in zip(columns, cells, strict=True):
         if isinstance(cell, str) and len(cell) > limits.cell_chars:
             reason = f"this cell is longer than {limits.cell_chars:,} characters"
@@ -387,12 +386,12 @@ def _left_out(layout: FileLayout, first: Sequence[Record]) -> Iterator[str]:
     number = first[layout.header][0]
     if layout.header:
         above = counted(layout.header, "row", "rows")
-        yield f"The header is taken from row {number}; {above} above it left out."
+        yield f"The header is row {number}; {above} above it left out."
     if layout.below:
         below = counted(layout.below, "row", "rows")
-        yield f"Below the header, {below} of questions or descriptions: no data."
+        yield f"Below the header, {below} of questions or descriptions left out."
     if layout.has_row_names:
-        yield f"Every row has one cell more than the header: the first is called “{_ROW_NAMES}”."
+        yield f"Rows have one cell more than the header. The first column is “{_ROW_NAMES}”."
 
 
 def _common_width(rows: Sequence[Sequence[Any]]) -> int:
@@ -401,20 +400,20 @@ def _common_width(rows: Sequence[Sequence[Any]]) -> int:
 
 
 def _looks_like_names(cells: Sequence[Any]) -> bool:
-    """Whether the cells are different short texts without a gap."""
+    """Return whether the cells are different short texts without a gap."""
     names = cells[: _extent(cells)]
     return _may_be_names(names) and len(set(names)) == len(names) == _filled(names)
 
 
 def _may_be_names(cells: Sequence[Any]) -> bool:
-    """Whether the filled cells are short texts, and neither numbers nor dates."""
+    """Return whether the filled cells are short texts, and neither numbers nor dates."""
     filled = [cell for cell in cells if _is_filled(cell)]
     short = [cell for cell in filled if isinstance(cell, str) and len(cell) <= _LONGEST_NAME]
     return len(short) == len(filled) and not any(map(_is_typed, short))
 
 
 def _is_typed(cell: Any) -> bool:
-    """Whether a cell is a number, date or truth value. A column of numbers may be named "no"."""
+    """Return whether a cell is a number, a date or a boolean; "no" may be a column name."""
     if isinstance(cell, bool) or (isinstance(cell, str) and cell.strip().lower() in _TRUTH):
         return True
     return any(_reads(read, cell) for read in (as_number, as_moment))
@@ -436,11 +435,11 @@ def _filled(cells: Sequence[Any]) -> int:
 
 
 def _extent(cells: Sequence[Any]) -> int:
-    """Return the number of cells up to the last filled one."""
+    """Return the number of cells up to the last filled cell."""
     return next((at for at in range(len(cells), 0, -1) if _is_filled(cells[at - 1])), 0)
 
 
 def _are_named(rows: Sequence[Sequence[Any]], width: int) -> bool:
-    """Whether nearly all rows have this number of cells and start with a unique name."""
+    """Return whether nearly all rows have this number of cells and start with a unique name."""
     names = [str(cells[0]) for cells in rows if _extent(cells) == width and _is_filled(cells[0])]
     return 1 < len(names) == len(set(names)) and len(names) * 10 >= len(rows) * 9

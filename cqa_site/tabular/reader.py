@@ -1,4 +1,4 @@
-"""Readers of uploaded files: a table of any format, or lines of plain text."""
+"""Readers of uploaded files: tables in any format, or lines of plain text."""
 
 import contextlib
 import csv
@@ -47,18 +47,18 @@ def open_table(
     Parameters
     ----------
     path : path
-        Where the upload lies.
+        Path of the upload.
     name : str, optional
-        The file's name as given by the person, by default the last part of the path; its ending
-        must fit the content, and every message begins with it.
+        The file name that the user gave, by default the last part of the path. Its ending must
+        match the content, and every message starts with it.
     kind : {"csv", "tsv", "json", "jsonl", "xlsx"}, optional
-        Overrides the ending of the name, not the content.
+        Overrides the ending of the name, but not the content.
     encoding : str, optional
         One of `detection.ACCEPTED`; by default UTF-8, or UTF-16 with a mark.
     sheet : str or int, optional
-        Title or position from 0 of a workbook's sheet; the first by default.
+        Title or position (from 0) of a workbook's sheet; the first by default.
     header_row : int, optional
-        The row with the names of the columns, as people number rows; found by default.
+        The row with the column names, numbered as in `TableRow`; detected by default.
     log : ReadingLog, optional
         Collects notes and unreadable rows, which are left out.
     limits : Limits
@@ -67,13 +67,13 @@ def open_table(
     Returns
     -------
     Table
-        With at least one row. Close it, or use it in a `with` block.
+        A table with at least one row. Close it, or use it in a `with` block.
 
     Raises
     ------
     UnreadableFile
-        Here for the file as a whole and its header, later, while iterating,
-        for a row that cannot be read where there is no log.
+        Immediately for errors in the whole file or its header. Without a log, later
+        during iteration for a row that cannot be read.
     """
     label = printable_name(name or os.fspath(path))
     how = _TableOptions(kind, encoding, sheet, header_row, log, limits)
@@ -100,15 +100,15 @@ class _TableOptions:
 
     @property
     def laying(self) -> dict[str, Any]:
-        """The options for a reader of rows without named values."""
+        """Return the options for a reader of rows without named values."""
         return {"limits": self.limits, "header_row": self.header_row, "log": self.log}
 
 
 def preview(path: str | os.PathLike[str], *, name: str, **how: Any) -> FilePreview:
-    """Return kind, encoding, separator, sheets, columns and first 20 rows of a file.
+    """Return the kind, encoding, separator, sheets, columns and first 20 rows of a file.
 
-    Takes the arguments of `open_table` and raises what it raises; rows that
-    cannot be read do not show here.
+    It takes the same arguments and raises the same exceptions as `open_table`;
+    unreadable rows are not reported here.
     """
     with open_table(path, name=name, **how | {"log": ReadingLog()}) as table:
         return beginning(table)
@@ -131,7 +131,7 @@ def beginning(table: Table) -> FilePreview:
 def open_workbook(
     path: str | os.PathLike[str], *, name: str | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> WorkbookReader:
-    """Open all sheets of a workbook as bare rows, for formats with more than one header."""
+    """Open all sheets of a workbook as plain rows, for formats with more than one header."""
     label = printable_name(name or os.fspath(path))
     with _open_regular(path, label) as file:
         if binary_family(file.read(_HEAD_BYTES), label) != "xlsx":
@@ -162,7 +162,7 @@ def _open_workbook_sheet(file: BinaryIO, name: str, how: _TableOptions) -> Table
     check_size(file, name, how.limits)
     sheet = 0 if how.sheet is None else how.sheet
     reader = WorkbookReader(file, name=name, sheet=sheet, limits=how.limits)
-    # The child has its own handle on the file by now.
+    # The child now has its own handle on the file.
     file.close()
     with contextlib.ExitStack() as on_error:
         on_error.callback(reader.close)
@@ -203,7 +203,7 @@ def _open_text_kind(file: BinaryIO, name: str, how: _TableOptions) -> Table:
 
 
 def _with_first_row(table: Table) -> Table:
-    """Reject a table without rows, and report a bad first row at once."""
+    """Reject a table without rows, and report a bad first row immediately."""
     try:
         first = next(table.rows, None)
         if first is None:
@@ -223,7 +223,7 @@ def _closing(rows: Iterator[TableRow], table: Table) -> Iterator[TableRow]:
         table.close()
 
 
-# A separator as tables have it.
+# A separator without a space after it, as in tables.
 _CLOSE = re.compile(r"[,;|]\S|\t")
 
 
@@ -234,11 +234,11 @@ def is_lines(
     encoding: str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> bool:
-    """Whether a text file holds one text per line rather than a table.
+    """Return whether a text file contains one text per line rather than a table.
 
-    It is where its first line is prose, in which white space follows every separator, and its
-    lines are neither one cell each nor split alike by one separator. Of a file called .txt either
-    is enough.
+    This is so if the first line is prose, in which white space follows every separator, and the
+    lines neither are single cells nor split evenly at one separator. For a .txt file, it is enough
+    that the first line is prose or that no separator splits the lines evenly.
 
     Raises
     ------
@@ -270,8 +270,8 @@ def open_lines(
 ) -> Table:
     """Open the lines of a text file as rows of one column, named by the first line.
 
-    Blank lines are left out; a line in quotation marks loses them. ``kind`` of the table is
-    ``lines``. Raises UnreadableFile as `open_table` does, also for a file of one line.
+    Blank lines are left out, and quotation marks around a line are removed. The table's ``kind``
+    is ``lines``. Raises UnreadableFile like `open_table`, and also for a file with only one line.
     """
     label = printable_name(name)
     try:
@@ -302,7 +302,7 @@ def open_table_or_lines(
     header_row: int | None = None,
     **how: Any,
 ) -> Table:
-    """Open a table as `open_table` does, or else the lines of a text.
+    """Open a table like `open_table`, or else the lines of a text.
 
     If a header row is given, the file is a table.
     """
@@ -312,7 +312,7 @@ def open_table_or_lines(
 
 
 class _NoText(Exception):
-    """The file is a workbook or holds JSON."""
+    """Raised if the file is a workbook or contains JSON."""
 
 
 def _text(path: str | os.PathLike[str], name: str, encoding: str | None, limits: Limits) -> TextIO:
@@ -332,12 +332,12 @@ def _text(path: str | os.PathLike[str], name: str, encoding: str | None, limits:
 
 
 def _is_even(stream: TextIO, name: str) -> bool:
-    """Whether one separator splits all the first lines alike, perhaps below a title."""
+    """Return whether one separator splits the first lines evenly, possibly below a title."""
     mark = sniff_delimiter(stream, name, None)
     sample = stream.read(_SAMPLE_CHARS)
     lines = [line for line in sample.splitlines() if line.strip()]
     if len(sample) == _SAMPLE_CHARS and len(lines) > 1:
-        # The last one may have been cut.
+        # The last line may have been cut.
         lines.pop()
     try:
         rows = list(csv.reader(lines, delimiter=mark, strict=True))
@@ -349,12 +349,12 @@ def _is_even(stream: TextIO, name: str) -> bool:
 
 
 def _is_prose(line: str) -> bool:
-    """Whether a line may be a sentence; column names have no spaces after separators."""
+    """Return whether a line may be a sentence; column names have no spaces after separators."""
     return not _CLOSE.search(line.strip())
 
 
 def _is_one_column(stream: TextIO) -> bool:
-    """Whether every record is one cell, quoted or not."""
+    """Return whether every record is one cell, quoted or not."""
     try:
         return all(len(row) <= 1 for row in csv.reader(stream, strict=True))
     except csv.Error:

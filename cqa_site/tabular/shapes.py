@@ -16,9 +16,9 @@ MEGABYTE = 1024 * 1024
 class Limits:
     """The limits above which an uploaded file is rejected.
 
-    Sizes are bytes, lengths are characters. `row_chars` bounds one row with
-    all its cells, so that no reader ever holds more than one row of that size.
-    The `child_*` values confine the process that opens workbooks.
+    Sizes are in bytes, lengths in characters. `row_chars` limits a row with all
+    its cells, so that no reader needs memory for more than one row of that size.
+    The `child_*` values limit the process that opens workbooks.
     """
 
     text_bytes: int = 64 * MEGABYTE
@@ -50,7 +50,7 @@ def _describe(file: str, row: int | None, column: str | None, reason: str) -> st
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem at one place; `row` and `column` are None if unknown."""
+    """A problem at a position; `row` and `column` are None if unknown."""
 
     file: str
     row: int | None
@@ -62,22 +62,22 @@ class Problem:
 
 
 class UnreadableFile(Exception):
-    """The file as a whole cannot be trusted from here on; reading has stopped.
+    """Raised if a file cannot be read any further.
 
     Parameters
     ----------
     file : str
-        The name a person gave the file, made printable.
+        The user's name for the file, made printable.
     reason : str
         The problem, and a remedy if there is one.
     row : int or None
-        Row as a person sees it (see `TableRow`).
+        Row number that people see (see `TableRow`).
     column : str or None
         Column header.
     encoding : str
-        In which the file can be read, where another one was expected.
+        Encoding in which the file can be read, if a different one was expected.
     sheets : sequence of str
-        Of a workbook in which this sheet alone cannot be read.
+        Sheets of a workbook in which only the current sheet cannot be read.
     """
 
     def __init__(
@@ -106,12 +106,12 @@ class ReadingLog:
     Attributes
     ----------
     rejected
-        Rows that cannot be read. A reader with a log leaves them out and continues; one without a
-        log raises `UnreadableFile` at the first of them.
+        Rows that cannot be read. A reader with a log leaves them out and continues; a reader
+        without a log raises `UnreadableFile` at the first such row.
     notes
-        Sentences on omitted or changed content.
+        Sentences about omitted or changed content.
     unread
-        Columns that a reader does not use.
+        Columns that the reader does not use.
     """
 
     rejected: list[Problem] = field(default_factory=list)
@@ -120,7 +120,7 @@ class ReadingLog:
 
 
 def reject(log: ReadingLog | None, problem: Problem) -> None:
-    """Log a row that cannot be read; without a log raise `UnreadableFile`."""
+    """Log a row that cannot be read; without a log, raise `UnreadableFile`."""
     if log is None:
         row, column = problem.row, problem.column
         raise UnreadableFile(problem.file, problem.reason, row=row, column=column)
@@ -142,7 +142,7 @@ class TableRow:
 
 
 class BadCell(ValueError):
-    """A row cannot be used because of one cell; ``column`` names it, ``reason`` says why."""
+    """Raised if a row is unusable because of the cell in ``column``; ``reason`` explains why."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"{column}: {reason}")
@@ -158,8 +158,8 @@ def _nothing_to_close() -> None:
 class Table:
     """Columns and a one-way stream of rows; use it in a `with` block.
 
-    Iterating `rows` raises `UnreadableFile` at the row that cannot be read.
-    `close` releases the file and ends the child process, read or not.
+    Iterating `rows` raises `UnreadableFile` at a row that cannot be read. `close`
+    releases the file and ends the child process at any time.
     """
 
     name: str
@@ -169,14 +169,14 @@ class Table:
     encoding: str | None = None
     delimiter: str | None = None
     sheets: list[str] = field(default_factory=list)
-    # Of columns that have one: what was asked, as survey exports say it beside the short name.
+    # The full question by column, for survey exports that have it in addition to a short name.
     titles: dict[str, str] = field(default_factory=dict)
-    # The row of the column names; None where the format has none.
+    # The row with the column names; None if the format has no such row.
     header_row: int | None = None
     close: Callable[[], None] = _nothing_to_close
 
     def records(self, read: Callable[[TableRow], Record]) -> Iterator[Record | Problem]:
-        """Yield what ``read`` makes of each row; a problem for a row that raises `BadCell`."""
+        """Yield the result of ``read`` for each row, or a problem if it raises `BadCell`."""
         for row in self.rows:
             try:
                 record = read(row)
@@ -204,7 +204,7 @@ class Table:
 
 @dataclass(frozen=True)
 class FilePreview:
-    """Enough of a file to choose columns on a screen: at most the first 20 rows."""
+    """The start of a file for choosing columns on a page: at most the first 20 rows."""
 
     name: str
     kind: str
@@ -227,7 +227,7 @@ def counted(number: int, singular: str, many: str) -> str:
 
 
 def printable_name(name: str, longest: int = 200) -> str:
-    """The last part of a client's file name without control or direction marks.
+    """Return the last part of a client's file name, without control or direction marks.
 
     >>> printable_name("../../etc/votes\\u202evsc.csv")
     'votes?vsc.csv'

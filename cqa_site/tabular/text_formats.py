@@ -46,17 +46,17 @@ class _Lines:
         return line
 
     def hint(self) -> str:
-        """Explain why a row may have swallowed the lines below it."""
+        """Return the reason why a row may include the lines below it."""
         if self.number == self.start:
             return ""
-        return "; a quotation mark opened in it may never be closed"
+        return "; it may contain an unclosed quotation mark"
 
 
 def sniff_delimiter(stream: TextIO, name: str, kind: str | None) -> str:
     """Return the separator that splits most of the first records into equal widths.
 
-    A file in which no separator splits most records has one column. A first line ``sep=;`` says
-    it.
+    A file in which no separator splits most records has one column. A first line such as ``sep=;``
+    takes precedence.
     """
     if kind == "tsv":
         return "\t"
@@ -78,7 +78,7 @@ def _regularity(sample: str, delimiter: str) -> tuple[float, int]:
 
 
 def _widths(sample: str, delimiter: str) -> list[int]:
-    # Not splitlines(), which also breaks at characters that are no line ends here.
+    # splitlines() would also break at characters that are not line ends here.
     reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
     widths: list[int] = []
     try:
@@ -102,33 +102,32 @@ def read_delimited(
     header_row: int | None = None,
     log: ReadingLog | None = None,
 ) -> tuple[FileLayout, int, Iterator[TableRow]]:
-    """Read the header now and the rows on demand.
+    """Read the header, and return the rows as an iterator.
 
     Parameters
     ----------
     stream : text stream
-        Opened without line-end translation, at its start.
+        Stream at its start, opened without line-end translation.
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     delimiter : str
         One of `DELIMITERS`.
     limits : Limits
-        For rows, columns and lengths.
+        Limits for rows, columns and lengths.
     header_row, log
-        As `layout.lay_out` takes them.
+        As in `layout.lay_out`.
 
     Returns
     -------
     layout, number, rows
-        As `layout.lay_out` gives them; every row has exactly the columns of the header. Lines
-        without any character are skipped, and empty cells behind the last column ignored.
+        As in `layout.lay_out`; every row has exactly the columns of the header. Empty lines are
+        skipped, and empty cells after the last column are ignored.
 
     Raises
     ------
     UnreadableFile
-        For quotation marks that never close, rows above the limit, and as `layout.lay_out` does.
-        Without a log also for rows wider or narrower than the header, and what else can be said
-        of one row alone.
+        For unclosed quotation marks, for rows above the limit, and as in `layout.lay_out`. Without
+        a log, also for rows wider or narrower than the header and other errors in a single row.
     """
     if csv.field_size_limit() <= limits.row_chars:
         csv.field_size_limit(limits.row_chars + 1)
@@ -146,7 +145,7 @@ def _records(
             cells = next(reader, None)
         except csv.Error as error:
             problem = Problem(name, lines.start, None, _plain_words(error, lines.hint()))
-            # What never closes has taken all rows below with it.
+            # An unclosed quotation mark has swallowed all rows below it.
             reject(None if "unexpected end" in str(error) else log, problem)
             continue
         if cells is None:
@@ -156,24 +155,24 @@ def _records(
 
 
 def is_separator_line(cells: Sequence[str]) -> bool:
-    """Whether a first line only states the separator, as ``sep=;`` does for spreadsheets."""
+    """Return whether a first line only gives the separator, like ``sep=;`` for spreadsheets."""
     return cells[0].lower() == "sep=" or bool(_SEPARATOR_LINE.fullmatch(",".join(cells)))
 
 
 def _plain_words(error: csv.Error, hint: str) -> str:
     text = str(error)
     if "unexpected end" in text:
-        return "a quotation mark opened in this row is never closed"
+        return "a quotation mark in this row is never closed"
     if "expected after" in text:
         reason = "text follows a closing quotation mark; double the marks inside a cell"
         return reason + hint
     return f"this row is not well-formed ({text})"
 
 
-# JSON and JSONL as tables: one record in memory at a time, read twice.
+# JSON and JSONL as tables, read in two passes with one record in memory at a time
 #
 # The first pass validates the whole file and collects the columns, because the
-# keys of later records may differ; the second one streams the rows.
+# keys of later records may differ; the second pass streams the rows.
 
 _SPACE = " \t\r\n"
 _NOT_SPACE = re.compile(r"[^ \t\r\n]")
@@ -181,10 +180,10 @@ Record = dict[str, Value]
 
 
 class _BadRecord(Exception):
-    """One record cannot be used, although the following ones can."""
+    """Raised if one record is unusable although the following records can be read."""
 
 
-# A record, or what is wrong with it.
+# A record, or the error in it.
 Numbered = Iterator[tuple[int, Record | _BadRecord]]
 Item = tuple[str | None, int, "Value | _BadRecord"]
 
@@ -208,7 +207,7 @@ class _JsonText:
         return UnreadableFile(self._name, reason, row=self.record)
 
     def peek(self) -> str:
-        """Return the next character that is not white space; empty at the end."""
+        """Return the next character that is not white space, or "" at the end."""
         while True:
             self._fill()
             match = _NOT_SPACE.search(self._buffer, self._at)
@@ -226,7 +225,7 @@ class _JsonText:
         self._at += 1
 
     def value(self) -> Value:
-        """Decode the next value, which may not be longer than one row."""
+        """Decode the next value, which must not be longer than one row."""
         self.peek()
         self._fill()
         try:
@@ -341,21 +340,21 @@ def _line_record(line: str, limits: Limits, numbers: LenientNumbers) -> Record |
 def read_records(
     stream: TextIO, *, name: str, kind: str, limits: Limits, log: ReadingLog | None = None
 ) -> tuple[list[str], Iterator[TableRow]]:
-    """Read columns and rows of a JSON list of objects, an object that holds one, or JSONL.
+    """Read columns and rows of a JSON list of objects, an object with one such list, or JSONL.
 
     NaN and infinities are missing values.
 
     Returns
     -------
     columns, rows
-        Columns are all keys in the order first seen; a key that a record does
-        not have is None in its row. Nested lists and objects stay values.
+        Columns are all keys in the order of their first occurrence; the value of
+        a key that a record lacks is None. Nested lists and objects stay nested.
 
     Raises
     ------
     UnreadableFile
-        At once, as the whole file is checked before the first row is given. Without a log also
-        for a record that cannot be read.
+        Immediately, because the whole file is checked before the first row is returned. Without a
+        log, also for a record that cannot be read.
     """
     source: Callable[[TextIO, str, Limits, LenientNumbers], Numbered]
     source = _jsonl_records if kind == "jsonl" else _json_records

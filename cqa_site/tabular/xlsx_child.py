@@ -1,11 +1,11 @@
-"""The process that opens workbooks, so that a hostile one can only kill this process.
+"""The process that opens workbooks, so that a hostile workbook can harm only this process.
 
 Run as ``python -m cqa_site.tabular.xlsx_child '<limits and sheet as JSON>'`` with the workbook as
 standard input. It writes one JSON list per line: ``["sheets", [title, ...]]``, ``["sheet",
 position, width]``, ``["row", number, cells]``, ``["bad", number, column, reason]`` for a row that
-cannot be read, and at last ``["end"]`` or ``["error", row, column, reason]``.
+cannot be read, and finally ``["end"]`` or ``["error", row, column, reason]``.
 
-It imports nothing of this package but the escapes, and never writes a file.
+It imports only the escapes from this package, and never writes a file.
 """
 
 import itertools
@@ -22,15 +22,15 @@ from typing import Any, BinaryIO
 from .export import from_sheet_text
 
 _LAST_SHEET_ROW = 1_048_576
-# A sheet's width is not declared reliably; it is that of its first filled rows.
+# The declared width of a sheet is unreliable, so the width of its first filled rows is used.
 _ROWS_FOR_WIDTH = 1_000
 _EMPTY = (None, "")
 _MACROS = "vbaProject.bin"
 
-# The number of a row and its filled cells by column, both from 1. What a far cell leaves empty
-# before it, a million rows of 16,384 columns, is never made.
+# The number of a row and its filled cells by column, both from 1. Empty cells before a distant
+# cell (up to a million rows of 16,384 columns) are never created.
 _SparseRow = tuple[int, dict[int, Any]]
-# Titles of the sheets, and the rows of one by its position.
+# Titles of the sheets, and a function that returns the rows of the sheet at a position.
 _Book = tuple[list[str], Callable[[int], Iterable[_SparseRow]]]
 
 
@@ -49,7 +49,7 @@ def _confine(memory_bytes: int, cpu_seconds: int) -> None:
 
 
 def _import_openpyxl() -> Any:
-    # openpyxl needs none of these to read, and they take memory and time.
+    # openpyxl does not need these for reading, and they take memory and time.
     modules: Any = sys.modules
     modules.update(dict.fromkeys(("numpy", "pandas", "PIL", "lxml")))
     os.environ["OPENPYXL_DEFUSEDXML"] = "True"
@@ -61,9 +61,9 @@ def _import_openpyxl() -> Any:
 
 
 def _check_archive(file: BinaryIO, limits: dict[str, Any]) -> bool:
-    """Check the archive by its directory; zipfile later enforces the declared sizes.
+    """Check the archive's directory; return whether it is an OpenDocument spreadsheet.
 
-    Whether it is an OpenDocument spreadsheet.
+    Later, zipfile enforces the declared sizes.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -79,7 +79,7 @@ def _check_archive(file: BinaryIO, limits: dict[str, Any]) -> bool:
     if {"mimetype", "content.xml"} <= names:
         return True
     if "[Content_Types].xml" not in names or "xl/workbook.xml" not in names:
-        raise _Refusal("is a ZIP archive but no .xlsx workbook")
+        raise _Refusal("is a ZIP archive but not an .xlsx workbook")
     if any(name.endswith(_MACROS) for name in names):
         raise _Refusal("contains macros; save it as .xlsx without them")
     return False
@@ -97,7 +97,7 @@ def _check_sizes(members: list[zipfile.ZipInfo], limits: dict[str, Any]) -> None
 
 def _chosen_sheets(titles: list[str], wanted: str | int | None) -> list[int]:
     if not titles:
-        raise _Refusal("holds no sheet; save the table as .xlsx or .csv")
+        raise _Refusal("has no sheet; save the table as .xlsx or .csv")
     if wanted is None:
         return list(range(len(titles)))
     if isinstance(wanted, str):
@@ -130,7 +130,7 @@ def _plain(value: Any, row: int, column: str) -> str | int | float | bool | None
 def _rows(
     rows: Iterable[_SparseRow], limits: dict[str, Any], letter: Any
 ) -> Iterator[tuple[int, list[Any] | _Refusal]]:
-    """Yield filled rows, each as cells or the reason why it cannot be read."""
+    """Yield filled rows, each as cells or as the reason why it cannot be read."""
     count = 0
     for number, cells in rows:
         if number > _LAST_SHEET_ROW:
@@ -183,10 +183,10 @@ def _office_book(openpyxl: Any, file: BinaryIO) -> _Book:
     book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
 
     def rows_of(position: int) -> Iterable[_SparseRow]:
-        # `iter_rows` of the sheet would fill every gap, and believe the declared size.
+        # The sheet's `iter_rows` would fill every gap and rely on the declared size.
         last = 0
         for number, cells in _parsed_rows(book, book.worksheets[position]):
-            # A row out of order is left out, as `iter_rows` does.
+            # Leave out a row that is out of order, as `iter_rows` does.
             if number > last:
                 last = number
                 yield number, {c["column"]: c["value"] for c in cells if c["value"] not in _EMPTY}
@@ -211,10 +211,10 @@ def _other_book(file: BinaryIO) -> _Book:
 
     def rows_of(position: int) -> Iterable[_SparseRow]:
         sheet = book.get_sheet_by_index(position)
-        # `iter_rows` begins at the first row, but at the first column that is filled.
+        # `iter_rows` starts at row 1, but at the first filled column.
         first = sheet.start[1] + 1 if sheet.start else 1
         for number, row in enumerate(sheet.iter_rows(), start=1):
-            # A far row may have a million empty ones above it.
+            # There may be a million empty rows above a distant row.
             if row.count("") < len(row):
                 places = enumerate(row, start=first)
                 yield number, {at: _without_point(x) for at, x in places if x not in _EMPTY}
@@ -239,7 +239,7 @@ def _emit_sheet(position: int, rows: Iterator[tuple[int, list[Any] | _Refusal]])
 
 
 def _reason_for(error: Exception) -> str:
-    # openpyxl wraps what defusedxml raises.
+    # openpyxl wraps the exceptions of defusedxml.
     for cause in (error, error.__cause__, error.__context__):
         if type(cause).__name__ in ("EntitiesForbidden", "ExternalReferenceForbidden"):
             return "contains XML entities, which no spreadsheet program writes"
@@ -249,7 +249,7 @@ def _reason_for(error: Exception) -> str:
 
 
 def _outcome(limits: dict[str, Any], wanted: str | int | None) -> list[Any]:
-    """Write the sheets; free their content and return the last message."""
+    """Write the sheets, free their content, and return the last message."""
     try:
         _read(sys.stdin.buffer, limits, wanted)
     except _Refusal as refusal:
@@ -259,7 +259,7 @@ def _outcome(limits: dict[str, Any], wanted: str | int | None) -> list[Any]:
     except BrokenPipeError:
         os._exit(1)
     except Exception as error:  # noqa: BLE001
-        # Whatever a hostile workbook makes openpyxl raise, the answer is a reason.
+        # A hostile workbook may cause any exception in openpyxl; each one becomes a reason.
         return ["error", None, None, _reason_for(error)]
     return ["end"]
 

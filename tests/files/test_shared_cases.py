@@ -40,7 +40,7 @@ def test_what_is_refused_says_how_it_can_be_read():
     for name, words, how, rows in (
         ("cp1252.csv", "as cp1252 it reads", {"encoding": "cp1252"}, 2),
         ("two_sheets.xlsx", "no rows below it", {"sheet": "Data"}, 6),
-        ("workbook.ods", "holds no sheet; save the table as", {}, 0),
+        ("workbook.ods", "has no sheet; save the table as", {}, 0),
     ):
         with pytest.raises(UnreadableFile, match=words):
             read(name)

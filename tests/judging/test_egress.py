@@ -224,7 +224,7 @@ def test_a_slow_resolver_is_given_up(resolver, dialled):
 
     assert str(refused(attempt(), Failure.TIMEOUT)) == "no complete reply before the deadline"
     failure = refused(attempt(connect_timeout=0.2), Failure.CONNECTION)
-    assert str(failure) == "no connection within the time"
+    assert str(failure) == "no connection within the time limit"
     assert dialled == []
 
 

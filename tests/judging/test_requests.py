@@ -148,7 +148,7 @@ def test_requests_add_up_to_the_smallest_bound_on_their_replies():
     assert totals([request(max_tokens=30)], tokens_per_reply=40).tokens_out == 30
     assert totals([request(max_tokens=90, max_completion_tokens=80)]).tokens_out == 80
     assert totals([request()], tokens_per_reply=40).tokens_out == 40
-    with pytest.raises(ValueError, match="no largest cost"):
+    with pytest.raises(ValueError, match="no maximum cost"):
         totals([request(max_tokens=10), request()])
     # A schema may be part of the prompt.
     schema = {"type": "object"}

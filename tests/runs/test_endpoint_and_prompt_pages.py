@@ -242,7 +242,7 @@ FAULTS = [
     ({"user": "{{object1}}\n{{object2}}\n{{sentense}}"}, "user", "Line 3: {{sentense}}"),
     ({"user": "{{object1}} {{object2}}"}, "user", "{{sentence}} is missing"),
     ({"system": "One\n{{ levels }}"}, "system", "Line 2: "),
-    ({"system": "{{sentence}}"}, "system", "belongs into the user part"),
+    ({"system": "{{sentence}}"}, "system", "belongs in the user part"),
     ({"user": "{{object1}} {{object2}}\n{{sentence}}\n{{levels}}"}, "user", "Line 3: "),
     ({"user": ""}, "user", "required"),
     ({"system": "x" * 64_001}, "system", "64000"),

@@ -84,7 +84,7 @@ def test_titles_over_groups_and_rows_of_questions_are_no_names(tmp_path):
         table, rows, log = read(saved(tmp_path, "\n".join(["no;Q7;Q8", *below, *STORY])))
         assert (table.columns, len(rows)) == (["no", "Q7", "Q8"], 4)
         assert table.titles == dict(zip(["no", "Q7", "Q8"], ASKED, strict=True))
-        assert "no data" in log.notes[0]
+        assert "left out" in log.notes[0]
 
 
 ASKED = ["Number", "What should change in the house?", "How old are you?"]

@@ -122,7 +122,7 @@ def _free_states(import_file: ImportFile) -> list[str]:
 
 
 def is_stranded(import_file: ImportFile) -> bool:
-    """Whether the record shows work in progress although no job is active."""
+    """Return whether the record shows work in progress although no job is active."""
     working = import_file.state in (State.CHECKING, State.APPLYING)
     return working and not (import_file.job and import_file.job.is_active)
 

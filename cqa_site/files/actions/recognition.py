@@ -175,7 +175,7 @@ def _inside(path: Path, name: str) -> dict[str, Any]:
 
 
 def is_file(place: str) -> bool:
-    """Whether an archive member may be a file to import rather than a system file."""
+    """Return whether an archive member may be a file to import rather than a system file."""
     is_hidden = any(part.startswith((".", "__MACOSX")) for part in place.split("/"))
     return not is_hidden and not place.lower().endswith(".zip")
 
@@ -199,7 +199,7 @@ def copied(upload: UploadedFile) -> Iterator[Path]:
 
 
 def unclear(import_file: ImportFile) -> bool:
-    """Whether a person has to state what the file is, or how to open it.
+    """Return whether a person has to state what the file is, or how to open it.
 
     Nothing fits, several kinds do, or it is in another encoding.
     """

@@ -352,7 +352,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 
 
 def _has_others(file: ImportFile) -> bool:
-    """Whether rows remain when the rejected ones are left out."""
+    """Return whether rows remain when the rejected ones are left out."""
     return any(
         number
         for row in file.counts.values()

@@ -1,11 +1,11 @@
-"""Addresses that requests may go to: public ones, and those the operator has listed.
+"""Addresses that requests may reach: public addresses, and those the operator has listed.
 
-Python's ``is_global`` alone will not do: it says yes to multicast, to addresses that carry another
-one inside, and, depending on the release, to some that clouds use for their own metadata. Every
-Python version refuses the same addresses.
+Python's ``is_global`` is not enough: it accepts multicast, addresses that embed another address
+and, depending on the release, some addresses that clouds use for metadata. The rules here refuse
+the same addresses in every Python version.
 
-A translator with a prefix of its own (RFC 6052, section 2.2) cannot be told from a public
-address; where one exists, the operator's firewall has to close the way.
+A NAT64 prefix chosen by a network (RFC 6052, section 2.2) looks like a public address. If the
+network has one, the operator's firewall has to block it.
 """
 
 import re
@@ -22,11 +22,11 @@ _ISATAP = 0x00005EFE  # third group of four bytes, RFC 5214; a 2 in front says "
 _NEVER = [
     ip_network(network)
     for network in (
-        "168.63.129.16/32",  # public by number, but a host agent inside Azure
-        "192.0.0.0/24",  # protocol assignments; Oracle's metadata live here
-        "192.88.99.0/24",  # relays of 6to4
-        "2001::/23",  # protocol assignments; Teredo carries IPv4 addresses inside
-        "2002::/16",  # 6to4, which does, too
+        "168.63.129.16/32",  # a public address, but a host agent inside Azure
+        "192.0.0.0/24",  # protocol assignments; includes Oracle's metadata service
+        "192.88.99.0/24",  # 6to4 relays
+        "2001::/23",  # protocol assignments; Teredo embeds IPv4 addresses
+        "2002::/16",  # 6to4, which also embeds them
         "3fff::/20",  # documentation
     )
 ]
@@ -36,25 +36,25 @@ _FORMS = "write 127.0.0.1:8931, 10.0.0.0/24:8000 or [fd00::/8]:8000"
 
 
 class NotAnAllowList(ValueError):
-    """Raised for a text that is no list of networks and ports; says which entry and why."""
+    """Raised for an invalid list of networks and ports; the message names the entry and reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedNetwork:
-    """A network and port that requests may reach although they are not public.
+    """A network and a port that requests may reach although they are not public.
 
     Parameters
     ----------
     network
-        ``"127.0.0.1/32"``, ``"fd00::/8"``; a bare address stands for itself.
+        For example ``"127.0.0.1/32"`` or ``"fd00::/8"``; an address without a prefix is one host.
     port
-        1 to 65535; 0 for every port, on the machine itself only.
+        1 to 65535, or 0 for every port, which is allowed only for the machine itself.
 
     Raises
     ------
     ValueError
-        For anything else, for addresses with bits beyond the prefix and for whole families
-        (``0.0.0.0/0``), which would list every internal address at once.
+        For any other value, for addresses with bits beyond the prefix and for whole families
+        (``0.0.0.0/0``), which would allow every internal address.
     """
 
     network: str
@@ -65,12 +65,12 @@ class AllowedNetwork:
         if network.prefixlen == 0:
             raise ValueError("a list cannot allow everything")
         if self.port == _EVERY_PORT and not network.is_loopback:
-            raise ValueError("every port can be listed for the machine itself only")
+            raise ValueError("all ports can be listed for the machine itself only")
         if not 0 <= self.port < 65536:
             raise ValueError("ports are 1 to 65535")
 
     def covers(self, address: Address, port: int) -> bool:
-        """Whether the entry includes an address and port."""
+        """Return whether the entry includes an address and a port."""
         return self.port in (port, _EVERY_PORT) and address in ip_network(self.network)
 
 
@@ -80,7 +80,7 @@ def parse_allowed(text: str) -> tuple[AllowedNetwork, ...]:
     Raises
     ------
     NotAnAllowList
-        With the entry at fault. Host names are not allowed, because their addresses can change.
+        With the invalid entry. Host names are not allowed, because their addresses can change.
 
     Examples
     --------
@@ -92,21 +92,21 @@ def parse_allowed(text: str) -> tuple[AllowedNetwork, ...]:
 
 
 def is_permitted(address: Address, port: int, allowed: Iterable[AllowedNetwork] = ()) -> bool:
-    """Whether a connection to an address may be opened.
+    """Return whether a connection to an address may be opened.
 
     Parameters
     ----------
     address
-        As the resolver gave it.
+        Address as returned by the resolver.
     port
-        To be connected to.
+        Port to connect to.
     allowed
-        Exceptions to the rule that only public addresses may be reached.
+        Exceptions to the rule that requests may reach only public addresses.
 
     Returns
     -------
     bool
-        True if the address, and every address it carries inside, is public or listed.
+        True if the address, and every address embedded in it, is public or listed.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def is_permitted(address: Address, port: int, allowed: Iterable[AllowedNetwork] 
 
 
 def is_listed(address: Address, port: int, allowed: Iterable[AllowedNetwork]) -> bool:
-    """Whether the operator has listed an address and every address embedded in it."""
+    """Return whether the operator has listed an address and every address embedded in it."""
     listed = tuple(allowed)
     return all(any(entry.covers(inner, port) for entry in listed) for inner in unfold(address))
 
@@ -129,7 +129,7 @@ def is_listed(address: Address, port: int, allowed: Iterable[AllowedNetwork]) ->
 def missing_entry(url: str, allowed: Iterable[AllowedNetwork]) -> str:
     """Return the entry the operator must add before requests to a server can be sent.
 
-    Nothing is looked up: of a name other than ``localhost`` the address is left to fill in.
+    Names are not resolved; except for ``localhost``, the operator has to fill in the address.
 
     Examples
     --------
@@ -165,9 +165,9 @@ def _written_addresses(host: str) -> list[Address]:
 def unfold(address: Address) -> tuple[Address, ...]:
     """Return the addresses that one address may lead to.
 
-    An IPv4-mapped address and one of NAT64 are only another notation and are replaced by the
-    embedded address. An ISATAP address stands for itself and for the embedded one. Addresses that
-    carry others in older ways (IPv4-compatible, 6to4, Teredo) are never public as a whole.
+    IPv4-mapped and NAT64 addresses are only a notation and are replaced by the embedded address.
+    For an ISATAP address, both it and the embedded address are returned. Addresses in older
+    embedding formats (IPv4-compatible, 6to4, Teredo) are never public.
     """
     if isinstance(address, IPv4Address):
         return (address,)
@@ -195,7 +195,7 @@ def _is_public(address: Address) -> bool:
 def _parse_entry(entry: str) -> AllowedNetwork:
     match = _ENTRY.fullmatch(entry)
     if match is None:
-        raise NotAnAllowList(f"{entry[:60]!a} has no port or no network; {_FORMS}")
+        raise NotAnAllowList(f"{entry[:60]!a} has no network or no port; {_FORMS}")
     network = match["bracketed"] if match["plain"] is None else match["plain"]
     try:
         return AllowedNetwork(network, _parse_port(match["port"]))

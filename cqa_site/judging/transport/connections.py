@@ -18,15 +18,15 @@ import httpcore2
 from ..chat import Failure
 from .addresses import Address, AllowedNetwork, is_listed, is_permitted
 
-# One HTTP/1.1 connection: a request goes out, its reply comes in, and again.
+# HTTP/1.1 connection that carries one request at a time
 #
-# h11 writes and reads the protocol and knows when a connection may be used again; here are the
-# bytes and the waiting.
+# h11 implements the protocol and decides whether a connection can be reused; this class transfers
+# the bytes and waits for them.
 
-# Seconds until a kept connection is given up, and its successor's address checked anew.
+# Seconds until a reusable connection is closed, so that the next one's address is checked again.
 LONGEST_LIFE = 60.0
-# Shorter than what servers keep an idle connection for (many: 5 s, some: 2 s): a request
-# sent just when the server hangs up would be lost, and nobody knows whether it was read.
+# Shorter than the time for which servers keep an idle connection (many: 5 s, some: 2 s). A request
+# sent just as the server closes it would be lost, perhaps after the server had read it.
 LONGEST_IDLE = 1.5
 LARGEST_HEAD = 102_400
 Head = h11.Response | h11.InformationalResponse
@@ -34,7 +34,7 @@ Head = h11.Response | h11.InformationalResponse
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOrigin:
-    """Target of a connection: ``http`` or ``https``, the requested host name, and the port."""
+    """Target of a connection: the scheme (``http`` or ``https``), the host name and the port."""
 
     scheme: str
     host: str
@@ -53,7 +53,7 @@ class Connection(asyncio.Protocol):
         self._poll = select.poll()
 
     async def ask(self, request: h11.Request, content: AsyncIterable[bytes]) -> Head:
-        """Send a request and return the head of its reply: a final one, or a 101."""
+        """Send a request and return the head of its final reply, or of a 101."""
         await self._send(request, content)
         while True:
             event = await self._event()
@@ -63,7 +63,7 @@ class Connection(asyncio.Protocol):
                 return event
 
     async def part(self) -> bytes:
-        """Return the next part of the reply's body; empty at its end."""
+        """Return the next part of the reply's body, or empty bytes at its end."""
         event = await self._event()
         return bytes(event.data) if isinstance(event, h11.Data) else b""
 
@@ -77,15 +77,16 @@ class Connection(asyncio.Protocol):
         return True
 
     def is_stale(self) -> bool:
-        """Whether an idle connection has been idle or open for too long."""
+        """Return whether an idle connection has been idle or open for too long."""
         now = time.monotonic()
         return now - self._idle_since > LONGEST_IDLE or now - self._opened_at > LONGEST_LIFE
 
     def is_usable(self) -> bool:
-        """Whether an idle connection can take another request.
+        """Return whether an idle connection can take another request.
 
-        Whatever arrives without a request is the server's goodbye, or would be taken for the
-        reply to the next one. The socket is asked, too: the event loop may not have looked.
+        Data that arrives without a request announces the end of the connection, or would be
+        mistaken for the reply to the next request. The socket is checked because the event loop
+        may not have seen the data yet.
         """
         is_silent = not self._is_lost and self._parser.trailing_data == (b"", False)
         return is_silent and not self.is_stale() and not self._poll.poll(0)
@@ -101,7 +102,7 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._parser.receive_data(data)
         if self._waiter is None or self._is_full:
-            # Nobody takes it now: more stays in the socket, and the server has to wait.
+            # Nothing reads the data now. Leave the rest in the socket, so that the server waits.
             self._transport.pause_reading()
         self._wake()
 
@@ -121,7 +122,7 @@ class Connection(asyncio.Protocol):
         self._wake()
 
     async def _send(self, request: h11.Request, content: AsyncIterable[bytes]) -> None:
-        # Head and first part leave together: every call of the system costs.
+        # The head and the first part are sent together to save a system call.
         waiting = self._parser.send(request)
         async for part in content:
             self._transport.write(waiting + self._parser.send(h11.Data(data=part)))
@@ -129,7 +130,7 @@ class Connection(asyncio.Protocol):
             while self._is_full and not self._is_lost:
                 await self._change()
             if self._is_lost:
-                # Why the server hung up so early may be there to be read.
+                # The server may have sent the reason why it closed the connection early.
                 return
         self._transport.write(waiting + self._parser.send(h11.EndOfMessage()))
 
@@ -154,25 +155,25 @@ class Connection(asyncio.Protocol):
             self._waiter.set_result(None)
 
 
-# Connections to checked addresses only, kept for the next request.
+# Reusable connections to checked addresses only
 #
-# A name is looked up once, every address it stands for is checked, and the connection is
-# opened to one of the checked addresses itself, so that a second answer of the resolver cannot
-# lead elsewhere. TLS verifies the name.
+# A name is resolved once, all its addresses are checked, and the connection is opened to one of
+# the checked addresses directly, so that a second answer from the resolver cannot redirect it. TLS
+# verifies the name.
 #
-# The HTTP library's own pool is not used: it looks at every connection at the start and at the
-# end of every request, which with hundreds in flight took most of the time of a call.
+# The HTTP library's own pool is not used because it examines every connection at the start and the
+# end of every request; with hundreds in flight, this took most of the time of a call.
 
 
 class EgressFailed(Exception):
-    """Raised for a request that brought no reply within its limits.
+    """Raised for a request without a reply within its limits.
 
     Parameters
     ----------
     kind
         ``blocked``, ``connection``, ``certificate``, ``timeout`` or ``too_large``.
     message
-        For people; says nothing about the network.
+        Message for people, without details of the network.
     """
 
     def __init__(self, kind: Failure, message: str) -> None:
@@ -181,12 +182,12 @@ class EgressFailed(Exception):
 
 
 class Connections:
-    """Opens connections to checked addresses, and keeps the reusable ones.
+    """Opens connections to checked addresses, and keeps reusable connections open.
 
     Parameters
     ----------
     allowed
-        Networks and ports that may be reached although they are not public.
+        Networks and ports that requests may reach although they are not public.
     connect_timeout
         Seconds for lookup, connection and TLS handshake together.
     """
@@ -202,7 +203,7 @@ class Connections:
         """Return a connection for exclusive use until it is given back."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
-            # A connection belongs to the loop it was opened in.
+            # A connection can be used only in the loop in which it was opened.
             self._loop, self._idle = loop, {}
         idle = self._idle.get(origin)
         while idle:
@@ -213,9 +214,9 @@ class Connections:
         return await self._open(origin)
 
     def give_back(self, connection: Connection) -> None:
-        """Keep a connection whose reply was read to its end; close any other."""
+        """Keep a connection whose reply was read completely; close any other."""
         idle = self._idle.setdefault(connection.origin, deque())
-        # The last one given back is the first to be taken, so the stale ones are in front.
+        # The connection returned last is reused first, so stale connections are at the front.
         while idle and idle[0].is_stale():
             idle.popleft().close()
         if connection.rest():
@@ -224,7 +225,7 @@ class Connections:
             connection.close()
 
     def close(self) -> None:
-        """Close the running loop's idle connections; those of an ended loop are already gone."""
+        """Close the running loop's idle connections; those of an ended loop are already closed."""
         pools, self._idle = self._idle, {}
         if self._loop is asyncio.get_running_loop():
             for connection in (link for idle in pools.values() for link in idle):
@@ -237,12 +238,12 @@ class Connections:
                 self._check(addresses, origin)
                 return await self._connect(addresses, origin)
         except TimeoutError:
-            raise EgressFailed(Failure.CONNECTION, "no connection within the time") from None
+            raise EgressFailed(Failure.CONNECTION, "no connection within the time limit") from None
 
     def _check(self, addresses: list[Address], origin: ConnectionOrigin) -> None:
-        # Plain http is for listed addresses alone.
+        # Plain http is allowed for listed addresses only.
         is_fine = is_permitted if origin.scheme == "https" else is_listed
-        # One bad answer among several is how a name is made to point inside.
+        # An attacker may add one internal address to several public ones.
         if not addresses or not all(
             is_fine(address, origin.port, self._allowed) for address in addresses
         ):
@@ -251,7 +252,7 @@ class Connections:
     async def _connect(self, addresses: list[Address], origin: ConnectionOrigin) -> Connection:
         tls = self._context() if origin.scheme == "https" else None
         for place, address in enumerate(addresses):
-            # A dead first address must not use up the time of the others.
+            # An unreachable first address must not use up the time for the others.
             share = self._connect_timeout / (len(addresses) - place)
             try:
                 async with asyncio.timeout(share):
@@ -284,7 +285,7 @@ async def _dial(
 
 
 async def _look_up(host: str, port: int) -> list[Address]:
-    """Return every address of a name, each once, in the resolver's order."""
+    """Return the distinct addresses of a name in the resolver's order."""
     loop = asyncio.get_running_loop()
     try:
         answers = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -292,5 +293,5 @@ async def _look_up(host: str, port: int) -> list[Address]:
     except OSError:
         raise EgressFailed(Failure.CONNECTION, "the name could not be resolved") from None
     except ValueError:
-        # No name at all, or an answer that is no address.
+        # The name is invalid, or the answer is not an address.
         raise EgressFailed(Failure.BLOCKED, "address not allowed") from None

@@ -1,4 +1,4 @@
-"""Single exit to the network: bounded HTTP requests to checked addresses, and JSON services."""
+"""The only way to the network: bounded HTTP requests to checked addresses, and JSON services."""
 
 import asyncio
 import time
@@ -16,37 +16,37 @@ from ..chat import Failure, decode
 from .addresses import AllowedNetwork, NotAnAllowList, parse_allowed
 from .connections import Connection, ConnectionOrigin, Connections, EgressFailed, Head
 
-# The only way out: HTTP requests to addresses that were checked, within bounds.
+# Bounded HTTP requests to checked addresses
 #
-# A name is looked up once, every address it stands for is checked, and the connection is opened
-# to the checked address itself (`addresses`, `connecting`); TLS and the Host header keep the
-# name. Only https, and plain http to listed addresses. No redirects, no proxies, no Unix
-# sockets, nothing from the environment but the certificate store. A reply may not be compressed
-# (a small one could unfold to any size), has a largest size, and a deadline that covers
-# everything from the lookup to the last byte, so that a server that drips cannot hold a worker.
+# A name is resolved once, all its addresses are checked, and the connection is opened to a checked
+# address directly (`addresses`, `connections`); TLS and the Host header use the name. Only https
+# is allowed, and plain http to listed addresses. Redirects, proxies, Unix sockets and environment
+# variables are not used, apart from the certificate store. A reply must not be compressed, because
+# a small reply could expand to any size. It has a maximum size and a deadline that covers
+# everything from the lookup to the last byte, so that a slow server cannot block a worker.
 #
-# Connections are kept and used again for speed. A kept connection leads to the address that was
-# checked when it was opened; it is given up after a minute, and the next one is checked anew.
+# Connections are reused for speed. A reused connection leads to the address that was checked when
+# it was opened; it is closed after a minute, and the address of the next one is checked again.
 #
-# Messages name neither addresses nor what was found there: they are shown to people who may
-# have typed an internal name to see what answers. Besides this, production should have a
-# firewall or proxy for outgoing traffic; this is the second lock.
+# Messages reveal neither addresses nor the services found there, because users may have entered an
+# internal name to probe the network. A production site should also have a firewall or proxy for
+# outgoing traffic; these checks are a second line of defence.
 
 __all__ = [
     "AllowedNetwork", "EgressFailed", "FetchedReply", "GuardedTransport", "HTTPError",
     "InvalidURL", "NotAnAllowList", "fetch", "guarded_client", "parse_allowed",
 ]  # fmt: skip
 
-# Named here so that no other module imports the HTTP library.
+# Defined here so that no other module imports the HTTP library.
 HTTPError = httpx2.HTTPError
 InvalidURL = httpx2.InvalidURL
 MAX_BYTES = 1_048_576
 CONNECT_TIMEOUT = 10.0
-# Where the caller names no deadline.
+# Default deadline in seconds.
 LONGEST_DEADLINE = 600.0
 LAST_PORT = 65_535
 _PORTS = {"https": 443, "http": 80}
-# The same few addresses are asked over and over, and reading one takes long.
+# Requests go to the same few URLs, and parsing a URL is slow.
 _parsed = lru_cache(maxsize=64)(httpx2.URL)
 
 
@@ -61,10 +61,10 @@ class FetchedReply:
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Sends requests: single ones with `exchange`, and those of an ``httpx2.AsyncClient``.
+    """Sends single requests with `exchange`, and the requests of an ``httpx2.AsyncClient``.
 
-    Such a client has to be made with ``trust_env=False`` (see `guarded_client`). The deadline of
-    its requests is the ``read`` timeout they were built with, in seconds, and covers everything.
+    Such a client must be created with ``trust_env=False`` (see `guarded_client`). The deadline of
+    its requests is their ``read`` timeout in seconds and covers the whole request.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     max_bytes
         Largest body of a reply.
     header_names
-        Lower-case names of the headers that may leave; None lets all leave. For libraries
-        that add headers of their own accord.
+        Lower-case names of the headers to send; None sends all. Use it for libraries that add
+        headers.
 
     Raises
     ------
@@ -108,14 +108,14 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     ) -> FetchedReply:
         """Send one request and return its reply, with any status below 300 or above 399.
 
-        ``deadline`` is in seconds and covers everything.
+        ``deadline`` is in seconds and covers the whole request.
         """
         started = time.monotonic()
         try:
             address = _parsed(url)
             fields = _fields_of(method, address, headers, body)
         except (InvalidURL, ValueError):
-            raise EgressFailed(Failure.BLOCKED, "this cannot be sent anywhere") from None
+            raise EgressFailed(Failure.BLOCKED, "the request cannot be sent") from None
         content = httpx2.ByteStream(body)
         reply = await self._ask(method, address, fields, content, deadline)
         try:
@@ -126,7 +126,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         return FetchedReply(reply.status, reply.headers, received, milliseconds)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a client's request; the caller then reads the reply's body within the limits."""
+        """Send a client's request; the caller reads the reply's body within the limits."""
         seconds = request.extensions.get("timeout", {}).get("read") or LONGEST_DEADLINE
         content = cast(httpx2.AsyncByteStream, request.stream)
         reply = await self._ask(request.method, request.url, request.headers.raw, content, seconds)
@@ -188,7 +188,7 @@ async def fetch(
     Parameters
     ----------
     url, method, body, headers
-        What is sent.
+        The request to send.
     allowed
         Networks and ports that may be reached although they are not public.
     deadline
@@ -199,7 +199,7 @@ async def fetch(
     Raises
     ------
     EgressFailed
-        Without a reply within these bounds.
+        If there is no reply within these limits.
     """
     transport = GuardedTransport(allowed, max_bytes=max_bytes)
     try:
@@ -211,7 +211,7 @@ async def fetch(
 
 
 class _Reply(httpx2.AsyncByteStream):
-    """A reply whose body is read up to its maximum size and until the deadline."""
+    """A reply whose body is read up to the maximum size and until the deadline."""
 
     status: int
     headers: dict[str, str]
@@ -249,7 +249,7 @@ class _Reply(httpx2.AsyncByteStream):
             yield part
 
     async def aclose(self) -> None:
-        # Only once: by then somebody else may use the connection.
+        # Only once, because another request may use the connection afterwards.
         home, self._home = self._home, None
         if home is not None:
             home.give_back(self._connection)
@@ -262,7 +262,7 @@ class _Reply(httpx2.AsyncByteStream):
 
 @asynccontextmanager
 async def _within(deadline: float) -> AsyncIterator[None]:
-    """Apply the deadline, and reduce failures to what people may know."""
+    """Apply the deadline, and reduce failures to messages that may be shown to people."""
     try:
         async with asyncio.timeout_at(deadline):
             yield
@@ -277,7 +277,7 @@ def _origin_of(url: httpx2.URL) -> ConnectionOrigin:
     if url.scheme not in _PORTS:
         raise EgressFailed(Failure.BLOCKED, "only https addresses are allowed")
     if not url.host or url.userinfo:
-        raise EgressFailed(Failure.BLOCKED, "an address holds a host, and no user or password")
+        raise EgressFailed(Failure.BLOCKED, "an address needs a host, and no user or password")
     port = url.port or _PORTS[url.scheme]
     if port > LAST_PORT:
         raise EgressFailed(Failure.BLOCKED, "ports are 1 to 65535")
@@ -302,8 +302,8 @@ class ServiceFailed(Exception):
     Parameters
     ----------
     kind
-        As of `EgressFailed`; ``server`` or ``request`` for a status of 400 or more, ``garbage``
-        for a reply that is not JSON.
+        One of the kinds of `EgressFailed`, ``server`` or ``request`` for a status of 400 or more,
+        or ``garbage`` for a reply that is not JSON.
     message
         For people; says nothing about the network.
     """
@@ -326,25 +326,25 @@ def get_json(
     Parameters
     ----------
     url
-        Without a query if there are ``params``.
+        URL, without a query if ``params`` are given.
     params
-        Of the query, in any characters.
+        Query parameters; any characters are allowed.
     allowed
         Networks and ports that may be reached although they are not public.
     deadline
         Seconds for everything together.
     max_bytes
-        Largest reply.
+        Maximum size of the reply.
 
     Returns
     -------
     object
-        The JSON value as Python's decoder gives it: NaN and lone surrogates may be in it.
+        The JSON value from Python's decoder; it may contain NaN and unpaired surrogates.
 
     Raises
     ------
     ServiceFailed
-        For anything but a reply with a status below 300 and a JSON body.
+        Unless the reply has a status below 300 and a JSON body.
     """
     address = f"{url}?{urlencode(params)}" if params else url
     return get_json_reply(address, allowed=allowed, deadline=deadline, max_bytes=max_bytes)[0]
@@ -353,7 +353,7 @@ def get_json(
 def get_json_reply(
     address: str, *, allowed: Iterable[AllowedNetwork], deadline: float, max_bytes: int
 ) -> tuple[Any, FetchedReply]:
-    """Return the decoded JSON at an address with the reply itself, as `get_json` does."""
+    """Return the decoded JSON like `get_json`, and the reply itself."""
     headers = {"Accept": "application/json", "User-Agent": "Counterpoint"}
     try:
         reply = asyncio.run(

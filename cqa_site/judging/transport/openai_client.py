@@ -45,24 +45,24 @@ if TYPE_CHECKING:
 
 SHORTEST_SECRET = 8
 PIECE = 8
-# Whatever has a piece of the key has one of its marks: every piece holds one as a whole.
+# Length of the marks to search for; every piece of the key contains a whole mark.
 MARK = 4
-# Without one of these there is nothing masked, and looking for them takes no time.
+# A text without any of these has no masked key, and searching for them is fast.
 _MASKS = ("***", "...", "…", "•", "●")
-# Possessive throughout: each character is looked at once, however hostile the text.
+# All quantifiers are possessive, so that each character is read once even in a hostile text.
 _MASKED = re.compile(
     r"(?:(?<![\w-])([\w-]{2,200}+))?+(?:[*•●]{3,}+|…|\.{3}+)(?:([\w-]{2,200}+))?+"
 )
 
 
 class Scrubber:
-    """Replaces a key, any `PIECE` characters of it, and masked forms such as ``sk-ab***wxyz``.
+    """Replaces a key, any `PIECE` characters of it, or a masked form such as ``sk-ab***wxyz``.
 
     Parameters
     ----------
     key
-        Shorter than `SHORTEST_SECRET` it is taken for a placeholder, which local servers
-        ask for, and nothing is replaced: the word may well belong to the text.
+        A key shorter than `SHORTEST_SECRET` is treated as a placeholder for a local server, and
+        nothing is replaced, because the word may occur in ordinary text.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class Scrubber:
         for start in starts:
             if start >= position:
                 parts += [text[position:start], "[key]"]
-            # Pieces overlap: one that starts inside the last only moves the end on.
+            # Pieces overlap; a piece that starts inside the previous one only moves its end.
             position = start + PIECE
         return "".join([*parts, text[position:]])
 
@@ -114,12 +114,11 @@ class Scrubber:
 
 # Client of OpenAI-compatible servers; the only file that imports ``openai``.
 #
-# The SDK carries files, whose interface is its own. Everything else is JSON both ways and goes
-# straight through the guarded transport: what the SDK does around such a request (options,
-# typed models, URLs and headers made anew) took most of the time of a call and served nothing,
-# because replies are kept as bytes and read by `completions`. Nothing is retried here (`retries`
-# is the one table), and what the SDK takes from environment variables (organisation, project,
-# further headers) stays behind: only the headers named below leave.
+# The SDK transfers files. All other requests are JSON and go directly through the guarded
+# transport, because the SDK's work on a request (options, typed models, new URLs and headers) took
+# most of the time of a call and is not needed: replies are stored as bytes and read by `chat`.
+# Nothing is retried here (see `rate_limits`), and values that the SDK takes from environment
+# variables (organisation, project, further headers) are not sent; only the headers below are.
 
 LARGEST_FILE = 256 * 1024 * 1024
 FILE_DEADLINE = 600.0
@@ -131,12 +130,12 @@ _JSON = {"Content-Type": "application/json"}
 class OpenAIClient:
     """Sends requests to one endpoint; used from one asyncio loop at a time.
 
-    Every method raises `CallFailed` for every failure, and nothing else.
+    Every method raises `CallFailed` for every failure, and no other exception.
 
     Parameters
     ----------
     base_url
-        Such as ``https://api.example.org/v1``.
+        For example, ``https://api.example.org/v1``.
     api_key
         Sent as bearer token; nothing is sent if it is empty.
     allowed
@@ -175,8 +174,8 @@ class OpenAIClient:
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Return the reply to a request.
 
-        The reply's body is verbatim, except that the key is replaced where a server repeats
-        it, and NUL and broken UTF-8 by U+FFFD.
+        The reply's body is verbatim, except that the key is replaced if the server repeats it,
+        and NUL and invalid UTF-8 are replaced by U+FFFD.
         """
         body = request_body(request)
         answer = await self._ask("POST", "/chat/completions", body, request.deadline)
@@ -188,11 +187,11 @@ class OpenAIClient:
         )
 
     async def probe(self, model: str) -> Capabilities:
-        """Return the features a model supports here; see `cqa_site.judging.endpoints.probe`."""
+        """Return a model's features at the endpoint; see `cqa_site.judging.endpoints.probe`."""
         return await probe(self, model)
 
     async def models(self) -> list[str]:
-        """Return the names of the models the endpoint offers."""
+        """Return the names of the endpoint's models."""
         return model_names(await self._ask("GET", "/models"))
 
     async def upload(self, requests: bytes | BinaryIO) -> str:
@@ -223,13 +222,13 @@ class OpenAIClient:
         return batch_of(await self._ask("GET", f"/batches/{quote(batch_id, safe='')}"))
 
     async def find_batch(self, metadata: Mapping[str, str]) -> BatchState | None:
-        """Return a batch among the hundred newest whose metadata contain ``metadata``, if any."""
+        """Return a batch with this metadata among the hundred newest, or None."""
         return batch_marked(await self._ask("GET", "/batches?limit=100"), metadata)
 
     async def download(self, file_id: str, target: BinaryIO, max_bytes: int = LARGEST_FILE) -> int:
         """Write a file's content to ``target`` as it arrives and return its size.
 
-        After a failure ``target`` holds the part that had arrived.
+        After a failure, ``target`` contains the part that arrived.
         """
         size = 0
         async with self._files(max_bytes) as files:
@@ -240,7 +239,7 @@ class OpenAIClient:
         return size
 
     async def batch_lines(self, file_id: str) -> list[dict[str, Any]]:
-        """Return the lines of a batch's result file that are JSON objects, without the key."""
+        """Return the JSON objects in a batch's result file, without the key."""
         target = io.BytesIO()
         await self.download(file_id, target)
         lines = self._scrub(target.getvalue().decode("utf-8", "replace")).splitlines()
@@ -281,7 +280,7 @@ class OpenAIClient:
             async with guarded_client(max_bytes=max_bytes, **self._bounds) as http:
                 yield openai.AsyncOpenAI(
                     base_url=self._base_url,
-                    # Without one the SDK would take a key from the environment.
+                    # Without a key the SDK would use one from the environment.
                     api_key=self._key or "none",
                     max_retries=0,
                     default_headers=self._headers,
@@ -295,7 +294,7 @@ class OpenAIClient:
         except EgressFailed as problem:
             raise CallFailed(problem.kind, str(problem), milliseconds=_since(started)) from None
         except InvalidURL:
-            raise CallFailed(Failure.BLOCKED, "the base address cannot be asked") from None
+            raise CallFailed(Failure.BLOCKED, "the base address is not valid") from None
         except (openai.OpenAIError, HTTPError):
             message = "the connection broke"
             raise CallFailed(Failure.CONNECTION, message, milliseconds=_since(started)) from None
