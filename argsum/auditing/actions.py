@@ -168,7 +168,7 @@ class AuditRoundKind(OneByOne):
         """Yield pairs that belong to a different analysis from their round."""
         strange = AuditPair.objects.exclude(point__analysis=F("round__analysis"))
         for pk in strange.values_list("pk", flat=True):
-            yield f"audit pair {pk} is not of the analysis of its round"
+            yield f"audit pair {pk} does not belong to the analysis of its round"
 
 
 AUDITING = AuditRoundKind()

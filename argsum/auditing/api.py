@@ -135,12 +135,14 @@ class AuditedPointSerializer(serializers.Serializer):
 
     key_point = public_id("point")
     text = serializers.CharField(source="point.text")
-    machine = serializers.IntegerField(help_text="Comments behind it when the pairs were drawn.")
-    perhaps = serializers.IntegerField(help_text="Further comments that were perhaps behind it.")
+    machine = serializers.IntegerField(help_text="Comments under it when the pairs were drawn.")
+    perhaps = serializers.IntegerField(help_text="Other comments that were perhaps under it.")
     comments = serializers.IntegerField()
     precision = AuditedShareSerializer()
-    corrected = AuditedShareSerializer(source="count", help_text="Of these comments.")
-    share = AuditedShareSerializer(help_text="Of what these comments are a sample of.")
+    corrected = AuditedShareSerializer(source="count", help_text="Number out of `comments`.")
+    share = AuditedShareSerializer(
+        help_text="Share in the population that the comments are drawn from."
+    )
 
 
 class AuditSerializer(serializers.Serializer):
@@ -150,9 +152,11 @@ class AuditSerializer(serializers.Serializer):
     answered = serializers.IntegerField(default=0)
     answers = serializers.IntegerField(default=0)
     people = serializers.IntegerField(default=0)
-    stale = serializers.IntegerField(default=0, help_text="Answers about texts changed since.")
-    moved = serializers.IntegerField(default=0, help_text="Pairs that edits moved since.")
-    later = serializers.IntegerField(default=0, help_text="Comments added since.")
+    stale = serializers.IntegerField(
+        default=0, help_text="Answers about texts that have changed since."
+    )
+    moved = serializers.IntegerField(default=0, help_text="Pairs that edits have moved since.")
+    later = serializers.IntegerField(default=0, help_text="Comments added since then.")
     precision = AuditedShareSerializer(allow_null=True, default=None)
     perhaps = AuditedShareSerializer(allow_null=True, default=None)
     recall = AuditedShareSerializer(allow_null=True, default=None)

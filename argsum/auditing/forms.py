@@ -48,7 +48,7 @@ class AuditRoundForm(RoundPlanForm):
         max_value=MOST_PAIRS,
         initial=USUAL_PAIRS,
         help_text=lazy(
-            "Every 10 pairs give one more of the largest key points a corrected share of its own. "
+            "Every 10 pairs give one more of the largest key points its own corrected share. "
             "Default: 60."
         ),
     )
@@ -58,8 +58,8 @@ class AuditRoundForm(RoundPlanForm):
         max_value=20,
         required=False,
         help_text=lazy(
-            "Instead of a number: as many pairs as the ten largest key points should need for "
-            "this precision, judging by the answers so far."
+            "Instead of a number. Draws as many pairs as the ten largest key points should need "
+            "for this precision, judging by the answers so far."
         ),
     )
     double_share = forms.FloatField(

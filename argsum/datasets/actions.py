@@ -1,4 +1,4 @@
-"""Add comments to cells, prepare datasets, change their recipe, delete them."""
+"""Add comments to cells, prepare datasets, change their recipes and delete datasets."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,12 +48,12 @@ PIECE = 2_000
 
 
 def usual_steps(*, has_key_points: bool) -> tuple[str, ...]:
-    """Return the steps of the paper, without the key-point step if there are no references."""
+    """Return the paper's steps, without the key-point step if there are no references."""
     return PAPER_STEPS if has_key_points else (UNIQUE, ONE_SENTENCE)
 
 
 def stored_half(dataset: Dataset) -> Half | None:
-    """Return the half that the recipe draws; None if it draws none."""
+    """Return the half that the recipe selects, or None if it uses all arguments."""
     half = dataset.recipe.get("half")
     return Half(half["part"], half["seed"]) if half else None
 
@@ -66,11 +66,12 @@ def prepare_dataset(
     again: Collection[int] | None = None,
     half: Half | None = None,
 ) -> None:
-    """Store the first failed step of every argument, and the counts per split.
+    """Store the first failed step of every argument and the counts per split.
 
-    ``repeats`` are arguments of each split that were read a second time, ``again`` primary keys of
-    those with a match in one more row, ``half`` is what the step of that name draws; what is
-    stored of each stays where it is None. Raises ValueError for an unknown step.
+    ``repeats`` counts the repeated arguments of each split. ``again`` contains the primary keys of
+    arguments whose match occurs in another row. ``half`` is the half that the step ``half``
+    selects. A parameter that is None keeps the stored value. Raises ValueError for an unknown
+    step.
     """
     chosen = checked_steps(steps)
     known = dict(dataset.recipe.get("repeats") or {}) if repeats is None else dict(repeats)
@@ -104,7 +105,7 @@ class _Marked(NamedTuple):
 def _mark(
     dataset: Dataset, steps: tuple[str, ...], *, again: Collection[int], half: Half | None
 ) -> dict[str, Counter[str]]:
-    """Store changed reasons for exclusion; return counts by split and reason."""
+    """Store changed reasons for exclusion, and return counts by split and reason."""
     marked = _first_failed(dataset, steps, again)
     changed: dict[str, list[int]] = defaultdict(list)
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
@@ -138,7 +139,7 @@ def _first_failed(
 
 
 def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Marked]:
-    """Yield arguments, marking included ones of the other half as excluded."""
+    """Yield the arguments, marking the included arguments of the other half as excluded."""
     cells = {cell.pk: cell for cell in dataset.cells.all()}
     points: dict[int, list[str]] = defaultdict(list)
     matches = KeyPointMatch.objects.filter(argument__cell__dataset=dataset, is_match=True)
@@ -157,15 +158,15 @@ def _halved(dataset: Dataset, marked: list[_Marked], half: Half) -> Iterator[_Ma
 
 
 class RecipeRefused(Exception):
-    """The dataset has no such step; the message gives the reason."""
+    """A dataset does not support a step; the message gives the reason."""
 
 
 class DatasetInUse(Exception):
-    """The dataset is in use and cannot change; the message names the use."""
+    """A dataset is in use and cannot be changed; the message names the use."""
 
 
 def is_frozen(dataset: Dataset) -> bool:
-    """Whether its arguments, key points and recipe can no longer change."""
+    """Return whether the arguments, key points and recipe can no longer change."""
     keys = [dataset.pk]
     return any((dataset.system_runs.count(), imported_sets(keys).count(), analyses(keys).count()))
 
@@ -174,10 +175,10 @@ def is_frozen(dataset: Dataset) -> bool:
 def change_recipe(
     *, dataset: Dataset, steps: Iterable[str], actor: User | None, half: Half | None = None
 ) -> Dataset:
-    """Preprocess again with other steps; ``half`` describes the step of that name.
+    """Preprocess again with other steps; ``half`` describes the step ``half``.
 
-    Raises DatasetInUse, RecipeRefused for what statements of comments do not have, and ValueError
-    for an unknown step.
+    Raises DatasetInUse, RecipeRefused for steps that statements of comments do not support, and
+    ValueError for an unknown step.
     """
     held = _held(dataset)
     if is_of_comments(held):
@@ -192,7 +193,7 @@ def change_recipe(
 
 @transaction.atomic
 def delete_dataset(*, dataset: Dataset, actor: User | None) -> None:
-    """Delete a dataset with its cells; raises DatasetInUse."""
+    """Delete a dataset with its cells. Raises DatasetInUse."""
     held = _held(dataset)
     cells = held.cells.count()
     try:
@@ -218,7 +219,7 @@ def _require_of_statements(steps: Iterable[str], half: Half | None) -> None:
 
 
 def _held(dataset: Dataset) -> Dataset:
-    """Return the row, locked against runs that start meanwhile; raises DatasetInUse."""
+    """Return the row, locked so that no run can start meanwhile. Raises DatasetInUse."""
     held = Dataset.objects.select_for_update().get(pk=dataset.pk)
     if is_frozen(held):
         raise DatasetInUse(in_use(held))
@@ -243,7 +244,7 @@ class RawComment:
 
 @dataclass
 class StatementCounts:
-    """Numbers of new and known distinct statements of some comments, and the new texts."""
+    """Numbers of new and known distinct statements in comments, and the new texts."""
 
     new: int = 0
     known: int = 0
@@ -254,8 +255,8 @@ class StatementCounts:
 class CellBook:
     """Adds comments to one cell and counts the additions.
 
-    A cell that is not saved is only looked at. ``fresh`` are hashes of statements that a dry run
-    would have written.
+    An unsaved cell is only read. ``fresh`` contains the hashes of statements that a dry run would
+    have written.
     """
 
     cell: Cell
@@ -274,7 +275,7 @@ class CellBook:
         return {comment.key: comment for comment in comments}
 
     def add(self, raw: Sequence[RawComment], *, write: bool) -> StatementCounts:
-        """Add new comments with their statements; the caller holds the transaction."""
+        """Add new comments with their statements. The caller must open the transaction."""
         split = [statements(comment.text) for comment in raw]
         self.comments += len(raw)
         self.statements += sum(map(len, split))
@@ -291,7 +292,7 @@ class CellBook:
     def _arguments(
         self, split: Sequence[Sequence[str]], *, write: bool
     ) -> tuple[dict[str, int], StatementCounts]:
-        """Return argument keys of statements by text; writes new arguments."""
+        """Return the argument keys of statements by text, creating missing arguments."""
         texts = {text: text_key(text) for statements in split for text in statements}
         known = self._known(texts.values())
         new = [text for text, key in texts.items() if key not in known]
@@ -348,7 +349,7 @@ class CellBook:
         _link([keys[comment.key] for comment in raw], split, arguments)
 
     def _numbers(self, model: type, count: int) -> range:
-        """Return the next positions for rows of the cell."""
+        """Return the next free positions in the cell."""
         if model not in self._last:
             rows = model.objects.filter(cell=self.cell)  # type: ignore[attr-defined]
             self._last[model] = rows.aggregate(last=Max("position"))["last"] or 0
@@ -385,14 +386,14 @@ def replace_comment(book: CellBook, stored: Comment, raw: RawComment) -> None:
 
 
 def drop_unsaid(dataset: Dataset) -> None:
-    """Delete statements without a comment; only while nothing depends on them."""
+    """Delete statements that no comment contains; only allowed while the dataset is not in use."""
     CellArgument.objects.filter(cell__dataset=dataset, said_in__isnull=True).delete()
 
 
 def count_comments(dataset: Dataset, *, attributes: Iterable[str] = (), group: str = "") -> None:
-    """Store the numbers of comments and statements, and the other columns.
+    """Store the numbers of comments and statements, and the names of the other columns.
 
-    Stored comments and statements do not change.
+    The comments and statements themselves do not change.
     """
     rows = CellArgument.objects.filter(cell__dataset=dataset).order_by()
     reasons = dict(rows.values_list("left_out").annotate(n=Count("pk")))

@@ -50,20 +50,20 @@ from cqa_site.web.rest.queries import conflict_on
 
 
 class FunnelSerializer(serializers.Serializer):
-    """Arguments of one split before the first step and after each."""
+    """Numbers of arguments of one split before the first step and after each step."""
 
     split = serializers.CharField()
     cells = serializers.IntegerField()
     counts = serializers.SerializerMethodField()
 
     def get_counts(self, funnel: Any) -> dict[str, int]:
-        """Return ``comments`` (for statements), ``read``, and then each step."""
+        """Return the counts: ``comments`` (for statements), ``read``, then each step."""
         counts = {} if funnel.comments is None else {"comments": funnel.comments}
         return counts | {step.key: step.left for step in funnel.steps}
 
 
 class DatasetSerializer(ReadSerializer):
-    """A dataset; its funnel has its own address."""
+    """A dataset; its funnel has a separate endpoint."""
 
     recipe = serializers.SerializerMethodField()
 
@@ -72,7 +72,7 @@ class DatasetSerializer(ReadSerializer):
         fields = ["id", "name", "source", "recipe", "created_at"]
 
     def get_recipe(self, dataset: Dataset) -> list[str]:
-        """Return the preprocessing steps that apply."""
+        """Return the preprocessing steps of the dataset."""
         return list(dataset.recipe.get("steps", PAPER_STEPS))
 
 
@@ -89,13 +89,13 @@ class DatasetDetailSerializer(serializers.Serializer):
 
 
 class RecipeInput(Input):
-    """Steps to apply; ``unique`` always applies, and ``half`` if one is named."""
+    """Preprocessing steps; ``unique`` always applies, and ``half`` applies if a half is given."""
 
     steps = serializers.ListField(
         child=serializers.ChoiceField(ALL_STEPS), max_length=len(ALL_STEPS)
     )
     half = serializers.ChoiceField(
-        PARTS, required=False, allow_blank=True, help_text="Part. Default: test."
+        PARTS, required=False, allow_blank=True, help_text="Half to keep. Default: test."
     )
     seed = serializers.IntegerField(
         required=False,
@@ -116,7 +116,7 @@ class CellSerializer(ReadSerializer):
 
 
 class KeyPointSerializer(serializers.Serializer):
-    """A reference key point, with how many arguments match it."""
+    """A reference key point with its number of matching arguments."""
 
     id = serializers.UUIDField(source="public_id")
     position = serializers.IntegerField()
@@ -127,7 +127,7 @@ class KeyPointSerializer(serializers.Serializer):
 
 
 class CellDetailSerializer(serializers.Serializer):
-    """A cell with its key points, and its arguments by reason for exclusion ("" is kept)."""
+    """A cell with its key points and its arguments by reason for exclusion ("" means kept)."""
 
     cell = CellSerializer()
     arguments = serializers.IntegerField()
@@ -176,7 +176,7 @@ class ArgumentFilter(filters.FilterSet):
     show = filters.ChoiceFilter(choices=_SHOWN, method="shown")
 
     def shown(self, rows: QuerySet, _name: str, value: str) -> QuerySet:
-        """Filter as the page of the cell does."""
+        """Apply the same filter as the page of the cell."""
         return shown_arguments(rows, value)
 
 
@@ -198,7 +198,7 @@ class DatasetViews(StudyViews):
     def recipe(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Preprocess again with other steps; 409 if the dataset is in use.
 
-        Statements of comments have the steps `unique` and `says_something`, and no half.
+        Statements of comments support only the steps `unique` and `says_something`, and no half.
         """
         dataset = self.find_row(public_id)
         data = self.read(RecipeInput)
@@ -228,13 +228,13 @@ class DatasetViews(StudyViews):
 
 
 class CellViews(StudyViews):
-    """Cells of one dataset, or one cell by its own id."""
+    """Cells of one dataset, or one cell by its id."""
 
     serializer_class = CellSerializer
     filterset_class = CellFilter
 
     def rows(self) -> QuerySet[Cell]:
-        """Return the rows by position; raises 404 for a dataset of another study."""
+        """Return the rows by position. Raises 404 for a dataset of another study."""
         rows = Cell.objects.filter(dataset__study=self.study).select_related("dataset")
         if "dataset_id" not in self.kwargs:
             return rows
@@ -258,10 +258,10 @@ class CellViews(StudyViews):
 
 
 class CellPartViews(StudyViews):
-    """Base of the views of one cell, which the address names."""
+    """Base of the views of one cell, which is identified in the URL."""
 
     def cell(self) -> Cell:
-        """Return the cell of the address; raises 404 for a cell of another study."""
+        """Return the cell from the URL. Raises 404 for a cell of another study."""
         cells = Cell.objects.filter(dataset__study=self.study).select_related("dataset__study")
         cell: Cell = get_object_or_404(cells, public_id=self.kwargs["cell_id"])
         return cell
@@ -274,7 +274,7 @@ class CellArgumentViews(CellPartViews):
     filterset_class = ArgumentFilter
 
     def rows(self) -> QuerySet[CellArgument]:
-        """Return the rows by position; raises 404 for a cell of another study."""
+        """Return the rows by position. Raises 404 for a cell of another study."""
         labels = KeyPointMatch.objects.select_related("key_point").order_by("key_point__position")
         return with_comments(arguments_of(self.cell())).prefetch_related(
             Prefetch("matches", queryset=labels, to_attr="labels")
@@ -282,7 +282,7 @@ class CellArgumentViews(CellPartViews):
 
 
 class CommentStatementSerializer(serializers.Serializer):
-    """A statement of a comment; ``left_out`` is "" for those that take part."""
+    """A statement of a comment; ``left_out`` is empty for included statements."""
 
     id = serializers.UUIDField(source="argument.public_id")
     text = serializers.CharField(source="argument.text")
@@ -290,7 +290,7 @@ class CommentStatementSerializer(serializers.Serializer):
 
 
 class CommentSerializer(ReadSerializer):
-    """One comment; ``attributes`` are the further columns of its file."""
+    """One comment; ``attributes`` are the other columns of its file."""
 
     statements = CommentStatementSerializer(many=True, source="said")
 
@@ -319,7 +319,7 @@ class CommentFilter(filters.FilterSet):
         return saying_nothing(rows)
 
     def paired(self, rows: QuerySet, _name: str, _value: str) -> QuerySet:
-        """Leave the filtering to `filter_queryset`: column and value belong together."""
+        """Leave the filtering to `filter_queryset`, because column and value belong together."""
         return rows
 
     def filter_queryset(self, queryset: QuerySet) -> QuerySet:
@@ -339,7 +339,7 @@ class CellCommentViews(CellPartViews):
     filterset_class = CommentFilter
 
     def rows(self) -> QuerySet[Comment]:
-        """Return the rows by position; raises 404 for a cell of another study."""
+        """Return the rows by position. Raises 404 for a cell of another study."""
         links: Any = CommentStatement.objects.select_related("argument").order_by("position")
         prefetch = Prefetch("statements", queryset=links, to_attr="said")
         return comments_of(self.cell()).prefetch_related(prefetch)

@@ -1,4 +1,4 @@
-"""Forms of datasets: name at import, recipe steps, and filters of a cell."""
+"""Forms of datasets: the name at import, the steps of the recipe, and the filters of a cell."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ HALVES = [
 
 
 class HalfFields(forms.Form):
-    """Optional half of the arguments, and the seed that draws it."""
+    """An optional half of the arguments and its random seed."""
 
     half = forms.ChoiceField(
         label=_("Half"),
@@ -67,7 +67,7 @@ class HalfFields(forms.Form):
 
 
 class DatasetForm(DatasetNameForm, HalfFields):
-    """Dataset that a file of arguments goes to, and the arguments to include."""
+    """The dataset for a file of arguments, and the arguments to include."""
 
     field_order = ("dataset", "recipe", "half", "seed")
     recipe = forms.ChoiceField(
@@ -82,7 +82,7 @@ class DatasetForm(DatasetNameForm, HalfFields):
 
 
 class ExistingDatasetForm(forms.Form):
-    """The dataset that the rows of a file are about."""
+    """The existing dataset that the rows of a file refer to."""
 
     dataset: forms.ModelChoiceField = forms.ModelChoiceField(
         label=_("Dataset"), queryset=None, empty_label=None, to_field_name="name"
@@ -110,7 +110,7 @@ class QualitiesForm(ExistingDatasetForm):
 
 
 class RecipeForm(HalfFields):
-    """Preprocessing steps to apply; uniqueness of arguments always applies."""
+    """Preprocessing steps; duplicate arguments are always merged."""
 
     steps = forms.MultipleChoiceField(
         label=_("Keep an argument if it"),
@@ -128,7 +128,7 @@ class RecipeForm(HalfFields):
     field_order = ("steps", "half", "seed")
 
     def chosen(self) -> tuple[list[str], Half | None]:
-        """Return the steps, and the half if one is drawn."""
+        """Return the chosen steps, and the half if one is selected."""
         part, seed = self.cleaned_data["half"], self.cleaned_data["seed"]
         steps = self.cleaned_data["steps"]
         return (
@@ -149,7 +149,7 @@ class StatementRecipeForm(forms.Form):
     )
 
     def chosen(self) -> tuple[list[str], None]:
-        """Return the steps; statements have no half."""
+        """Return the chosen steps; statements have no half."""
         return self.cleaned_data["steps"], None
 
 

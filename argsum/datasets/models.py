@@ -7,12 +7,12 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Dataset(models.Model):
-    """Arguments imported together; once a run has read them, they cannot change.
+    """Arguments imported together; they cannot change once a run has read them.
 
-    ``recipe`` says which steps of preprocessing apply, and how many arguments were left after
-    each, for every split: ``{"steps": [...], "counts": {split: {step: number}}}``; ``again`` are
-    primary keys of arguments with a match in one more row of their file, and ``half`` is which
-    half takes part, and its seed, where that is one of the steps.
+    ``recipe`` contains the preprocessing steps and the number of arguments left after each step,
+    by split: ``{"steps": [...], "counts": {split: {step: number}}}``. ``again`` contains the
+    primary keys of arguments with a match in another row of their file. ``half`` contains the
+    selected half and its seed if the half is one of the steps.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -34,7 +34,7 @@ class Dataset(models.Model):
 
 
 class Cell(models.Model):
-    """One topic and stance of a dataset: the unit of summaries and evaluation."""
+    """One topic and stance of a dataset; summaries and evaluations are per cell."""
 
     class Stance(models.IntegerChoices):
         OPPOSING = -1, _("Opposing")
@@ -53,7 +53,7 @@ class Cell(models.Model):
     stance = models.SmallIntegerField(_("stance"), choices=Stance)
     split = models.CharField(_("split"), max_length=5, choices=Split, blank=True, default="")
     position = models.PositiveIntegerField()
-    # Position of the last comment that was compared with the others; see `NearDuplicate`.
+    # Position of the last comment compared with the others; see `NearDuplicate`.
     compared_until = models.PositiveIntegerField(null=True)
 
     class Meta:
@@ -86,9 +86,9 @@ class CellArgument(models.Model):
     position = models.PositiveIntegerField()
     text = models.TextField()
     sha256 = models.CharField(max_length=64)
-    # The id that the file gave it.
+    # The id from the file.
     name = models.CharField(max_length=120, blank=True)
-    # 0–1, from the file; None where the file has no such column.
+    # 0–1, from the file; None if the file has no such column.
     quality = models.FloatField(null=True)
     left_out = models.CharField(max_length=12, choices=LeftOut, blank=True, default="")
 
@@ -126,7 +126,7 @@ class ReferenceKeyPoint(models.Model):
 
 
 class KeyPointMatch(models.Model):
-    """Label of an argument and a reference key point: match or not; undecided has no row."""
+    """Label of an argument and a reference key point; an undecided pair has no row."""
 
     argument = models.ForeignKey(
         CellArgument, models.CASCADE, related_name="matches", db_index=False
@@ -143,9 +143,9 @@ class KeyPointMatch(models.Model):
 class Comment(models.Model):
     """A comment as written; its sentences are the arguments to summarize.
 
-    ``key`` says which comment of a file it is, so that a file can come again: a hash of its id,
-    or else of its text, its attributes and its number among equal ones. ``attributes`` are the
-    further columns: ``{column: text}``.
+    ``key`` identifies a comment of a file, so that the file can be imported again. It is a hash of
+    the comment's id, or else of its text, its attributes and its number among equal comments.
+    ``attributes`` contains the other columns: ``{column: text}``.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -153,11 +153,11 @@ class Comment(models.Model):
     position = models.PositiveIntegerField()
     key = models.CharField(max_length=64)
     text = models.TextField()
-    # The id that the file gave it.
+    # The id from the file.
     name = models.CharField(max_length=120, blank=True)
     attributes = models.JSONField(default=dict)
     written_on = models.DateField(null=True)
-    # The file that brought it.
+    # The file that contained the comment.
     source = models.CharField(max_length=255, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -187,10 +187,10 @@ class CommentStatement(models.Model):
 
 
 class NearDuplicateGroup(models.Model):
-    """Comments that are nearly the same, as from a form letter: one voice.
+    """Comments with almost the same text, as from a form letter; they count as one voice.
 
-    All of them resemble ``centre``. A person may undo a group; it stays, so that later copies
-    form no new one.
+    All of them resemble ``centre``. If a person undoes a group, its row stays, so that later
+    copies do not form a new group.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -207,9 +207,9 @@ class NearDuplicateGroup(models.Model):
 
 
 class NearDuplicate(models.Model):
-    """A comment in a group; ``is_out`` if a person took it out or undid the group.
+    """A comment in a group; ``is_out`` if a person removed the comment or undid the group.
 
-    ``shared`` is what it shares with the centre, 0–1; see `methods.near_duplicates`.
+    ``shared`` is its similarity to the centre, 0–1; see `methods.near_duplicates`.
     """
 
     comment = models.OneToOneField(Comment, models.CASCADE, related_name="duplicate")

@@ -117,7 +117,7 @@ def dataset_delete(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -
 
 @study_page(*RESEARCHERS, only="GET")
 def dataset_export(request: StudyRequest, study: Study, dataset_id: uuid.UUID) -> HttpResponseBase:
-    """Send arguments with their labels as a file, which can be imported again."""
+    """Send arguments with their labels as a file that can be imported again."""
     dataset = _found(study, dataset_id)
     return _sent(request, dataset, COLUMNS, exported_rows(dataset))
 
@@ -154,7 +154,7 @@ def _sent(
 
 @study_page(*RESEARCHERS, only="GET")
 def cell(request: StudyRequest, study: Study, cell_id: uuid.UUID) -> HttpResponse:
-    """Show one topic and stance: its key points and its arguments, kept or left out."""
+    """Show one topic and stance with its key points and its arguments, kept or excluded."""
     row = cell_or_404(study, cell_id)
     key_points = list(key_points_of(row))
     form = CellFilterForm(request.GET, cell=row, key_points=key_points)
@@ -227,10 +227,10 @@ LONGEST = 120
 
 @dataclass(frozen=True)
 class ChosenDataset:
-    """All datasets of a study, and the public id of the chosen one; empty means all.
+    """All datasets of a study and the public id of the chosen dataset; empty means all.
 
-    Systems with ``without`` in their names are left out; empty leaves out none. ``usual`` is the
-    default if the address has no value.
+    Systems with ``without`` in their names are hidden; an empty value hides no systems. ``usual``
+    is the default if the URL does not set ``without``.
     """
 
     all: list[Dataset]
@@ -240,7 +240,7 @@ class ChosenDataset:
 
     @property
     def query(self) -> str:
-        """URL query of the choice."""
+        """URL query of the selection."""
         parameters = {"dataset": self.chosen} if self.chosen else {}
         return urlencode(
             parameters | ({} if self.without == self.usual else {"without": self.without})
@@ -248,7 +248,7 @@ class ChosenDataset:
 
 
 def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> ChosenDataset:
-    """Read the chosen dataset from the URL; unknown means all, no ``without`` the default."""
+    """Read the selection from the URL, with all datasets and the usual ``without`` as defaults."""
     datasets = list(study.argument_datasets.all())
     wanted = request.GET.get("dataset", "")
     known = wanted in {str(dataset.public_id) for dataset in datasets}
@@ -257,7 +257,7 @@ def chosen_dataset(request: HttpRequest, study: Study, usual: str = "") -> Chose
 
 
 def state_of(*parts: object) -> str:
-    """Return a short hash of the shown data; browsers cache charts by it."""
+    """Return a short hash of the shown data, which browsers use as cache key for charts."""
     return sha256(repr(parts).encode()).hexdigest()[:16]
 
 

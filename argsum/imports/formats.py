@@ -1,4 +1,4 @@
-"""File formats of stored scores and key points: questions and samples."""
+"""File formats of stored scores and key points, with their questions and samples."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ KEY_POINT_SAMPLE = Sample(
 
 
 def fits_key_points(look: Look) -> str:
-    """Return why the file fits: key points by topic, in a table or a JSON object; empty if not."""
+    """Return why the file fits: key points by topic in a table or a JSON object; else ""."""
     if {"reference", "argument", "keypointid", "label"} & look.bare:
         return ""
     if {"topic", "key_point"} <= columns_of(look.columns).keys():
@@ -76,7 +76,7 @@ def fits_key_points(look: Look) -> str:
 
 
 def fits_scores(look: Look) -> str:
-    """Return why the JSON fits: scores, clusterings, a model's counts, soft scores; else empty."""
+    """Return why the JSON fits: scores, clusterings, a model's counts or soft scores; else ""."""
     named = {"scores", *CLUSTERINGS}
     if "parameter_names" in look.keys and named & set(look.keys):
         return _("it contains parameter_names alongside scores or clusterings")
@@ -90,19 +90,19 @@ class ScoresImportForm(ExistingDatasetImportForm):
     form_class: type[ExistingDatasetForm] = StoredScoresForm
 
     def initial(self) -> dict[str, Any]:
-        """Return the earlier answers, else the system that the file name shows."""
+        """Return the earlier answers, or the system from the file name."""
         return self.file.options | {"system": system_of(self.file.options, self.file.name)}
 
 
 class KeyPointsImportForm(ScoresImportForm):
-    """Questions about the key points' dataset, and data missing from the file."""
+    """Questions about the key points' dataset and about data missing from the file."""
 
     title = lazy("Key points of a system")
     form_class = SystemKeyPointsForm
 
 
 def register_summary_score_imports() -> None:
-    """Register stored scores with the imports."""
+    """Register the formats of stored scores and key points for import."""
     register_counted(
         ObjectCount(METRIC_SETS, lazy("Metrics of sets")),
         ObjectCount(POINTS, lazy("Key points of systems")),
@@ -113,7 +113,7 @@ def register_summary_score_imports() -> None:
             longest=20,
             hint=(
                 "Order of the arguments behind stored ids: key_points, rows or texts. Default: "
-                "detected from the ids. none: ignore ids of key points."
+                "detected from the ids. With none, ids of key points are ignored."
             ),
         ),
         Option("stance", longest=10, hint="Stance, if the file has none: 1 or -1."),
@@ -122,7 +122,7 @@ def register_summary_score_imports() -> None:
             longest=120,
             hint=(
                 "Name of the match scorer that finds arguments if the file has none. Default: "
-                "the default scorer. none: do not match."
+                "the default scorer. With none, nothing is matched."
             ),
         ),
     )
@@ -139,8 +139,8 @@ def register_summary_score_imports() -> None:
             asking=KeyPointsImportForm,
             holds=lazy(
                 "One row per key point: topic, stance, key_point and, if known, system, "
-                "setting, prevalence and arguments (ids or texts, divided by semicolons). Or "
-                "one JSON object: topic → stance → list of key points; or a list with one key "
+                "setting, prevalence and arguments (ids or texts, separated by semicolons). Or "
+                "one JSON object: topic → stance → list of key points. Or a list with one key "
                 "point per line."
             ),
             next_step=lazy(

@@ -14,7 +14,7 @@ from argsum.scorers.models import Scorer
 from cqa_site.people.models import Study
 
 ORDERS = [
-    # With the word that refusals, the API and the command use.
+    # Contains the term that error messages, the API and the command use.
     (key, format_lazy("{}: {}", key, name))
     for key, name in ORDER_NAMES.items()
 ]
@@ -40,7 +40,7 @@ class StoredScoresForm(ExistingDatasetForm):
 
 
 class SystemKeyPointsForm(ExistingDatasetForm):
-    """Dataset and system of key points, and data the file may lack."""
+    """Dataset and system of key points, and data that the file may lack."""
 
     system = forms.CharField(
         label=_("System name"),

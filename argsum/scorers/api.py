@@ -1,4 +1,4 @@
-"""Match and quality scorers: list, new ones, training, and a trial score."""
+"""Match and quality scorers: list, create, train, and compute trial scores."""
 
 import uuid
 from typing import Any
@@ -41,7 +41,7 @@ from cqa_site.web.rest.queries import Conflict, conflict_on, invalid_on
 
 
 class TextScorerSerializer(ReadSerializer):
-    """A scorer; its card and its training have its own address."""
+    """A scorer; its card and its training have a separate endpoint."""
 
     trained_on = public_id("trained_on", allow_null=True, default=None)
     state = serializers.SerializerMethodField()
@@ -60,11 +60,11 @@ class TextScorerSerializer(ReadSerializer):
         return str(shown_state(scorer))
 
     def get_dev(self, scorer: Scorer) -> dict[str, Any] | None:
-        """Return the figures; None if nothing was measured."""
+        """Return the figures, or None if nothing was measured."""
         return scorer.figures.get("dev")
 
     def get_test(self, scorer: Scorer) -> dict[str, Any] | None:
-        """Return the figures; None if nothing was measured."""
+        """Return the figures, or None if nothing was measured."""
         return scorer.figures.get("test")
 
 
@@ -80,19 +80,19 @@ class TextScorerDetailSerializer(TextScorerSerializer):
 
 
 class TextScorerInput(FormInput):
-    """A scorer that needs no training; ``threshold`` is read for match scorers only."""
+    """A scorer that needs no training; ``threshold`` only applies to match scorers."""
 
     form = ScorerForm
 
 
 class TrainInput(FormInput):
-    """A scorer that learns from a dataset; omitted fields are as in the default recipe."""
+    """A scorer trained on a dataset; omitted fields are as in the default recipe."""
 
     form = TrainForm
 
 
 class WriterTrainInput(FormInput):
-    """A writer that learns from a dataset; omitted fields are as in the default recipe."""
+    """A writer trained on a dataset; omitted fields are as in the default recipe."""
 
     form = WriterTrainForm
 
@@ -136,7 +136,7 @@ class ScorerViews(StudyViews):
         return scorers_of(self.study)
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List the scorers; a study without any gets the default ones."""
+        """List the scorers, first creating the default scorers if they are missing."""
         first_scorers(self.study)
         return super().list(request, **kwargs)
 
@@ -147,7 +147,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=TextScorerInput, responses={201: TextScorerDetailSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add a scorer by the name of its model, or the imported column."""
+        """Add a scorer: a model by name, or the imported column."""
         form = ScorerForm(self.read(TextScorerInput))
         require_valid(form)
         with invalid_on("model", ScorerRefused):
@@ -161,7 +161,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=WriterTrainInput, responses={202: TextScorerDetailSerializer})
     def train_writer(self, request: Request, **kwargs: Any) -> Response:
-        """Train a writer of key points in the background, as `train` does."""
+        """Train a writer of key points in the background, like `train`."""
         return self._train(request, WriterTrainForm, WriterTrainInput)
 
     def _train(
@@ -202,7 +202,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=TryInput, responses={202: JobSerializer})
     def score(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Score one or two texts; the score is in the `note` of the finished job."""
+        """Score one or two texts; the score appears in the `note` of the finished job."""
         row = self.find_row(public_id)
         form = TryForm(self.read(TryInput), scorer=row)
         require_valid(form)
@@ -220,7 +220,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=EncoderInput, responses={202: JobSerializer})
     def install(self, request: Request, **kwargs: Any) -> Response:
-        """Download an encoder in the background; administrators of the site only."""
+        """Download an encoder in the background; only for site administrators."""
         encoder = ENCODERS[self.read(EncoderInput)["encoder"]]
         if not is_administrator(request.user):
             raise PermissionDenied("Only site administrators may install encoders.")

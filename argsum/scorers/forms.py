@@ -13,7 +13,7 @@ from cqa_site.people.models import Study
 from cqa_site.web.pages import offer
 
 Recipe = type[ScorerRecipe] | type[WritingRecipe]
-# Task and kind in one choice, so that no pair can be chosen that does not exist.
+# Task and kind in one choice, so that only valid pairs can be chosen.
 WAYS = {
     "match_bi": (_("Match: cosine of two sentence vectors"), "match", "bi_encoder"),
     "match_cross": (_("Match: model that reads both texts together"), "match", "cross_encoder"),
@@ -25,7 +25,7 @@ NUMBERS = ("batch", "learning_rate", "contrast", "entropy", "members", "checks",
 
 
 class NameField(forms.CharField):
-    """Name of the scorer; unique in its study, which the action checks."""
+    """Name of the scorer; the action checks that it is unique in the study."""
 
     def __init__(self) -> None:
         super().__init__(label=_("Name"), max_length=120)
@@ -64,7 +64,7 @@ class ScorerForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require a model for every task but the column."""
+        """Require a model unless the imported column is chosen."""
         cleaned = super().clean() or {}
         if cleaned.get("way") not in (None, "quality_column") and not cleaned.get("model"):
             self.add_error("model", _("Enter the name of a model."))
@@ -113,7 +113,7 @@ def number(
 
 
 class TrainingRecipeForm(forms.Form):
-    """A model that learns from a dataset of the study; fields of the recipe are ``advanced``."""
+    """A model trained on a dataset of the study; fields of the recipe are ``advanced``."""
 
     advanced: tuple[str, ...] = ()
     recipe_type: Recipe
@@ -123,7 +123,7 @@ class TrainingRecipeForm(forms.Form):
         offer(self, dataset=study.argument_datasets.all())
 
     def request(self) -> dict[str, Any]:
-        """Return the arguments of `request_training`; empty fields are as in the recipe."""
+        """Return the arguments of `request_training`; empty fields use the recipe's defaults."""
         cleaned = self.cleaned_data
         given = {name: cleaned[name] for name in self.advanced if cleaned.get(name) is not None}
         return {
@@ -136,7 +136,7 @@ class TrainingRecipeForm(forms.Form):
 
 
 class TrainForm(TrainingRecipeForm):
-    """A scorer that learns from a dataset of the study."""
+    """A scorer trained on a dataset of the study."""
 
     recipe_type = ScorerRecipe
     advanced = ("seed", "steps", *NUMBERS, "uses_topic")
@@ -179,7 +179,7 @@ class TrainForm(TrainingRecipeForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Require one of the two losses."""
+        """Require at least one of the two losses."""
         cleaned = super().clean() or {}
         if not self.errors and cleaned.get("contrast") == 0 and not cleaned.get("entropy"):
             self.add_error("contrast", _("Give at least one of the two losses a weight."))
@@ -187,7 +187,7 @@ class TrainForm(TrainingRecipeForm):
 
 
 class WriterTrainForm(TrainingRecipeForm):
-    """A writer that learns from a dataset of the study."""
+    """A writer trained on a dataset of the study."""
 
     recipe_type = WritingRecipe
     advanced = ("seed", "epochs", "batch", "learning_rate")

@@ -9,15 +9,15 @@ from django.utils.translation import gettext_lazy as _
 
 from ..datasets.models import Dataset
 
-# Models that come with the site, by the names that `Scorer.base_model` gives them.
+# Shipped models, by their names in `Scorer.base_model`.
 SHIPPED_MATCH, SHIPPED_QUALITY = "counterpoint-match", "counterpoint-quality"
 
 
 class Scorer(models.Model):
     """A model that scores the match of two texts or the quality of an argument, or a writer.
 
-    ``folder`` names the folder of weights that were trained here, below the site's data folder;
-    without one, ``base_model`` is a name or path that sentence-transformers knows.
+    ``folder`` is the folder of weights trained here, in the site's data folder; if it is empty,
+    ``base_model`` is a name or path that sentence-transformers can load.
     """
 
     class Task(models.TextChoices):
@@ -33,7 +33,7 @@ class Scorer(models.Model):
         SEQ2SEQ = "seq2seq", _("Sequence-to-sequence model")
 
     class State(models.TextChoices):
-        """training → ready; also ends as failed or cancelled."""
+        """State of a training: it becomes ready, failed or cancelled."""
 
         TRAINING = "training", _("Training")
         READY = "ready", _("Ready")
@@ -47,13 +47,13 @@ class Scorer(models.Model):
     kind = models.CharField(max_length=13, choices=Kind)
     base_model = models.CharField(_("model"), max_length=500, blank=True)
     folder = models.CharField(max_length=64, blank=True)
-    # Of the weights; stands in the key of every stored score.
+    # Hash of the weights; part of the key of every stored score.
     sha256 = models.CharField(max_length=64, blank=True)
     uses_topic = models.BooleanField(_("prepend the topic to the texts"), default=False)
     # The score above which two texts match, chosen on the dev split.
     threshold = models.FloatField(null=True)
     state = models.CharField(max_length=9, choices=State, default=State.READY)
-    # Hyperparameters and seed; then what was measured on which split.
+    # Hyperparameters and seed; then the figures of each split.
     recipe = models.JSONField(default=dict)
     figures = models.JSONField(default=dict)
     card = models.TextField(blank=True)

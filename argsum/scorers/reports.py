@@ -17,13 +17,13 @@ WEIGHTS = {"last": "last weights", "average": "their average"}
 
 
 def scorers_of(study: Study) -> QuerySet[Scorer]:
-    """Return scorers by task and name, with the data their rows show, without the card."""
+    """Return scorers by task and name, with the data for their rows and without the card."""
     rows = study.scorers.select_related("job", "trained_on", "created_by")
     return rows.defer("card", "recipe")
 
 
 def shown_state(scorer: Scorer) -> str:
-    """Return the state; a training whose job ended silently (its worker died again) has failed."""
+    """Return the state; a training whose job ended without a report counts as failed."""
     if scorer.state == Scorer.State.TRAINING and scorer.job and not scorer.job.is_active:
         return Scorer.State.FAILED
     return scorer.state
@@ -52,7 +52,7 @@ def curve_rows(scorer: Scorer) -> list[dict[str, Any]]:
 
 
 def curve_spec(rows: Sequence[dict[str, Any]], size: str) -> Spec:
-    """Chart the average precision of dev pairs during training."""
+    """Return a chart of the average precision of dev pairs during training."""
     drawn = [
         {**row, "low": None, "high": None, "label": _("chosen") if row["is_chosen"] else ""}
         for row in rows

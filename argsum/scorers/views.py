@@ -42,7 +42,7 @@ PER_PAGE = 50
 
 @study_page(*RESEARCHERS, only="GET")
 def scorers(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the scorers; a study without any gets the default ones."""
+    """List the scorers, first creating the default scorers if they are missing."""
     first_scorers(study)
     page = Paginator(scorers_of(study), PER_PAGE).get_page(request.GET.get("page"))
     for scorer in page:
@@ -52,13 +52,13 @@ def scorers(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, only="GET")
 def encoders_state(request: StudyRequest, study: Study) -> HttpResponse:
-    """Return the table of optional encoders; it polls only during a download."""
+    """Return the table of optional encoders, which polls only during a download."""
     return _shown(request, study, "_encoders", **_encoders(request))
 
 
 @study_page(*RESEARCHERS, only="POST")
 def encoder_install(request: StudyRequest, study: Study, encoder: str) -> HttpResponse:
-    """Download an encoder in the background; only administrators of the site may."""
+    """Download an encoder in the background; only for site administrators."""
     if encoder not in ENCODERS:
         raise Http404
     try:
@@ -110,7 +110,7 @@ def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
 def _trained(
     request: StudyRequest, study: Study, form_type: type[TrainingRecipeForm], page: str
 ) -> HttpResponse:
-    """Start the training of a valid form; else show the form."""
+    """Start the training of a valid form, or show the form again."""
     form = form_type(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
@@ -125,7 +125,7 @@ def _trained(
 
 @study_page(*RESEARCHERS, only="GET")
 def scorer(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Show one scorer: its figures, training, card, and a form to try it."""
+    """Show one scorer with its figures, training and card, and a form to try it."""
     return _scorer_page(request, study, _scorer(study, scorer_id))
 
 
@@ -142,7 +142,7 @@ def scorer_try(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> Htt
     except ScorerRefused as reason:
         form.add_error(None, str(reason))
         return _scorer_page(request, study, row, form=form, status=422)
-    # Inline work may be over already.
+    # The job may already be finished if it runs inline.
     job.refresh_from_db()
     return _scorer_page(request, study, row, form=form, try_job=job)
 
@@ -185,12 +185,12 @@ def scorer_delete(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 def scorer_figure(
     request: StudyRequest, study: Study, scorer_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the training curve as a picture or a table."""
+    """Send the training curve as an image or a table."""
     return figure_file(request, _curves(_scorer(study, scorer_id)), figure, format)
 
 
 def _curves(row: Scorer) -> list[Figure]:
-    """Return the training curve; empty without dev checks."""
+    """Return the training curve, empty without dev checks."""
     if not (rows := curve_rows(row)):
         return []
     return [

@@ -47,9 +47,10 @@ class InGroupSerializer(serializers.Serializer):
 
     share = ShareSerializer()
     difference = FigureSerializer(
-        allow_null=True, help_text="From the other of two groups, or from all others combined."
+        allow_null=True,
+        help_text="From the other of two groups, or from all other groups combined.",
     )
-    p = serializers.FloatField(allow_null=True, help_text="Of the difference, Holm-corrected.")
+    p = serializers.FloatField(allow_null=True, help_text="For the difference, Holm-corrected.")
 
 
 class ComparedThemeSerializer(serializers.Serializer):
@@ -87,7 +88,7 @@ class GroupsSerializer(serializers.Serializer):
     attributes = serializers.ListField(child=serializers.CharField())
     barred = BarredColumnSerializer(many=True)
     comments = serializers.IntegerField(help_text="Comments counted.")
-    waiting = serializers.IntegerField(help_text="Newer comments, not placed yet.")
+    waiting = serializers.IntegerField(help_text="Newer comments that are not placed yet.")
     without = serializers.IntegerField(help_text="Comments without a value in the column.")
     finding = serializers.CharField(allow_blank=True)
     groups = GroupSerializer(many=True)
@@ -223,7 +224,7 @@ class ReportSerializer(serializers.Serializer):
     themes = ReportedThemeSerializer(many=True)
     key_points = ReportedPointSerializer(many=True)
     said_by_few = ReportedPointSerializer(
-        many=True, help_text="In under 2 % of the comments, the most distinctive first."
+        many=True, help_text="In under 2 % of the comments; most distinctive first."
     )
     further_key_points = serializers.IntegerField()
     rest = ShareSerializer(help_text="Share of statements that fit no key point.")
@@ -236,13 +237,13 @@ class ReportSerializer(serializers.Serializer):
 
 ATTRIBUTE = OpenApiParameter("attribute", description="Column. Default: the first available.")
 PERIOD = OpenApiParameter(
-    "period", enum=list(trends.WORDS), description="Default: fits the time span."
+    "period", enum=list(trends.WORDS), description="Default: chosen to fit the time span."
 )
 NUMBER = OpenApiParameter(
     "quotations",
     OpenApiTypes.INT,
     enum=[str(number) for number in QUOTATIONS],
-    description=f"Per key point. Default: {USUAL}.",
+    description=f"Number per key point. Default: {USUAL}.",
 )
 
 COUNT = OpenApiParameter(
@@ -254,8 +255,8 @@ COUNT = OpenApiParameter(
 VIEW = OpenApiParameter(
     "view",
     enum=list(VIEWS),
-    description="What is compared; a comment counts once per theme, and audits correct key "
-    f"points only. Default: {POINTS}.",
+    description="Compare key points or themes. A comment counts once per theme, and audits "
+    f"correct only key points. Default: {POINTS}.",
 )
 
 

@@ -46,7 +46,7 @@ CONFIDENCE = 0.95
 WEIGHTS = {BEHIND: 0.4, PERHAPS: 0.15, ELSEWHERE: 0.45}
 # Assumed shares of pairs that make the point before there are answers, used only for planning.
 EXPECTED = {BEHIND: 0.8, PERHAPS: 0.4, ELSEWHERE: 0.03}
-NO_ANSWERS = "there are no answers about some of these pairs yet"
+NO_ANSWERS = "some of these pairs have no answers yet"
 TOO_FEW_ANSWERS = f"an interval needs {LEAST_ANSWERS} answers, {LEAST_IN_STRATUM} in each band"
 TOO_FEW_BEHIND = f"an interval needs {LEAST_FOR_PRECISION} answers"
 NOTHING_MADE = "no answer says that a comment makes the point"

@@ -383,7 +383,7 @@ def _found(
     points = []
     for place, rows in enumerate(groups):
         share = GROUPED + (1 - GROUPED) * place / len(groups)
-        tools.say(share, f"choosing what stands for group {place + 1} of {len(groups)}")
+        tools.say(share, f"choosing the key point of group {place + 1} of {len(groups)}")
         best = _stands_for(texts, vectors, rows, tools, known)
         points.append(as_sentence(texts[best]))
         placed[rows] = place

@@ -75,10 +75,10 @@ def within_intervals(what: str, differences: Iterable[ShareDifference | None]) -
 CHARTED, SERIES = 8, 6
 CORRECTED_RECIPE = lazy(
     "Corrected share: share of the comments that make the key point, according to people's "
-    "answers to the audit; computed like the corrected share of all comments, but from the "
-    "audited pairs of these comments; 95 % interval. It needs 10 answers about these comments, "
-    "2 in each band, drawn from the current placements. Differences and tests use the program's "
-    "counts."
+    "answers to the audit, with a 95 % interval. It is computed like the corrected share of all "
+    "comments, but from the audited pairs of these comments. It needs 10 answers about these "
+    "comments, 2 in each band, drawn from the current placements. Differences and tests use the "
+    "program's counts."
 )
 THEMES_RECIPE = lazy(
     "A comment counts once per theme, however many of its key points it makes. Audits correct "

@@ -1,4 +1,4 @@
-"""Files of arguments: their dataset and cells, read, recognized by format, and samples."""
+"""Read files of arguments, recognize their formats, and provide samples."""
 
 import io
 import zipfile
@@ -50,23 +50,23 @@ from cqa_site.tabular import printable_name
 
 
 def find_dataset(study: Study, name: str, *, lock: bool) -> Dataset | None:
-    """Return the dataset of this name, locked for the transaction if asked."""
+    """Return the dataset with this name, or None; ``lock`` locks it for the transaction."""
     rows = Dataset.objects.filter(study=study, name=name)
     return (rows.select_for_update() if lock else rows).first()
 
 
 def existing_dataset(study: Study, name: str, *, lock: bool = False) -> Dataset:
-    """Return the dataset of this name; raises ImportRefused without one."""
+    """Return the dataset with this name. Raises ImportRefused if it does not exist."""
     if dataset := find_dataset(study, name, lock=lock):
         return dataset
     raise ImportRefused(_("The study has no dataset named “%s”.") % name)
 
 
 class CellReconciliation(Reconciliation):
-    """Comparison of one file, which creates or extends one dataset, cell by cell.
+    """Cell-by-cell comparison of one file that creates or extends a dataset.
 
-    A subclass sets the recipe of a new dataset and the refusal of one with other content, or that
-    it takes any.
+    A subclass sets the recipe of a new dataset. It also sets the error for a dataset with other
+    content, or accepts any content.
     """
 
     new_recipe: Mapping[str, Any] = {}
@@ -80,7 +80,7 @@ class CellReconciliation(Reconciliation):
         self._last_position = 0
 
     def open(self, name: str, source: str) -> Dataset:
-        """Return the dataset; raises ImportRefused for one with other content."""
+        """Return the dataset. Raises ImportRefused if it has other content."""
         if self.dataset is not None:
             return self.dataset
         dataset = find_dataset(self.study, name, lock=self.write)
@@ -99,7 +99,7 @@ class CellReconciliation(Reconciliation):
         return dataset
 
     def new_cell(self, topic: str, stance: int = 0, split: str = "") -> Cell:
-        """Return a cell behind all others, stored in a writing pass."""
+        """Return a new last cell; it is saved only if the import writes."""
         self._last_position += 1
         about: dict[str, Any] = {"topic": topic, "stance": stance, "split": split}
         cell = Cell(dataset=self.dataset, position=self._last_position, **about)
@@ -123,9 +123,9 @@ class CellEntry(ImportEntry):
     dataset: str
     source: str
     cell: RawCell
-    # For the place of its remarks where one file has several members.
+    # The member file that remarks refer to if the file is an archive.
     place: str = ""
-    # What was asked for the recipe of a new dataset.
+    # The requested recipe of a new dataset.
     recipe: str = ""
     half: Half | None = None
 
@@ -136,7 +136,7 @@ def dataset_name(options: Mapping[str, Any], file_name: str) -> str:
 
 
 def asked_half(source: ImportSource) -> Half | None:
-    """Return the requested half with its seed; raises ImportRefused."""
+    """Return the requested half with its seed. Raises ImportRefused."""
     part = source.choice("half", PARTS, _("The half must be test or dev, not “%s”."))
     seed = source.text("seed") or "1"
     if part and not (seed.isdecimal() and int(seed) <= LARGEST_SEED):
@@ -200,7 +200,7 @@ def _lines(
     refusal = _("There is no recipe named “%s”.")
     recipe, half = source.choice("recipe", [PUBLISHED_RECIPE], refusal), asked_half(source)
     for cell in file.cells:
-        # A half is a split of its own where the file has none.
+        # If the file has no splits, each half becomes a split.
         if half and not cell.split:
             cell.split = half.part
         yield CellEntry(
@@ -215,7 +215,7 @@ def _lines(
 
 
 TOPIC, STANCE = "Every town should have a public garden", 1
-# Statements by key point, enough of each for every system to find them.
+# Enough statements per key point for every system to find the key point.
 STATEMENTS = {
     "People meet there": (
         "A garden gives old people a place to sit and to meet.",
@@ -296,7 +296,7 @@ SAMPLES = {
 
 
 def fits_argkp(look: Look) -> str:
-    """Return why the archive fits: it holds the three files of a split; empty if not."""
+    """Return why the archive fits, or "" if it does not have the three files of a split."""
     names = [member.rsplit("/", 1)[-1].lower() for member in look.members]
     wanted = [name for name in names if is_wanted(name)]
     if not all(any(name.startswith(part) for name in wanted) for part in ARGKP_PARTS):
@@ -305,16 +305,16 @@ def fits_argkp(look: Look) -> str:
 
 
 def fits_pairs(look: Look) -> str:
-    """Return why the rows fit: each has an argument and a key point; empty if not."""
+    """Return why the rows fit, or "" if they do not have an argument and a key point each."""
     if not named_columns(look.columns) >= {"topic", "argument", "key_point", "stance"}:
         return ""
     return _("each row has a topic, a stance, an argument and a key point")
 
 
 def fits_list(look: Look) -> str:
-    """Return why the rows fit: an argument on a topic, with debate columns; empty if not.
+    """Return why the rows fit: arguments on topics, with debate columns; "" if they do not.
 
-    With the two qualities of ArgQ-30k it is another format.
+    Files with both qualities of ArgQ-30k have another format.
     """
     named = named_columns(look.columns)
     is_rated = {"wa", "macep"} <= look.bare

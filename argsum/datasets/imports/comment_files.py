@@ -1,4 +1,4 @@
-"""Files of comments: read their rows, recognize the format, and a sample."""
+"""Read files of comments, recognize their format, and provide a sample."""
 
 import hashlib
 import json
@@ -44,21 +44,21 @@ from cqa_site.tabular.layout import unique_headers
 from .argument_files import GOALS, dataset_name
 
 COMMENTS = "comments"
-# Words of the options: what the first row of one column is, and what equal rows are.
+# Option values: what the first row of a single column is, and whether equal rows are the same.
 AS_COMMENT, AS_HEADER = "comment", "header"
 ARE_NEW, ARE_SAME = "new", "same"
-# The first columns of our own export, and those of them that the import makes again.
+# The first columns of our own export, and the exported columns that the import recomputes.
 OWN = list(EXPORTED[:6])
 _MADE = {"statements", "left_out", "near_duplicates"}
-# What programs write where nobody wrote anything.
+# Placeholders that programs write for missing text.
 _NOT_WRITTEN = ("nan", "null", "<na>", "#n/a")
-# Formats whose first row is no header.
+# Formats without a header row.
 _RECORDS = ("json", "jsonl")
 
 
 @dataclass(frozen=True, slots=True)
 class CommentEntry(ImportEntry):
-    """One comment on a topic; ``group`` is its value in the column chosen as group."""
+    """One comment on a topic; ``group`` is its value in the group column."""
 
     makes: ClassVar[str] = COMMENTS
 
@@ -70,28 +70,28 @@ class CommentEntry(ImportEntry):
 
 @dataclass
 class _Reading:
-    """How one file is read, and what was left out or cut on the way."""
+    """Settings for reading one file, and counts of omitted and shortened values."""
 
     source: ImportSource
     columns: Mapping[str, str]
-    # By header: the name of the attribute.
+    # Attribute names by header.
     attributes: Mapping[str, str]
     topic: str
     order: Order
-    # In the keys of rows without an id.
+    # Part of the keys of rows without an id.
     scope: str = ""
     equal: Counter[bytes] = field(default_factory=Counter)
-    # Columns that are not stored.
+    # Number of columns that are not stored.
     left_out: int = 0
     empty: int = 0
-    # Comments with tags or entities.
+    # Number of comments with tags or entities.
     rich: int = 0
     cut: int = 0
     unclear: int = 0
 
 
 def read_comments(source: ImportSource) -> Iterator[Line]:
-    """Read one comment per row; notes at the end report omissions and cuts."""
+    """Read one comment per row; final notes report omitted and shortened values."""
     with source.table(may_be_lines=True) as table:
         has_first = first_is_comment(table, source.options)
         mapping, rows = _mapped(source, table)
@@ -107,10 +107,11 @@ def read_comments(source: ImportSource) -> Iterator[Line]:
 
 
 def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
-    """Whether the first row of a table or preview holds a comment.
+    """Return whether the first row of a table or preview is a comment.
 
-    The option ``first_row`` says it; otherwise the row itself shows it, for files of one column.
-    Raises ImportRefused for another word, and for a table of several columns, which needs names.
+    The option ``first_row`` decides; without it, the text of the row decides if the file has one
+    column. Raises ImportRefused for an invalid option, and for a table with several columns, which
+    needs a header.
     """
     word = str(options.get("first_row") or "").strip()
     if word not in ("", AS_COMMENT, AS_HEADER):
@@ -129,7 +130,7 @@ def first_is_comment(table: Any, options: Mapping[str, Any]) -> bool:
 
 
 def _mapped(source: ImportSource, table: Table) -> tuple[dict[str, str], Iterator[TableRow]]:
-    """Return the chosen columns, else the proposed ones; raises ImportRefused for invalid ones."""
+    """Return the chosen columns, or else the proposed columns. Raises ImportRefused."""
     option = dict(source.options.get("mapping") or {})
     rows: Iterator[TableRow] = table.rows
     if not option:
@@ -166,7 +167,7 @@ def _reading(source: ImportSource, table: Table, mapping: Mapping[str, str]) -> 
 
 
 def _topic(source: ImportSource) -> str:
-    """Return the given topic, else the only topic of the dataset; raises ImportRefused."""
+    """Return the given topic, or else the only topic of the dataset. Raises ImportRefused."""
     if topic := source.text("topic"):
         if len(topic) > LONGEST_TOPIC:
             raise ImportRefused(_("A topic can have at most %s characters.") % LONGEST_TOPIC)
@@ -182,7 +183,7 @@ def _topic(source: ImportSource) -> str:
 
 
 def _order(source: ImportSource, column: str | None) -> Order:
-    """Return the given date order, else the order the column shows; raises ImportRefused."""
+    """Return the given date order, or else the order found in the column. Raises ImportRefused."""
     refusal = _("“%s” is not a date order. Use day or month for the part that comes first.")
     word = source.choice("date_order", list(Order), refusal)
     if word or column is None:
@@ -197,7 +198,7 @@ def _hash_of(source: ImportSource) -> str:
 
 
 def _lines(reading: _Reading, row: TableRow) -> Iterator[Line]:
-    """Yield a comment, with a remark if its date is unreadable, or reason for its rejection."""
+    """Yield the comment, with a remark on an unreadable date, or the reason for its rejection."""
     columns = reading.columns
     texts = {name: as_words(row.values.get(header)) for name, header in columns.items()}
     text = texts["comment"].strip()
@@ -251,7 +252,7 @@ def key_of_id(name: str) -> str:
 
 
 def _key(reading: _Reading, row: TableRow, topic: str, text: str) -> str:
-    """Return a key from text, other columns, and the number among equal rows of the file."""
+    """Return a key from the text, the other columns and the row's number among equal rows."""
     comment, about = reading.columns["comment"], reading.columns.get("topic")
     others = sorted(
         (header, words)
@@ -275,7 +276,7 @@ def _attributes(reading: _Reading, row: TableRow) -> dict[str, str]:
 
 
 def _remarks(reading: _Reading) -> Iterator[Note]:
-    """Yield notes on omissions and cuts, with counts."""
+    """Yield notes with the counts of omitted and shortened values."""
     if left := reading.left_out:
         text = ngettext(
             "%(left)s more column is left out; only the first %(most)s are kept.",
@@ -317,7 +318,7 @@ def _remarks(reading: _Reading) -> Iterator[Note]:
 
 TOPIC = "What do you think of the new canteen?"
 SHOPS, OFFICE = "Workshop", "Office"
-# Comment, group, day of March.
+# Comment, group and day in March.
 SAMPLE_COMMENTS = (
     ("The food is warm at last. The queue is far too long at noon.", OFFICE, 3),
     ("I wait twenty minutes in the queue every day.", OFFICE, 3),
@@ -350,14 +351,14 @@ def _comments() -> bytes:
 SAMPLE = Sample(
     "sample-comments.csv", _comments, {"dataset": "Sample canteen", "topic": TOPIC}, goals=GOALS
 )
-# Columns that make a file with a topic a list of arguments, as debates are released.
+# With one of these columns, a file with topics is a list of arguments from a debate.
 _OF_ARGUMENTS = {"stance", "set", "quality"}
-# Columns of other formats whose files may lack what shows their kind.
+# Columns that identify other formats.
 _ELSEWHERE = {"object1", "object2", "rater", "filename"}
 
 
 def fits_comments(look: Look) -> str:
-    """Return why the file fits: a text column or a single column, without key point or stance."""
+    """Return why the file fits: a column of texts or a single column, no key points or stances."""
     named = named_columns(look.columns)
     if "key_point" in named or look.bare & _ELSEWHERE or look.has_points:
         return ""

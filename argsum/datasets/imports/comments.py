@@ -1,4 +1,4 @@
-"""Import of comments: the form, and comparison with stored comments."""
+"""Import of comments: the form and the comparison with stored comments."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,10 +30,10 @@ from .comment_files import (
 )
 from .datasets import MOST_NAMES
 
-# A dataset of comments can grow whatever was made of it: what is stored stays as it is, and what
-# is new gets the next positions. Only replacing is refused once something rests on it.
+# A dataset of comments can always grow: stored comments do not change, and new comments get the
+# next positions. Only replacing comments is refused once the dataset is in use.
 STATEMENTS = "statements"
-# Most topics named in the notes.
+# Maximum number of topics named in the notes.
 MOST_TOPICS = 10
 T = TypeVar("T")
 
@@ -47,7 +47,7 @@ class CommentReconciliation(CellReconciliation):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._books: dict[str, CellBook] = {}
-        # Of comments with an id, what the file said of it before.
+        # Earlier content of each comment with an id.
         self._said: dict[bytes, bytes] = {}
         self._group = ""
         self._attributes: dict[str, None] = {}
@@ -55,7 +55,7 @@ class CommentReconciliation(CellReconciliation):
         self._sample: list[str] = []
 
     def compare(self, entries: Sequence[CommentEntry]) -> None:
-        """Compare a chunk of the file, topic by topic."""
+        """Compare part of the file, topic by topic."""
         dataset = self.open(entries[0].dataset, entries[0].comment.source)
         by_topic: dict[str, list[CommentEntry]] = {}
         for entry in entries:
@@ -67,7 +67,7 @@ class CommentReconciliation(CellReconciliation):
             self._compare_cell(self._books[topic], comments)
 
     def finish(self) -> None:
-        """Report the statements of the new comments, and count the dataset again."""
+        """Report the statements of the new comments and update the counts of the dataset."""
         if self.dataset is None:
             return
         if self._replaced and self.is_frozen:
@@ -108,7 +108,7 @@ class CommentReconciliation(CellReconciliation):
         self._sample += counts.texts[: SAMPLE - len(self._sample)]
 
     def _is_first(self, entry: CommentEntry) -> bool:
-        """Whether this id is new in the file; only the same text may come again under it."""
+        """Return whether this id is new in the file; it may recur only with the same text."""
         comment = entry.comment
         key = hashlib.blake2b(f"{entry.topic}\n{comment.key}".encode(), digest_size=16).digest()
         text = hashlib.blake2b(comment.text.encode(), digest_size=16).digest()
@@ -181,7 +181,7 @@ class CommentReconciliation(CellReconciliation):
             yield warning
 
 
-# Datasets named beside the field; all of them are offered while one types.
+# Number of datasets named in the help text; typing suggests all datasets.
 NAMED = 3
 LABELS = {
     "comment": gettext_lazy("Comment"),
@@ -237,7 +237,7 @@ class CommentsForm(ColumnsForm, DatasetNameForm):
     def __init__(
         self, *args: Any, has_topic: bool, names: Sequence[str] = (), **kwargs: Any
     ) -> None:
-        """Build the form; ``names`` are datasets that the file could extend."""
+        """Build the form; ``names`` are the datasets that the file could extend."""
         super().__init__(*args, labels=LABELS, required=("comment",), **kwargs)
         self.has_topic = has_topic
         if names:
@@ -247,23 +247,23 @@ class CommentsForm(ColumnsForm, DatasetNameForm):
             ) % ", ".join(f"“{name}”" for name in names[:NAMED])
 
     def grouped(self) -> Sequence[tuple[Any, Sequence[str]]]:
-        """Return the comment columns, and the optional ones."""
+        """Return the comment columns and the optional topic column."""
         return (
             (gettext_lazy("Columns"), ("comment", "id", "date", "group")),
             (gettext_lazy("More than one topic"), ("topic",)),
         )
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """Return the field groups; fields that no file can answer come first."""
+        """Return the field groups, starting with the fields that cannot be read from a file."""
         about = [self["topic"], self["dataset"]]
         return [(str(gettext_lazy("Topic")), about), *super().groups()]
 
     def how(self) -> list[forms.BoundField]:
-        """Return no fields: the others are folded."""
+        """Return no fields, because the remaining fields are collapsed."""
         return []
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return problems: a column chosen twice, or no topic."""
+        """Return problems such as a column that is chosen twice; require a topic."""
         problems = wrong_columns(mapping)
         data = self.cleaned_data
         if not (mapping.get("topic") or data.get("topic") or self.has_topic):
@@ -290,7 +290,7 @@ class CommentsImportForm(ImportColumnsForm):
         ]
 
     def note(self) -> Any:
-        """Note that the first row was read as a comment; empty if it was not."""
+        """Return a note if the first row was read as a comment, else ""."""
         if not first_is_comment(self.preview, self.file.options):
             return ""
         return _("The first row looks like a comment and is read as one.")

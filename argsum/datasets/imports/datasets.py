@@ -1,4 +1,4 @@
-"""Import of datasets: compare cells with stored ones and add new data."""
+"""Import of datasets: compare cells with the stored cells and add new data."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ from .argument_files import (
 
 @dataclass
 class CellChange:
-    """Additions of a file to a cell, and its contradictions.
+    """Data that a file adds to a cell, and data that contradicts the cell.
 
-    Positions are those of the file's cell. ``rated`` are stored arguments with the file's quality
-    where it is not the stored one, ``unrated`` how many of them had none.
+    Positions are those of the file's cell. ``rated`` contains stored arguments whose quality
+    differs from the file's quality, and ``unrated`` counts those without a stored quality.
     """
 
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ class CellChange:
     key_point_keys: dict[int, int] = field(default_factory=dict)
 
     def is_change(self, *, update: bool) -> bool:
-        """Whether the import would write anything."""
+        """Return whether the import would write anything."""
         added = self.new_arguments or self.new_key_points or self.new_matches
         return bool(added or (update and (self.rated or self.relabelled)))
 
@@ -107,7 +107,7 @@ class StoredCell:
 
 
 def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellChange) -> bool:
-    """Whether the file's quality differs; an empty quality never does."""
+    """Return whether the file's quality differs; an empty quality never does."""
     if argument.quality is None or argument.quality == stored.quality:
         return False
     if stored.quality is None:
@@ -120,7 +120,7 @@ def _compare_argument(stored: CellArgument, argument: RawArgument, change: CellC
 
 
 def stored_cells(dataset: Dataset, wanted: Sequence[RawCell]) -> dict[tuple[str, int], StoredCell]:
-    """Return the wanted cells that a dataset has, in four queries; none before it is saved."""
+    """Return the stored cells among those requested, in four queries; none for a new dataset."""
     if dataset.pk is None:
         return {}
     rows = Cell.objects.filter(dataset=dataset, topic__in={cell.topic for cell in wanted})
@@ -143,7 +143,10 @@ PIECE = 2_000
 
 
 def write_cell(cell: Cell, raw: RawCell, change: CellChange, *, update: bool) -> None:
-    """Add new rows, with ``update`` replace differing values; the caller holds the transaction."""
+    """Add new rows and, with ``update``, replace differing values.
+
+    The caller must open the transaction.
+    """
     arguments = _add(cell, CellArgument, raw.arguments, change.new_arguments)
     arguments |= change.argument_keys
     key_points = _add(cell, ReferenceKeyPoint, raw.key_points, change.new_key_points)
@@ -170,7 +173,7 @@ def _add(
     texts: Sequence[RawArgument],
     places: list[int],
 ) -> dict[int, int]:
-    """Add new arguments or key points; return their keys by position in the file's cell."""
+    """Add new arguments or key points, and return their keys by position in the file's cell."""
     rows: QuerySet[Any] = model.objects.filter(cell=cell)
     last = rows.aggregate(last=Max("position"))["last"] or 0
     made: list[Any] = []
@@ -184,8 +187,8 @@ def _add(
     return {place: row.pk for place, row in zip(places, made, strict=True)}
 
 
-# An argument or key point is known by its cell and text, a match by its pair. What differs, also a
-# quality where none is stored, is replaced only if that was asked for.
+# An argument or key point is identified by its cell and text, and a match by its pair. Differing
+# values are replaced only on request, and so are missing qualities.
 class DatasetReconciliation(CellReconciliation):
     """Comparison of one file of arguments."""
 
@@ -204,7 +207,7 @@ class DatasetReconciliation(CellReconciliation):
             self._take_cell(entry, stored.get((entry.cell.topic, entry.cell.stance)))
 
     def finish(self) -> None:
-        """Reject changes to a dataset in use; report preprocessing, and prepare the dataset."""
+        """Reject changes to a dataset in use, report the preprocessing and prepare the dataset."""
         if self.dataset is None:
             return
         if self.is_frozen and self._is_changed:
@@ -233,7 +236,7 @@ class DatasetReconciliation(CellReconciliation):
         return (*steps, HALF) if half else steps
 
     def _other_recipe(self, dataset: Dataset, steps: Sequence[str]) -> list[str]:
-        """Note that an existing dataset keeps its recipe, if another one was requested."""
+        """Return a note that an existing dataset keeps its recipe if another one was requested."""
         if not any(self._asked) or not dataset.recipe:
             return []
         recipe, half = self._asked
@@ -243,7 +246,7 @@ class DatasetReconciliation(CellReconciliation):
         return [_("The dataset keeps its own recipe. You can change it on the dataset page.")]
 
     def _as_published(self, steps: Sequence[str]) -> list[str]:
-        """Note the result of the published recipe, where rows and key points differ."""
+        """Return a note with the result of the published recipe if rows and key points differ."""
         if not any(cell.again for cell in self._cells) or ONE_ROW in steps:
             return []
         again = sum(len(cell.again) for cell in self._cells)
@@ -258,7 +261,7 @@ class DatasetReconciliation(CellReconciliation):
         return [text % {"n": f"{again:,}", "funnel": funnel.partition(": ")[2]}]
 
     def _funnels(self, steps: Sequence[str], half: Half | None) -> list[str]:
-        """Return the funnel of the file in each split, in words."""
+        """Return the funnel of the file for each split, as text."""
         counts = defaultdict(list)
         for cell in self._cells:
             texts = [argument.text for argument in cell.arguments]
@@ -278,7 +281,7 @@ class DatasetReconciliation(CellReconciliation):
         ]
 
     def _repeats(self, dataset: Dataset) -> Counter[str]:
-        """Count arguments repeated in one file, by split; importing it again adds none."""
+        """Count repeated arguments by split; importing the same file again adds none."""
         counts: Counter[str] = Counter()
         for cell in self._cells:
             counts[cell.split] += cell.repeats
@@ -286,7 +289,7 @@ class DatasetReconciliation(CellReconciliation):
         return before | counts
 
     def _again(self, dataset: Dataset) -> set[int]:
-        """Return keys of arguments with match in one more row, in this file or an earlier one."""
+        """Return keys of arguments whose match occurs in another row of this or an older file."""
         again = set(dataset.recipe.get("again") or ())
         for raw in self._cells:
             if raw.again:
@@ -353,7 +356,7 @@ class DatasetImportForm(ImportForm):
 
 
 class ExistingDatasetImportForm(ImportForm):
-    """Questions about a file that needs a dataset to be there."""
+    """Form for a file that needs an existing dataset."""
 
     heading = lazy("Dataset")
     import_first: Any = lazy("Import the arguments or people's counts first.")

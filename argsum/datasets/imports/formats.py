@@ -73,7 +73,7 @@ class QualityEntry(ImportEntry):
 
 
 def read_qualities(source: ImportSource) -> Iterator[Line]:
-    """Read one entry per row with a quality."""
+    """Read one entry for each row with a quality."""
     column = source.text("quality")
     file = read_rated(source.path, name=source.name, column=column, **source.reading)
     for problem in file.problems:
@@ -124,7 +124,7 @@ class QualityReconciliation(Reconciliation):
             self._plain[plain(row.cell.topic), plain(row.text)].append(row)
 
     def _take(self, entry: QualityEntry) -> Iterator[CellArgument]:
-        """Yield arguments with a new quality; the same text may appear on both sides."""
+        """Yield arguments with a new quality; the same text may occur for both stances."""
         rated = entry.rated
         arguments = self._exact.get((rated.topic, rated.text))
         arguments = arguments or self._plain.get((plain(rated.topic), plain(rated.text))) or []
@@ -145,7 +145,7 @@ class QualityReconciliation(Reconciliation):
                 yield row
 
     def _differs(self, entry: QualityEntry, row: CellArgument) -> bool:
-        """Whether to replace a stored quality; a remark reports the difference in any case."""
+        """Return whether to replace a stored quality; a remark reports every difference."""
         self.mention(entry, "quality", self.changed(f"{row.quality:g}"))
         if not self.update_changed:
             self.result(QUALITIES, "changed")
@@ -211,20 +211,20 @@ class CommentFormat(Format):
     def guess_columns(
         self, study: "Study", preview: "FilePreview", options: Mapping[str, Any]
     ) -> Mapping[str, str]:
-        """Return the columns by their names and the length of their values."""
+        """Propose columns from their names and the length of their values."""
         return proposed(preview.columns, preview.rows, preview.titles)
 
     def is_own(self, preview: "FilePreview") -> bool:
-        """Whether the columns are those of an export of comments."""
+        """Return whether the columns are those of our export of comments."""
         return preview.columns[: len(OWN)] == OWN
 
     def follow(self, file: "ImportFile") -> Text:
-        """Return the next step: find key points, or place comments at existing ones."""
+        """Return the next step: find key points, or place comments under existing key points."""
         dataset = _dataset_of(file.study, file)
         return TO_PLACE if dataset and _analysis_of(dataset) else self.next_step
 
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
-        """Return links to the dataset and its key points, or to the page that finds them."""
+        """Return links to the dataset and its key points, or to the page that finds key points."""
         dataset = _dataset_of(study, file)
         if dataset is None:
             return super().links(study, file)
@@ -241,18 +241,18 @@ class CommentFormat(Format):
 
 
 def _dataset_of(study: "Study", file: "ImportFile | ImportBatch") -> "Dataset | None":
-    # Several files of one upload may have filled several.
+    # Each file of a batch may have created another dataset.
     name = getattr(file, "name", "")
     return study.argument_datasets.filter(name=dataset_name(file.options, name)).first()
 
 
 def _analysis_of(dataset: "Dataset") -> Any:
-    # By its relation: analyses are made from datasets, which know nothing of them.
+    # Through the relation, because datasets must not depend on analyses.
     return dataset.study.analyses.filter(cell__dataset=dataset, state=DONE).first()
 
 
 def register_argument_imports() -> None:
-    """Register the formats of argument files with the imports."""
+    """Register the formats of argument files for import."""
     register_counted(
         ObjectCount(CELLS, lazy("Topics by stance")),
         ObjectCount("key_points", lazy("Reference key points")),
@@ -266,26 +266,31 @@ def register_argument_imports() -> None:
             "topic",
             longest=500,
             hint=(
-                "Topic or question. Required unless the file has it or the existing dataset has "
-                "one topic."
+                "Topic or question. Required unless the file has topics or the existing dataset "
+                "has only one."
             ),
         ),
         Option(
             "first_row",
             longest=7,
-            hint="For one column: comment or header. Default: detected from the row.",
+            hint=(
+                "First row of a single-column file: comment or header. Default: detected from the "
+                "row."
+            ),
             flag="first-row",
         ),
         Option(
             "date_order",
             longest=5,
-            hint="What comes first in 3/4/2024: day or month. Default: detected from the column.",
+            hint="First number in 3/4/2024: day or month. Default: detected from the column.",
             flag="date-order",
         ),
         Option(
             "repeats", longest=4, hint="Existing comments without an id: same (default) or new."
         ),
-        Option("recipe", longest=20, hint="For a new dataset of arguments: blank or published."),
+        Option(
+            "recipe", longest=20, hint="Recipe of a new dataset of arguments: blank or published."
+        ),
         Option("half", longest=4, hint="Keep only one half: test or dev."),
         Option("seed", longest=10, hint="Seed of the half. Default: 1."),
         Option("quality", longest=80, hint="Quality column, if the file has several."),

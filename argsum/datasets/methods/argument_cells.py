@@ -1,4 +1,4 @@
-"""Arguments and key points of one cell, and the columns that hold them."""
+"""Arguments and key points of one cell, and the columns that contain them."""
 
 import os
 import re
@@ -18,17 +18,18 @@ from cqa_site.tabular import (
 from cqa_site.tabular.cells import as_flag, as_number, as_text as cell_text, is_missing, trimmed
 from cqa_site.tabular.layout import bare
 
-# Every reader of argument files builds the same shape with `CellBuilder`, which joins rows that
-# name the same argument and finds rows that contradict each other.
+# Every reader of argument files builds the same structure with `CellBuilder`, which joins rows
+# about the same argument and finds contradictory rows.
 LONGEST_TOPIC = 500
 LONGEST_TEXT = 10_000
 LONGEST_NAME = 120
 
 
 class RawArgument(NamedTuple):
-    """One argument or key point: its id in the file ("" if none) and its exact text.
+    """One argument or key point: its id in the file ("" if it has none) and its exact text.
 
-    ``quality`` is 0–1, None where the file does not say. ``row`` is where it was read first.
+    ``quality`` is 0–1, or None if the file does not give it. ``row`` is the row of its first
+    occurrence.
     """
 
     name: str
@@ -39,12 +40,12 @@ class RawArgument(NamedTuple):
 
 @dataclass
 class RawCell:
-    """One topic and stance (1, -1, or 0 without one) with its data from a file.
+    """One topic and stance (1, -1, or 0 for no stance) with its data from a file.
 
     ``matches`` maps (position of the argument, position of the key point), from 0, to whether they
-    match; a pair that is not there is undecided. ``repeats`` counts arguments that were read again
-    under another id with the same text; ``again`` are positions of those whose match occurred in
-    one more row.
+    match; a missing pair is undecided. ``repeats`` counts arguments that occurred again with the
+    same text and another id. ``again`` contains the positions of arguments whose match occurred in
+    another row.
     """
 
     topic: str
@@ -57,7 +58,7 @@ class RawCell:
     again: set[int] = field(default_factory=set)
 
     def groups(self) -> list[str]:
-        """Return a text for each argument: topic, stance and its matched key points."""
+        """Return the group of each argument, named by topic, stance and matching key points."""
         points: list[list[str]] = [[] for _argument in self.arguments]
         for (argument, key_point), is_match in self.matches.items():
             if is_match:
@@ -65,10 +66,7 @@ class RawCell:
         return [group_name(self.topic, self.stance, point) for point in points]
 
     def matched(self) -> list[int | None]:
-        """Return the number of matched key points per argument.
-
-        None in a cell without key points.
-        """
+        """Return the number of matching key points per argument, or None without key points."""
         if not self.key_points:
             return [None] * len(self.arguments)
         counts = [0] * len(self.arguments)
@@ -78,12 +76,12 @@ class RawCell:
 
 
 def group_name(topic: str, stance: int, key_points: Iterable[str]) -> str:
-    """Return a group name for arguments of one cell with the same key points."""
+    """Return a name for the group of arguments of one cell with the same key points."""
     return "\n".join([topic, str(stance), *sorted(key_points)])
 
 
 class CellBuilder:
-    """Builds cells from rows, in the order of first appearance of topics and stances."""
+    """Builds cells from rows; topics and stances keep the order of their first appearance."""
 
     def __init__(self) -> None:
         self._cells: dict[tuple[str, int], RawCell] = {}
@@ -92,23 +90,25 @@ class CellBuilder:
 
     @property
     def cells(self) -> list[RawCell]:
-        """Cells read so far that hold arguments."""
+        """Cells with arguments that have been read so far."""
         return [cell for cell in self._cells.values() if cell.arguments]
 
     def cell(self, topic: str, stance: int, split: str = "") -> RawCell:
-        """Return the cell of a topic and stance; raises BadCell if its split differs."""
+        """Return the cell of a topic and stance. Raises BadCell if its split differs."""
         if not topic.strip():
             raise BadCell("topic", "is empty")
         if len(topic) > LONGEST_TOPIC:
             raise BadCell("topic", f"longer than {LONGEST_TOPIC} characters")
         raw_cell = self._cells.setdefault((topic, stance), RawCell(topic, stance, split))
         if raw_cell.split != split:
-            reason = f"this topic and stance were {raw_cell.split or 'without a split'} before"
+            reason = (
+                f"this topic and stance have {raw_cell.split or 'no split'} earlier in the file"
+            )
             raise BadCell("set", reason)
         return raw_cell
 
     def add_argument(self, cell: RawCell, new: RawArgument) -> tuple[int, bool]:
-        """Return the argument's position in its cell, and whether its text was already there."""
+        """Return the argument's position in its cell, and whether its text is a repetition."""
         _check("argument", new.text, new.name)
         key = (cell.topic, cell.stance, new.text)
         if key not in self._arguments:
@@ -128,7 +128,7 @@ class CellBuilder:
         return self._key_points[key]
 
     def add_match(self, cell: RawCell, argument: int, key_point: int, is_match: bool) -> None:
-        """Store a label; raises BadCell if the pair already has another label."""
+        """Store a label. Raises BadCell if the pair already has another label."""
         known = cell.matches.get((argument, key_point))
         if known not in (None, is_match):
             raise BadCell("label", "the same pair has another label earlier in the file")
@@ -147,18 +147,18 @@ def _check(column: str, text: str, name: str) -> None:
 
 
 def _joined(known: RawArgument, new: RawArgument) -> RawArgument:
-    """Return the argument with a quality added by a later row; raises BadCell if they differ."""
+    """Return the argument with a quality from a later row. Raises BadCell if they differ."""
     if new.quality is None or new.quality == known.quality:
         return known
     if known.quality is not None:
-        raise BadCell("quality", f"the same argument had {known.quality:g} before")
+        raise BadCell("quality", f"the same argument has {known.quality:g} earlier in the file")
     return known._replace(quality=new.quality)
 
 
-# A cell that does not fit raises `BadCell` with the name of its column.
+# An invalid cell raises `BadCell` with the name of its column.
 T = TypeVar("T")
 
-# Lower case, without anything but letters and digits.
+# In lower case, with letters and digits only.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "topic": ("topic", "motion"),
     "argument": ("argument", "text", "sentence", "comment"),
@@ -170,11 +170,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "arg_id": ("argid", "argumentid", "id"),
     "key_point_id": ("keypointid", "kpid"),
 }
-# Qualities of ArgQ-30k that stand side by side; the first is read unless another one is named.
+# Qualities of ArgQ-30k, which occur together; the first is read unless another one is chosen.
 BESIDE = ("wa", "macep")
-# What `cqa_site.tabular` calls a column whose header is empty.
+# The name that `cqa_site.tabular` gives a column with an empty header.
 _UNNAMED = re.compile(r"Column \d+|Unnamed: \d+")
-# Regressors overshoot; the released qualities reach 1.07.
+# Regressors can exceed 1; the released qualities reach 1.07.
 QUALITY_SLACK = 0.25
 _STANCES = {
     **dict.fromkeys(("1", "pro", "for", "support", "supporting", "positive"), 1),
@@ -199,15 +199,15 @@ def named_table(
     log: ReadingLog | None = None,
     **how: Any,
 ) -> Table:
-    """Open a table whose columns have the names of `ALIASES`; other columns are left out.
+    """Open a table and rename its columns to the names in `ALIASES`; other columns are left out.
 
-    ``quality`` is the header of the quality to read, where a file has several; ``log`` and ``how``
-    are for `cqa_site.tabular.open_table`.
+    ``quality`` is the header of the quality to read if a file has several qualities. ``log`` and
+    ``how`` are passed to `cqa_site.tabular.open_table`.
 
     Raises
     ------
     UnreadableFile
-        Also if a needed column is missing or two columns have the same meaning.
+        Also if a required column is missing or two columns have the same meaning.
     """
     table = open_table(path, name=name, log=log, **how)
     try:
@@ -230,12 +230,12 @@ def named_table(
 
 
 def named_columns(headers: Iterable[str]) -> set[str]:
-    """Return the columns of `ALIASES` in a header."""
+    """Return the names of `ALIASES` that occur in a header."""
     return {column for header in headers if (column := _column_of(header, ALIASES))}
 
 
 def quality_columns(headers: Iterable[str]) -> list[str]:
-    """Return the quality headers, the default one first.
+    """Return the quality headers, starting with the default.
 
     Examples
     --------
@@ -248,7 +248,7 @@ def quality_columns(headers: Iterable[str]) -> list[str]:
 
 
 def _plain(header: str) -> str:
-    # A repeated header arrives with a number behind it.
+    # A repeated header ends with a number.
     return bare(header.rsplit(" (", 1)[0] if header.endswith(")") else header)
 
 
@@ -277,7 +277,7 @@ def _columns(
 
 
 def as_text(values: Mapping[str, Value], column: str) -> str:
-    """Return text unchanged, a whole number as its digits, "" for an empty cell."""
+    """Return text unchanged, a whole number as digits, and "" for an empty cell."""
     try:
         return cell_text(values.get(column)) or ""
     except ValueError as error:
@@ -285,7 +285,7 @@ def as_text(values: Mapping[str, Value], column: str) -> str:
 
 
 def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
-    """Return 1 or -1; 0 without a stance, which only some files may omit."""
+    """Return 1 or -1, or 0 for no stance, which only some files may omit."""
     text = as_text(values, "stance")
     stance = _one_of(_STANCES, "stance", text, "1, -1, pro, con")
     if is_needed and stance == 0:
@@ -294,12 +294,12 @@ def as_stance(values: Mapping[str, Value], *, is_needed: bool = True) -> int:
 
 
 def as_split(values: Mapping[str, Value]) -> str:
-    """Return the split in its standard spelling; "" if none."""
+    """Return the split in its standard spelling, or "" if the cell is empty."""
     return _one_of(_SPLITS, "set", as_text(values, "set"), "train, dev, test")
 
 
 def as_label(values: Mapping[str, Value]) -> bool | None:
-    """Return whether a pair matches; None if undecided."""
+    """Return whether a pair matches, or None if it is undecided."""
     value = values.get("label")
     if isinstance(value, str) and value.strip().lower() == "undecided":
         return None
@@ -312,11 +312,11 @@ def as_label(values: Mapping[str, Value]) -> bool | None:
 
 
 def as_quality(values: Mapping[str, Value]) -> float | None:
-    """Return a number from 0 to 1 (predictions may exceed it slightly); None for an empty cell."""
+    """Return the quality, 0–1 or slightly above for predictions; None for an empty cell."""
     value = values.get("quality")
     if is_missing(value):
         return None
-    # So small a number has no thousands: a comma is the decimal point.
+    # The number is too small for a thousands separator, so a comma is the decimal point.
     point = value.replace(",", ".") if isinstance(value, str) else value
     try:
         number = as_number(point)

@@ -1,4 +1,4 @@
-"""Read files of arguments: ArgKP, argument pairs, lists, and rated arguments."""
+"""Read files of arguments: ArgKP, argument pairs, lists and rated arguments."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ from cqa_site.tabular.binary_formats import folder_members, unpacked
 
 
 # A file of pairs has one row per argument and key point (topic, argument, key_point, stance,
-# label, set, quality), as the processed files of the argument summarization paper; an argument
-# without a key point is a row whose key point and label are empty. A file of pairs without a label
-# column, as that of Debate (topic, argument, summary, stance), holds matches only: what is not in
-# it is undecided. A list has one row per argument (topic, argument; stance and quality if known)
-# and no references.
+# label, set, quality), like the processed files of the argument summarization paper; an argument
+# without a key point has a row with an empty key point and label. A file of pairs without a label
+# column, like the file of Debate (topic, argument, summary, stance), contains only matches, and
+# all other pairs are undecided. A list has one row per argument (topic, argument; stance and
+# quality if known) and no references.
 @dataclass(frozen=True)
 class ArgumentFile:
-    """Cells read from a file; rows that do not fit appear only in ``problems``.
+    """Cells read from a file; invalid rows appear only in ``problems``.
 
     ``has_label`` is false for pairs without a label column.
     """
@@ -43,11 +43,11 @@ class ArgumentFile:
 
 
 def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
-    """Read a file of argument and key point pairs; ``how`` is for `cqa_site.tabular.open_table`.
+    """Read a file of argument–key point pairs; ``how`` is passed to `cqa_site.tabular.open_table`.
 
-    Without a label column every row is a match, and a repeated text is a repeat: each row is then
-    an argument with its reason. Raises UnreadableFile if the file as a whole cannot be trusted;
-    see `cqa_site.tabular`.
+    Without a label column, every row is a match, and every repeated text counts as another
+    argument with its reason. Raises UnreadableFile if the file as a whole is unusable; see
+    `cqa_site.tabular`.
     """
     needed = ("topic", "argument", "key_point", "stance")
     optional = ("label", "set", "quality", "arg_id", "key_point_id")
@@ -56,7 +56,7 @@ def read_argument_pairs(path: str | os.PathLike[str], *, name: str, **how: Any) 
 
 
 def read_argument_list(path: str | os.PathLike[str], *, name: str, **how: Any) -> ArgumentFile:
-    """Read a list of arguments without references; raises like `read_argument_pairs`."""
+    """Read a list of arguments without references. Raises the errors of `read_argument_pairs`."""
     needed, optional = ("topic", "argument"), ("stance", "set", "quality", "arg_id")
     with named_table(path, name=name, needed=needed, optional=optional, **how) as table:
         return _read_arguments(table)
@@ -89,7 +89,7 @@ def _take_row(row: TableRow, *, build: CellBuilder, has_label: bool, needs_stanc
             build.add_match(cell, place, number, is_match)
 
 
-# ``arguments_<split>``, ``key_points_<split>`` and ``labels_<split>`` for any of train, dev and
+# Files ``arguments_<split>``, ``key_points_<split>`` and ``labels_<split>`` for train, dev or
 # test. Ids are unique only within a split; a pair without a label is undecided.
 ARGKP_PARTS = ("arguments", "key_points", "labels")
 ARGKP_SPLITS = ("train", "dev", "test")
@@ -98,16 +98,16 @@ _Place = tuple[RawCell, int]
 
 
 def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
-    """Read the splits in a folder or ZIP archive; the file of a problem is the member.
+    """Read the splits in a folder or ZIP archive; problems name the member file.
 
-    Folders inside an archive do not matter, other members are left alone, and nothing is unpacked
-    under a name that the archive chose. Cells of train are first, then dev and test.
+    Folders inside an archive and other members are ignored, and no name from the archive is used
+    for unpacking.
 
     Raises
     ------
     UnreadableFile
-        If no split is there, one of its three files is missing or there twice, or a file cannot
-        be trusted.
+        If there is no split, if one of its three files is missing or occurs twice, or if a file
+        is unusable.
     """
     if Path(path).is_dir():
         return _read_members(folder_members(Path(path), is_wanted), name)
@@ -116,7 +116,7 @@ def read_argkp(path: str | os.PathLike[str], *, name: str) -> ArgumentFile:
 
 
 def is_wanted(member: str) -> bool:
-    """Whether a file name (without folders) is one of a split's three files."""
+    """Return whether a file name (without folders) is one of a split's three files."""
     return _part_of(member) is not None
 
 
@@ -132,7 +132,9 @@ def _read_members(members: Mapping[str, Path], name: str) -> ArgumentFile:
     for member, path in members.items():
         key = _part_of(member)
         if key in files:
-            raise UnreadableFile(name, f"holds {files[key][0]} and {member}; one is expected")
+            raise UnreadableFile(
+                name, f"contains both {files[key][0]} and {member}; one is expected"
+            )
         if key is not None:
             files[key] = (member, path)
     splits = [
@@ -140,14 +142,14 @@ def _read_members(members: Mapping[str, Path], name: str) -> ArgumentFile:
     ]
     if not splits:
         reason = (
-            "holds no arguments_….csv, key_points_….csv and labels_….csv for train, dev or test"
+            "contains no arguments_….csv, key_points_….csv and labels_….csv for train, dev or test"
         )
         raise UnreadableFile(name, reason)
     build, problems = CellBuilder(), []
     for split in splits:
         for part in ARGKP_PARTS:
             if (split, part) not in files:
-                raise UnreadableFile(name, f"holds files of {split}, but no {part}_{split}.csv")
+                raise UnreadableFile(name, f"contains files of {split}, but no {part}_{split}.csv")
         problems += _SplitFiles(build, split).read(
             {part: files[split, part] for part in ARGKP_PARTS}
         )
@@ -155,7 +157,7 @@ def _read_members(members: Mapping[str, Path], name: str) -> ArgumentFile:
 
 
 class _SplitFiles:
-    """The three files of one split; their ids are only valid within it."""
+    """The three files of one split; their ids are valid only within the split."""
 
     def __init__(self, build: CellBuilder, split: str) -> None:
         self.build = build
@@ -218,12 +220,12 @@ def _new_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> str:
 def _known_id(row: TableRow, column: str, known: Mapping[str, _Place]) -> _Place:
     key = as_text(row.values, column)
     if key not in known:
-        raise BadCell(column, f"{key[:40]!a} is no {column} of this split")
+        raise BadCell(column, f"this split has no {column} {key[:40]!a}")
     return known[key]
 
 
 class RatedRow(NamedTuple):
-    """One rated argument of a topic; stance is 0 and split "" if the file has none."""
+    """One rated argument on a topic; stance is 0 and split "" if the file has none."""
 
     row: int
     topic: str
@@ -235,7 +237,7 @@ class RatedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class RatedFile:
-    """Rated arguments of a file; ``column`` is the quality, ``others`` are ignored ones."""
+    """Rated arguments of a file; ``column`` is the quality read, ``others`` are not read."""
 
     rows: Sequence[RatedRow]
     column: str
@@ -246,15 +248,15 @@ class RatedFile:
 def read_rated(
     path: str | os.PathLike[str], *, name: str, column: str = "", **how: Any
 ) -> RatedFile:
-    """Read arguments with their quality; rows without one are left out.
+    """Read arguments with their quality; rows without a quality are left out.
 
-    ``column`` is the header of the quality, by default the usual one; ``how`` is for
-    `cqa_site.tabular.open_table`, and errors are as there.
+    ``column`` is the header of the quality, by default the usual quality; ``how`` is passed to
+    `cqa_site.tabular.open_table`, which also defines the errors.
     """
     known = quality_columns(preview(path, name=name, **how).columns)
     if not known or (column and column not in known):
         wanted = column or "quality"
-        raise UnreadableFile(name, f"has no column {wanted!a} of qualities")
+        raise UnreadableFile(name, f"has no quality column {wanted!a}")
     chosen = column or known[0]
     needed, optional = ("topic", "argument", "quality"), ("stance", "set")
     about: dict[str, Any] = {"needed": needed, "optional": optional, "quality": chosen}
@@ -267,11 +269,11 @@ def read_rated(
 
 
 def _rated_row(row: TableRow) -> RatedRow | None:
-    """Return the argument of a row; None without a quality."""
+    """Return the argument of a row, or None without a quality."""
     quality = as_quality(row.values)
     text, topic = as_text(row.values, "argument"), as_text(row.values, "topic")
     if not text.strip() or len(text) > LONGEST_TEXT:
-        raise BadCell("argument", f"is no text of 1 to {LONGEST_TEXT:,} characters")
+        raise BadCell("argument", f"is not a text of 1 to {LONGEST_TEXT:,} characters")
     stance = as_stance(row.values, is_needed=False)
     if quality is None:
         return None

@@ -1,4 +1,4 @@
-"""Columns of a table of comments, its dates, and rich text as plain text."""
+"""Columns of a table of comments, dates, and conversion of rich text to plain text."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,18 +20,18 @@ _NAMED = re.compile(
     r"(?: .*)?",
     re.IGNORECASE,
 )
-# "Mon Mar 02 09:00:20 PST 2026", as crowd platforms and many programs write it.
+# "Mon Mar 02 09:00:20 PST 2026", the format of crowd platforms and many programs.
 _WITH_TIME = re.compile(
     r"[a-z]{3} ([a-z]{3}) (\d{1,2}) [\d:]{5,8}(?: [a-z]{1,5})? (\d{4})", re.IGNORECASE
 )
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-# Years of two digits: below it this century, from it on the last one.
+# Two-digit years below this number are in this century, others in the last one.
 _PIVOT = 70
 MONTHS = 12
 
 
 class Order(StrEnum):
-    """Which part comes first in dates with slashes; empty if unknown."""
+    """The first part of dates with slashes; empty if unknown."""
 
     UNKNOWN = ""
     DAY = "day"
@@ -39,7 +39,7 @@ class Order(StrEnum):
 
 
 def order_of(texts: Iterable[str]) -> Order:
-    """Return the order of a date column; a first number above 12 is a day.
+    """Return the order of a date column; a first number above 12 means day first.
 
     Examples
     --------
@@ -57,17 +57,17 @@ def order_of(texts: Iterable[str]) -> Order:
 
 
 def is_parted(text: str) -> bool:
-    """Whether only the order of its column makes the date unambiguous."""
+    """Return whether a date is ambiguous without the order of its column."""
     match = _PARTED.fullmatch(text.strip())
     return match is not None and match[1] != match[2]
 
 
 def as_date(text: str, order: Order = Order.UNKNOWN) -> date | None:
-    """Return the day in a text; None if it has no date.
+    """Return the date in a text, or None if there is no date.
 
     Dates are ``2024-03-31`` with or without a time, ``20240331``, ``31.3.2024``, ``31/3/2024``,
-    ``3/31/2024``, ``31 March 2024``, ``Mar 31, 2024``. ``order`` is that of numbers between
-    slashes or hyphens; month first where it is unknown.
+    ``3/31/2024``, ``31 March 2024``, ``Mar 31, 2024``. ``order`` is the order of numbers separated
+    by slashes or hyphens; unknown means month first.
 
     Examples
     --------
@@ -101,9 +101,9 @@ def _day(year: str, month: str | int, day: str) -> date | None:
         return None
 
 
-# Fields with a column to choose; all other columns are attributes.
+# Fields that a column can be chosen for; all other columns are attributes.
 FIELDS = ("comment", "topic", "id", "date", "group")
-# Lower case, without anything but letters and digits; the first that is there is proposed.
+# In lower case, with letters and digits only; the first name found is proposed.
 _COMMENT = tuple(
     """
     comment comments commenttext text response responses responsetext answer answers answertext
@@ -137,7 +137,7 @@ _LEAST_WORDS, _LONGEST_HEADER = 8, 80
 
 
 def comment_columns(headers: Iterable[str]) -> list[str]:
-    """Return columns whose names suggest comments, best name first."""
+    """Return the columns whose names suggest comments, starting with the best name."""
     by_name = _by_name(list(headers), {})
     return [by_name[name] for name in _COMMENT if name in by_name]
 
@@ -145,7 +145,7 @@ def comment_columns(headers: Iterable[str]) -> list[str]:
 def column_of_sentences(
     headers: Sequence[str], rows: Sequence[TableRow], titles: Mapping[str, str]
 ) -> str:
-    """Return the column proposed for comments if it holds sentences; else ""."""
+    """Return the column proposed for comments if it contains sentences, else ""."""
     column = proposed(headers, rows, titles).get("comment", "")
     words = [len(text.split()) for text in _texts(rows, column)]
     # Surveys have short answers, too.
@@ -158,8 +158,8 @@ def proposed(
 ) -> dict[str, str]:
     """Return the likely column of each field.
 
-    Without a name that says it, comments are the column with the longest texts. A column whose
-    values do not fit is not proposed. ``titles`` are the full column texts of survey exports.
+    If no name suggests comments, the column with the longest texts is proposed. A column whose
+    values do not fit is not proposed. ``titles`` are the full column titles of survey exports.
     """
     mapping: dict[str, str] = {}
     by_name = _by_name(headers, titles or {})
@@ -191,7 +191,7 @@ def _all_dates(
 
 
 def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str]:
-    """Map each name of a column to its header: header, short name before a question, and title."""
+    """Map names to headers: the header, the short name before a question, and the title."""
     mapping: dict[str, str] = {}
     for header in reversed(headers):
         mapping |= {bare(titles.get(header, "")): header, bare(named_question(header)[0]): header}
@@ -199,10 +199,10 @@ def _by_name(headers: Sequence[str], titles: Mapping[str, str]) -> dict[str, str
 
 
 def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
-    """Whether at least half of a column's values fit the field."""
+    """Return whether enough of a column's values fit the field."""
     texts = texts_of(rows, header)
     if field == "date":
-        # One alone may be the exception; a column without any holds something else.
+        # A single value may be an exception, but several values without a date are not dates.
         fitting = len(texts) if len(texts) < 2 else 2 * sum(map(_is_date, texts))
     elif field == "comment":
         fitting = sum(any(map(str.isalpha, text)) and not _is_date(text) for text in texts)
@@ -212,7 +212,7 @@ def _fits(field: str, rows: Sequence[TableRow], header: str) -> bool:
 
 
 def wrong_columns(mapping: Mapping[str, str]) -> list[str]:
-    """Return problems with chosen columns, as sentences without a full stop.
+    """Return problems with the chosen columns, as sentences without full stops.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def _is_date(text: str) -> bool:
 
 
 def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:
-    """Return the values of a column in words, without empty ones and words such as N/A."""
+    """Return the values of a column as text, without empty values and values such as N/A."""
     values = (row.values.get(header) for row in rows)
     return [as_words(value).strip() for value in values if not is_missing(value)]
 
@@ -247,9 +247,9 @@ def _texts(rows: Sequence[TableRow], header: str) -> list[str]:
 
 
 def is_comment(header: str) -> bool:
-    """Whether the first row of a one-column file is a comment rather than a header.
+    """Return whether the first row of a one-column file is a comment rather than a header.
 
-    A question is treated as the question that people answered.
+    A question counts as the header that people answered.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def is_comment(header: str) -> bool:
 
 
 def question_of(header: str) -> str:
-    """Return the question in a header; "" if there is none.
+    """Return the question in a header, or "" without a question.
 
     >>> question_of("Q00. What would you change?"), question_of("Comment")
     ('What would you change?', '')
@@ -290,12 +290,12 @@ _HIDDEN = ("script", "style")
 
 
 def is_rich(text: str) -> bool:
-    """Whether a text has HTML tags or entities; "a < b" has none."""
+    """Return whether a text has HTML tags or entities; "a < b" has neither."""
     return bool(_TAG.search(text) or _ENTITY.search(text))
 
 
 def plain_text(text: str) -> str:
-    """Return a text without tags, with entities decoded.
+    """Return a text without tags and with decoded entities.
 
     Examples
     --------

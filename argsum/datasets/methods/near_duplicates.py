@@ -1,4 +1,4 @@
-"""Near-duplicate comments: form letters and campaigns, found by MinHash and verified exactly."""
+"""Near-duplicate comments such as form letters, found by MinHash and verified exactly."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Two comments are near-duplicates if at least half of the longer one's runs of five characters
-# occur in the other: insensitive to the order of paragraphs, and the same in every language.
+# occur in the other. This ignores the order of paragraphs and works alike in every language.
 # `benchmarks.near_duplicates` has the measurements behind these numbers.
 SHINGLE = 5
 LEAST_SHARED = 0.5
-# Below this, equal comments are different voices: "Very good." is no letter. In letters and
-# digits; a Chinese, Japanese or Korean one counts as three.
+# Shorter equal comments, such as "Very good.", are different voices and not a form letter. Counted
+# in letters and digits; a Chinese, Japanese or Korean character counts as three.
 LEAST_LENGTH = 100
 DENSE = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-# 64 bands of 4 find a pair with a Jaccard similarity of .5 with probability .984, one of .05 with
-# .0004; a letter is found through any pair of its variations.
+# 64 bands of 4 find a pair with a Jaccard similarity of .5 with probability .984, and a pair with
+# .05 with probability .0004; a form letter is found through any pair of its variants.
 BANDS, ROWS = 64, 4
-# An estimate from 256 permutations may be so far below the least Jaccard similarity, 1/3.
+# An estimate from 256 permutations can be this far below the lowest Jaccard similarity, 1/3.
 LEAST_ESTIMATE = 0.22
-# After a group of this size or more, the most central remaining texts are determined again.
+# After a group of at least this size, the most central remaining texts are determined again.
 LARGE = 64
 PIECE = 500
-# Texts whose shingles are kept while they are compared.
+# Maximum number of texts whose shingles are cached for the comparison.
 MOST_KEPT = 20_000
 
 Shingles = NDArray[np.uint64]
@@ -43,11 +43,11 @@ class NearDuplicates:
     Attributes
     ----------
     centre
-        Index of the text that the others resemble.
+        Index of the text that the other texts resemble.
     members
-        Indices of all texts of the group, ascending; with the centre unless it was known before.
+        Indices of all texts of the group, ascending; without the centre if it was known before.
     shared
-        Of each member: the share of the longer text's runs of characters that occur in both, 0–1.
+        Similarity of each member to the centre, 0–1; see `shared_of`.
     """
 
     centre: int
@@ -62,23 +62,23 @@ def find_near_duplicates(
     settled: frozenset[int] = frozenset(),
     progress: Progress = lambda done, total: None,
 ) -> list[NearDuplicates]:
-    """Return groups of near-duplicate texts, by their first member.
+    """Return groups of near-duplicate texts, ordered by their first members.
 
-    Every member was compared exactly with the group's centre, so no member is there by an
-    estimate or through a chain of other texts. Equal input gives equal output.
+    Every member is compared exactly with the group's centre, so no text joins a group because of
+    an estimate or a chain of other texts. Equal input gives equal output.
 
     Parameters
     ----------
     texts
-        Texts in any languages; those shorter than `LEAST_LENGTH` are in no group.
+        Texts in any language; texts shorter than `LEAST_LENGTH` are not grouped.
     known
-        Indices of the centres of earlier groups, which are joined before new groups are made.
+        Indices of the centres of earlier groups, which are extended before new groups are made.
     settled
-        Indices of texts that are in no group: centres or members from before.
+        Indices of texts that join no group, because they were grouped before.
     progress
-        Called with the number of texts read, and of all texts.
+        Called with the number of texts read and the number of all texts.
     """
-    # Equal texts are compared once.
+    # Equal texts are compared only once.
     same: dict[str, list[int]] = {}
     for at, text in enumerate(texts):
         plain = plain_text(text)
@@ -97,12 +97,12 @@ def find_near_duplicates(
 
 
 def plain_text(text: str) -> str:
-    """Return a text in lower case, with one space for everything but letters and digits."""
+    """Return a text in lower case, with spaces for everything but letters and digits."""
     return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def is_long_enough(plain: str) -> bool:
-    """Whether a plain text is long enough to be a letter."""
+    """Return whether a plain text is long enough to be a form letter."""
     letters = len(plain) - plain.count(" ")
     return letters >= LEAST_LENGTH or letters + 2 * len(DENSE.findall(plain)) >= LEAST_LENGTH
 
@@ -118,7 +118,7 @@ def shingles_of(plain: str) -> Shingles:
 
 
 def _mixed(hashed: NDArray[np.uint64], values: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """Return 64-bit hashes that also depend on the values."""
+    """Return 64-bit hashes mixed with the values."""
     hashed = hashed * np.uint64(0x9E3779B97F4A7C15) + values
     return hashed ^ (hashed >> np.uint64(29))
 
@@ -134,7 +134,7 @@ def _signatures(plains: Sequence[str], progress: Progress) -> NDArray[np.uint32]
     from datasketch import MinHash
 
     signatures = np.empty((len(plains), BANDS * ROWS), dtype=np.uint32)
-    # The shingles are hashes already; the library mixes their bits again.
+    # The shingles are already hashes; the library mixes their bits again.
     words = ((shingles_of(plain) >> np.uint64(32)).tolist() for plain in plains)
     hashes = MinHash.generator(words, num_perm=BANDS * ROWS, seed=1, hashfunc=int)
     for row, minhash in enumerate(hashes):
@@ -145,10 +145,10 @@ def _signatures(plains: Sequence[str], progress: Progress) -> NDArray[np.uint32]
 
 
 class _Stars:
-    """Groups around central texts, which take their members from the texts that are free.
+    """Groups around central texts, whose members are taken from the ungrouped texts.
 
-    A bucket has the rows whose signatures are equal in a band. Buckets come from sorting: the
-    library's tables take 20 kB for each text, 2 GB for 100,000.
+    A bucket contains the rows with equal signatures in a band. Buckets are formed by sorting,
+    because the library's tables need 20 kB per text, or 2 GB for 100,000 texts.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class _Stars:
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(buckets))])
 
     def new(self) -> Iterator[NearDuplicates]:
-        """Yield groups around texts that share most buckets with others; a text is in one."""
+        """Yield disjoint groups, starting with the texts that share the most buckets."""
         size = LARGE
         while size >= LARGE:
             size = 0
@@ -179,11 +179,11 @@ class _Stars:
                         yield group
 
     def around(self, row: int, centre: int) -> NearDuplicates | None:
-        """Return the group of a centre, if there is one, and take its members."""
+        """Return the group of a centre and mark its members as grouped; None without a group."""
         shares: dict[int, float] = {row: 1.0}
         tried = {row}
         reached = [row]
-        # Members of members too: a variation may have no bucket in common with the centre.
+        # Neighbours of members are tried, too: a variant may share no bucket with the centre.
         for _step in range(2):
             near = self._near(row, reached)
             others = [other for other in near if other not in tried and self.free[other]]
@@ -202,7 +202,7 @@ class _Stars:
         return NearDuplicates(centre, members, tuple(shared[at] for at in members))
 
     def _most_central(self) -> list[int]:
-        """Return the free rows, those first that share most buckets with other texts."""
+        """Return the ungrouped rows, starting with those that share the most buckets."""
         counts = np.array([len(own) for own in self.free])
         inside = np.bincount(
             self.buckets.ravel(), weights=np.broadcast_to(counts, self.buckets.shape).ravel()

@@ -1,4 +1,4 @@
-"""Steps of preprocessing: unique, one key point, one sentence, half by seed."""
+"""Preprocessing steps: unique, one key point, one sentence, random half."""
 
 import random
 import re
@@ -9,28 +9,29 @@ from typing import NamedTuple
 
 from argsum.datasets.methods.statements import is_one_sentence, says_something
 
-# The argument summarization paper kept 50 % of the arguments of each reason of Debate and did not
-# say which. Here a seed says it, so that anybody draws the same ones, and what the test half
-# leaves is the dev half.
+# The argument summarization paper kept 50 % of the arguments of each reason of Debate without
+# listing them. Here a seed determines the arguments, so that everybody draws the same ones, and
+# the arguments left by the test half form the dev half.
 TEST, DEV = "test", "dev"
 PARTS = (TEST, DEV)
 LARGEST_SEED = 2**31 - 1
 
 
 class Half(NamedTuple):
-    """Part to keep, and the seed that draws it."""
+    """The half to keep and the seed that draws it."""
 
     part: str
     seed: int = 1
 
 
 def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
-    """Return positions of the arguments in a part.
+    """Return the positions of the arguments in a half.
 
-    Of each group the test part has half, rounded to the even number as published, but at least
-    one; the dev part has the others. The draw depends on seed, group and texts alone, not on the
-    order of the arguments or on other groups. ``arguments`` are group (such as topic, stance and
-    key point) and text of each. Raises ValueError for another part.
+    The test half has half of each group, rounded to the even number as published, but at least one
+    argument; the dev half has the rest. The draw depends only on the seed, the group and its
+    texts, and not on the order of the arguments or on other groups. ``arguments`` contains the
+    group (such as topic, stance and key point) and text of each argument. Raises ValueError for an
+    unknown half.
 
     Examples
     --------
@@ -53,15 +54,14 @@ def half_of(arguments: Iterable[tuple[str, str]], half: Half) -> set[int]:
     return selection
 
 
-# The paper's own rules for a single sentence. With them the same arguments remain as in its
-# processed files, 2,321 of 3,139 of Debate and 4,252 of 4,836 of ArgKP-2021, one by one. They read
-# a second ``!`` or ``?`` at an end, a mark right before a bracket or a quote, and a full stop in
-# front of a text as ends of sentences, and dots before a capital letter as none.
-# `is_one_sentence`, the usual rule, keeps "What about school?!" and tells "He
-# left... Nobody knew." apart.
+# The paper's own rules for a single sentence. With these rules, exactly the arguments of its
+# processed files remain: 2,321 of 3,139 of Debate and 4,252 of 4,836 of ArgKP-2021. The rules
+# treat a second ``!`` or ``?`` at an end, a mark right before a bracket or a quote, and a full
+# stop before a text as ends of sentences, but not dots before a capital letter. `is_one_sentence`,
+# the usual rule, keeps "What about school?!" and splits "He left... Nobody knew.".
 _LETTER = r"[^\W\d_]"
 _MORE_THAN_DOTS = re.compile(r"[^\s.!?…]")
-# A mark with something right behind it that is no word: its sentence ends, a new one begins.
+# A mark directly followed by a non-word character ends a sentence.
 _INNER = re.compile(r"""(?<!\.)[.!?](?=[)";}\]*:@'({\[!?])(?!["')\]}]+(?:\s|$))""")
 _END = re.compile(
     rf"""
@@ -78,7 +78,7 @@ _END = re.compile(
 
 
 def is_one_published_sentence(text: str) -> bool:
-    """Whether the paper counted an argument as a single sentence.
+    """Return whether the paper counted an argument as a single sentence.
 
     Examples
     --------
@@ -103,16 +103,16 @@ def _ends_sentence(match: re.Match[str], text: str) -> bool:
     if match["initials"]:
         return before_capital
     if match["dots"]:
-        # Dots that stand alone end a sentence; dots at a word do not.
+        # Separate dots end a sentence; dots attached to a word do not.
         return before_capital and text[: match.start("dots")][-1:].isspace()
     return not (match["initial"] or match["versus"])
 
 
-# Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps, and one
-# more for comments, whose statements take part if they say something. An argument keeps the first
-# step it failed, so that each count is a step further down the same funnel. The paper counted rows
-# where we count key points, and split sentences by rules of its own; both are steps, too, and so
-# is the half of the arguments that it took of Debate (`half_of`).
+# Preprocessing of the argument summarization paper (section 4.1) as a recipe of steps, with one
+# more step for comments: statements without content are left out. An argument stores the first
+# step that it failed, so that all counts form one funnel. The paper counted rows instead of key
+# points, and split sentences by its own rules. Both variants are available as steps, and so is the
+# half of the Debate arguments that it used (`half_of`).
 UNIQUE = "unique"
 ONE_KEY_POINT = "exactly_one_key_point"
 ONE_SENTENCE = "one_sentence"
@@ -120,16 +120,16 @@ ONE_ROW = "one_row"
 PUBLISHED_SENTENCE = "published_sentence"
 SAYS_SOMETHING = "says_something"
 HALF = "half"
-# All steps, in the order in which they are taken; a recipe chooses among them.
+# All steps in the order of their application; a recipe selects some of them.
 ALL_STEPS = (
     UNIQUE, ONE_KEY_POINT, ONE_ROW, ONE_SENTENCE, PUBLISHED_SENTENCE, SAYS_SOMETHING, HALF,
 )  # fmt: skip
-# The steps that the paper describes, which a dataset usually has; those by which it came to its
-# numbers; and those for comments, which the import has split already.
+# The steps that the paper describes, which are the default; the steps that reproduce its numbers;
+# and the steps for comments, which the import has already split.
 PAPER_STEPS = (UNIQUE, ONE_KEY_POINT, ONE_SENTENCE)
 PUBLISHED = (UNIQUE, ONE_ROW, PUBLISHED_SENTENCE)
 COMMENT_STEPS = (UNIQUE, SAYS_SOMETHING)
-# What is counted before the first step.
+# Name of the count before the first step.
 READ = "read"
 
 KEPT = ""
@@ -140,7 +140,7 @@ SEVERAL_SENTENCES = "sentences"
 PUBLISHED_SENTENCES = "published"
 NOTHING_SAID = "nothing_said"
 OTHER_HALF = "other_half"
-# Which step leaves an argument out for which reason.
+# The step behind each reason for exclusion.
 STEP_OF_REASON = {
     NO_KEY_POINT: ONE_KEY_POINT,
     SEVERAL_KEY_POINTS: ONE_KEY_POINT,
@@ -154,19 +154,19 @@ STEP_OF_REASON = {
 
 @dataclass(frozen=True)
 class PreprocessedCell:
-    """One cell after preprocessing; ``reasons`` are parallel to its arguments ("" means kept)."""
+    """One cell after preprocessing, with a reason per argument; "" means kept."""
 
     reasons: tuple[str, ...]
     counts: Mapping[str, int]
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Positions of the arguments that passed every step, from 0."""
+        """Positions, from 0, of the arguments that passed every step."""
         return tuple(place for place, reason in enumerate(self.reasons) if reason == KEPT)
 
 
 def checked_steps(steps: Iterable[str]) -> tuple[str, ...]:
-    """Return the chosen steps in standard order, always with ``unique``; raises ValueError."""
+    """Return the chosen steps in standard order, always with ``unique``. Raises ValueError."""
     choices = {UNIQUE, *steps}
     unknown = sorted(choices.difference(ALL_STEPS))
     if unknown:
@@ -183,13 +183,13 @@ def first_failed(
 ) -> str:
     """Return the reason for leaving an argument out.
 
-    It is ``no_key_point``, ``key_points`` (several), ``rows`` (not exactly one with a match),
-    ``sentences`` (none or several), ``published`` (the same by the paper's rules),
-    ``nothing_said``, or "" if it is kept.
+    The reasons are ``no_key_point``, ``key_points`` (several), ``rows`` (not exactly one row with
+    a match), ``sentences`` (none or several), ``published`` (none or several by the paper's rules)
+    and ``nothing_said``; "" means that the argument is kept.
 
-    ``key_points`` are reference key points that it is labelled as matching; undecided pairs count
-    as no match. None where its cell has no reference key points, so that the step does not apply.
-    ``is_again`` says that its file has a match of it in one more row.
+    ``key_points`` is the number of reference key points labelled as matching; undecided pairs do
+    not count. It is None if the cell has no reference key points, and then the step does not
+    apply. ``is_again`` means that the file has a match of the argument in another row.
 
     Examples
     --------
@@ -226,10 +226,10 @@ def prepare(
 ) -> PreprocessedCell:
     """Preprocess the arguments of one cell, each text once.
 
-    ``key_points`` are as in `first_failed`, one for each text; ``repeats`` counts arguments that
-    were read with a text that was there already; ``again`` are positions of those with a match in
-    one more row than they match key points; ``groups`` and ``half`` are what `half_of` draws by,
-    where the half belongs to the steps. Raises ValueError for an unknown step.
+    ``key_points`` contains the numbers described in `first_failed`, one per text. ``repeats``
+    counts arguments whose text had already been read. ``again`` contains the positions of
+    arguments with more matching rows than matching key points. ``groups`` and ``half`` are passed
+    to `half_of` if the steps include the half. Raises ValueError for an unknown step.
     """
     chosen = checked_steps(steps)
     reasons = [
@@ -249,10 +249,10 @@ def prepare(
 def funnel(
     reasons: Mapping[str, int], *, steps: Iterable[str], repeats: int = 0
 ) -> dict[str, int]:
-    """Return the number of arguments that were ``read``, and then left after each step.
+    """Return the number of arguments that were ``read`` and the number left after each step.
 
-    ``reasons`` counts different arguments by why they are left out, "" for those that are kept;
-    ``repeats`` are arguments read a second time.
+    ``reasons`` counts distinct arguments by reason for exclusion ("" means kept); ``repeats`` is
+    the number of repeated arguments.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def funnel(
 
 
 def summed(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Add up the funnels of several cells; steps keep their order.
+    """Add up the funnels of several cells, keeping the order of the steps.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Statements and sentences of a text, its language, and equal texts."""
+"""Split texts into statements and sentences, guess their language, and compare texts."""
 
 import re
 import unicodedata
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 # A sentence ends at ``.``, ``!`` or ``?`` (and any quotes or brackets that close there) when white
-# space and more text follow. It does not end after a lone letter or capital initials (``U.S.``,
-# ``u. s``), nor at two or more dots before a small letter. A line break alone ends nothing.
-# The rules are those that reproduce, argument by argument, which arguments of ArgKP-2021 were kept
-# as a single sentence in the released data of the argument summarization paper (section 4.1):
-# 3,287 of 3,778 in train, 537 of 604 in dev, 428 of 454 in test. That reading counts ``e.g.``,
-# ``i.e.`` and ``etc.`` in mid-sentence as ends, as it was done there.
+# space and more text follow. It does not end after a single letter, after initials (``U.S.``), or
+# at two or more dots before a lower-case letter. A line break alone does not end a sentence. These
+# rules keep exactly the arguments of ArgKP-2021 that were kept as single sentences in the released
+# data of the argument summarization paper (section 4.1): 3,287 of 3,778 in train, 537 of 604 in
+# dev, 428 of 454 in test. Like the paper, they count ``e.g.``, ``i.e.`` and ``etc.`` in
+# mid-sentence as ends.
 
-# Letters count in any script; digits and the underscore are no letters.
+# Letters of any script, without digits and the underscore.
 _LETTER = r"[^\W\d_]"
 _MORE_THAN_DOTS = re.compile(r"[^\s.!?…]")
-# Every alternative begins where a run of marks begins, so that long runs take linear time.
+# Every alternative starts where a run of marks starts, so that long runs take linear time.
 _SENTENCE_END = re.compile(
     rf"""
     (?: (?<![\w.])(?P<initial>{_LETTER})\.           # a lone letter: "u. s", "J. Smith"
@@ -32,7 +32,7 @@ _SENTENCE_END = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences without outer white space; a lone full stop is none.
+    """Split a text into stripped sentences; a single full stop is not a sentence.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def sentences(text: str) -> list[str]:
     starts = [0]
     at = 0
     while match := _SENTENCE_END.search(whole, at):
-        # What follows may itself begin a mark, as in ". ." at the end of a text.
+        # The next character may be a mark itself, as in ". ." at the end of a text.
         at = match.start("next")
         if _ends_sentence(match):
             starts.append(at)
@@ -55,7 +55,7 @@ def sentences(text: str) -> list[str]:
 
 
 def is_one_sentence(text: str) -> bool:
-    """Whether a text is exactly one sentence; a blank text is not.
+    """Return whether a text is exactly one sentence; a blank text is not.
 
     Examples
     --------
@@ -71,14 +71,14 @@ def _ends_sentence(match: re.Match[str]) -> bool:
     return not (match["dots"] and match["next"].islower())
 
 
-# Beside the ends that `sentences` knows, a statement ends at a line break, at the mark of a list
-# and at a semicolon between two clauses. A comment without any of these stays whole, however long.
+# Besides the ends that `sentences` finds, a statement ends at a line break, a list marker, or a
+# semicolon between two clauses. Otherwise a comment stays whole, however long.
 _BREAK = re.compile(r"[\r\n\v\f\x85\u2028\u2029]+")
 _LINE_END = re.compile(r"[.!?…:;][\"'’”»)\]]*$")
-# A line that is at least so long and goes on in small letters was broken by its width alone.
+# A line of at least this length that continues in lower case was broken only by its width.
 WRAPPED_FROM = 40
 _BULLETS = "•●▪‣◦■□✓✔➤►"
-# Mark of an item at the beginning of a line; a hyphen or star needs white space after it.
+# List marker at the start of a line; a hyphen or asterisk must be followed by white space.
 _ITEM = re.compile(rf"^\s*(?:[{_BULLETS}·]\s*|[-–—*+]\s+|\(?(?:\d{{1,2}}|[a-zA-Z])[.)]\s+(?=\S))")
 _INSIDE = re.compile(rf"\s*[{_BULLETS}]\s*|\s+·\s+")
 _DASHED = re.compile(r"^\s*[-–—*]\s+")
@@ -87,9 +87,9 @@ _NUMBERED = re.compile(r"^\s*1[.)]\s")
 _NUMBER_INSIDE = re.compile(r"\s+(?=\d{1,2}[.)]\s+\S)")
 _SEMICOLON = re.compile(r";\s+")
 LEAST_CLAUSE = 4
-# "product.Fast": a sentence whose white space was forgotten.
+# "product.Fast": a sentence with missing white space.
 _GLUED = re.compile(r"(?<=[^\W\d_]{2}[.!?])(?=[A-ZÄÖÜÉÈÀÇÑ][^\W\d_]*[a-zäöüßéèàçñ])")
-# `sentences` counts these as ends, as the released data of a paper do; nobody who writes does.
+# `sentences` counts these as ends, like the released data of a paper; real writers do not.
 _SHORT_FORMS = "e.g i.e vs dr mr mrs ms prof approx ca z.b d.h u.a bzw evtl inkl"
 _NEVER_LAST = frozenset(_SHORT_FORMS.split())
 _BEFORE_NUMBERS = frozenset(("no", "nr"))
@@ -97,11 +97,11 @@ _MAYBE_LAST = frozenset(["etc", "usw", "inc", "ltd", "co", "jr"])
 _LAST_WORD = re.compile(r"(?:^|[\s(\"'„“])([^\s(\"'„“]+)\.$")
 
 _STATEMENT_WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
-# Scripts that put no white space between words: this many letters count as two words.
+# Scripts without white space between words; this many letters count as two words.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 LEAST_UNSPACED = 4
 LEAST_STATEMENT_WORDS = 2
-# Whole statements that say nothing, without case and marks.
+# Whole statements without content, ignoring case and marks.
 NOTHING = frozenset(
     """
     n a
@@ -186,7 +186,7 @@ NOTHING = frozenset(
 def statements(text: str) -> list[str]:
     """Split a comment into statements with single spaces.
 
-    A text of punctuation alone is one statement, and a blank text has none.
+    A text that is only punctuation is one statement, and a blank text has no statements.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def statements(text: str) -> list[str]:
 
 
 def says_something(text: str) -> bool:
-    """Whether a statement has content: at least two words, and no phrase of `NOTHING`.
+    """Return whether a statement has at least two words and is not a phrase in `NOTHING`.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def says_something(text: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines of a text; lines broken only by width are rejoined."""
+    """Return the lines of a text, rejoining lines that were broken only by width."""
     lines: list[str] = []
     for line in (part.strip() for part in _BREAK.split(text)):
         if lines and _goes_on(lines[-1], line):
@@ -241,7 +241,7 @@ def _goes_on(before: str, line: str) -> bool:
 
 
 def _items(line: str) -> Iterator[str]:
-    """Yield the items of a list, without their list marks."""
+    """Yield the items of a list without their list markers."""
     if _DASHED.match(line):
         pieces = _DASH_INSIDE.split(_DASHED.sub("", line))
     elif _NUMBERED.match(line):
@@ -275,7 +275,7 @@ def _is_short_form(before: str, after: str) -> bool:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """Split at semicolons if every part is a clause by itself."""
+    """Split at semicolons if every part is a complete clause."""
     parts = _SEMICOLON.split(sentence)
     if all(len(_STATEMENT_WORD.findall(part)) >= LEAST_CLAUSE for part in parts):
         return parts
@@ -283,7 +283,7 @@ def _clauses(sentence: str) -> list[str]:
 
 
 _LANGUAGE_WORD = re.compile(r"[^\W\d_]+")
-# Words of one language that none of the others has, or nearly none.
+# Words that occur in (almost) only one of the languages.
 WORDS: Mapping[str, frozenset[str]] = {
     code: frozenset(words.split())
     for code, words in {
@@ -325,7 +325,7 @@ WORDS: Mapping[str, frozenset[str]] = {
         ),
     }.items()
 }
-# Letters that only one of these languages is mostly written in: first and last of each.
+# First and last letter of scripts that identify one of these languages.
 SCRIPTS: Mapping[str, tuple[str, str]] = {
     "ru": ("\u0400", "\u04ff"),
     "el": ("\u0370", "\u03ff"),
@@ -336,17 +336,16 @@ SCRIPTS: Mapping[str, tuple[str, str]] = {
     "ko": ("\uac00", "\ud7af"),
     "zh": ("\u4e00", "\u9fff"),
 }
-# Too few words say nothing; of running text a third to a half hold it together.
+# Fewer words are not enough to decide. In running text, these words make up a third to a half.
 LEAST_LANGUAGE_WORDS = 20
 LEAST_SHARE = 0.15
 SAMPLE = 300
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """Guess the language of most texts; only the first `SAMPLE` are read.
+    """Guess the language of most texts from the first `SAMPLE` texts.
 
-    It is one of `WORDS` or `SCRIPTS`, or "" where it is none of them, or there is too little text
-    to say.
+    The result is a key of `WORDS` or `SCRIPTS`, or "" for any other language or too little text.
 
     Examples
     --------
@@ -394,7 +393,7 @@ def words(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Return a form that ignores case, punctuation and white space.
+    """Return a form of a text for comparison without case, punctuation and white space.
 
     Examples
     --------

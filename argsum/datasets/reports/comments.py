@@ -26,9 +26,9 @@ from cqa_site.judging.encoders import encoder_for
 
 
 class HasValue(Func):
-    """Whether a column of `Comment.attributes` equals this text, for any column name.
+    """Condition that a column of `Comment.attributes` equals a text, for any column name.
 
-    Django's own look-up parses every row twice on SQLite, and takes "2024" for a place in a list.
+    Django's own lookup parses every row twice on SQLite and reads "2024" as a list index.
     """
 
     output_field = BooleanField()
@@ -37,9 +37,9 @@ class HasValue(Func):
         super().__init__(F(path), Value(column), Value(value))
 
     def as_sqlite(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """Compile to SQLite: read keys only if the value occurs at all, in a third of the time.
+        """Compile for SQLite; reading keys only if the value occurs saves two thirds of the time.
 
-        No path into the JSON names a key with a quotation mark. `json.dumps` wrote the value.
+        A JSON path cannot contain a key with a quotation mark. `json.dumps` wrote the value.
         """
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
@@ -48,14 +48,14 @@ class HasValue(Func):
         return f"(INSTR({sql}, %s) > 0 AND ({own}) = %s)", parameters
 
     def as_postgresql(self, compiler: Any, connection: Any, **_more: Any) -> Any:
-        """Compile to PostgreSQL with the operator for text."""
+        """Compile for PostgreSQL with its text operator."""
         column, name, value = self.get_source_expressions()
         sql, params = compiler.compile(column)
         return f"(({sql} ->> %s::text) = %s)", (*params, name.value, value.value)
 
 
-# Keys of the recipe of a dataset of comments: how many there are, the names of their further
-# columns in the order they came, and that of them which somebody called the group.
+# Keys in the recipe of a dataset of comments: the number of comments, the names of the other
+# columns in file order, and the column chosen as the group.
 COMMENTS, ATTRIBUTES, GROUP = "comments", "attributes", "group"
 SAYS_NOTHING = "nothing"
 EXPORTED = ("topic", "id", "date", "comment", "statements", "left_out", "near_duplicates")
@@ -71,7 +71,7 @@ class CommentRow:
 
 
 def is_of_comments(dataset: Dataset) -> bool:
-    """Whether the dataset's arguments are statements of comments."""
+    """Return whether the dataset's arguments are statements of comments."""
     return dataset.recipe.get("holds") == COMMENTS
 
 
@@ -85,8 +85,8 @@ def comments_of(
 ) -> QuerySet[Comment]:
     """Return comments by position, filtered.
 
-    ``show`` is ``nothing`` for those of which no statement is kept; ``value`` is that of
-    ``attribute``, exactly.
+    ``show`` is ``nothing`` for comments without a kept statement; ``value`` is the exact value of
+    ``attribute``.
     """
     rows = cell.comments.order_by("position")
     if search:
@@ -102,7 +102,7 @@ def having(rows: QuerySet[Comment], attribute: str, value: str) -> QuerySet[Comm
 
 
 def saying_nothing(rows: QuerySet[Comment]) -> QuerySet[Comment]:
-    """Filter comments without any kept statement."""
+    """Filter comments without a kept statement."""
     statements = CommentStatement.objects.filter(comment=OuterRef("pk"), argument__left_out="")
     return rows.filter(~Exists(statements))
 
@@ -117,7 +117,7 @@ def comment_rows(comments: Sequence[Comment]) -> list[CommentRow]:
 
 
 def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
-    """Count the comments with each of some statements, in one query."""
+    """Return the number of comments with each of the given statements, in one query."""
     statements = CommentStatement.objects.filter(
         argument__in=[argument.pk for argument in arguments]
     )
@@ -126,7 +126,7 @@ def said_by(arguments: Sequence[CellArgument]) -> dict[int, int]:
 
 
 def with_comments(arguments: QuerySet[CellArgument]) -> QuerySet[CellArgument]:
-    """Add ``comments`` to each argument: the number of shown comments with it."""
+    """Add ``comments`` to each argument: the number of shown comments that contain it."""
     links = CommentStatement.objects.filter(argument=OuterRef("pk")).order_by()
     number = links.values("argument").annotate(n=Count("comment", distinct=True)).values("n")
     return arguments.annotate(comments=Coalesce(Subquery(number), 0))
@@ -144,7 +144,7 @@ def exported_columns(dataset: Dataset) -> list[str]:
 
 
 def exported_comments(dataset: Dataset) -> Iterator[tuple]:
-    """Yield one row per comment: kept statements line by line, those left out separately."""
+    """Yield one row per comment, with kept and excluded statements in separate columns."""
     names = attributes_of(dataset)
     for cell in dataset.cells.all():
         after = 0
@@ -186,19 +186,19 @@ NAMES = {
     "ko": gettext_lazy("Korean"),
     "zh": gettext_lazy("Chinese"),
 }
-# Texts of unknown language before the page mentions them.
+# Minimum number of texts for a warning about an unknown language.
 FEWEST = 20
 
 
 def warning_of(dataset: Dataset) -> str:
-    """Return a warning if the kept texts are not English; "" if they are."""
+    """Return a warning if the kept texts are not English, else ""."""
     rows = CellArgument.objects.filter(cell__dataset=dataset, left_out="").order_by("pk")
     texts = list(rows.values_list("text", flat=True)[:SAMPLE])
     return not_english(language_of(texts), is_known=len(texts) >= FEWEST)
 
 
 def not_english(code: str, *, is_known: bool = True) -> str:
-    """Return the warning for a language; for an unknown one only if there was enough text."""
+    """Return the warning for a language; an unknown language needs enough text."""
     if code == "en" or not (code or is_known):
         return ""
     if not code:

@@ -45,7 +45,7 @@ STEP_NAMES = {
     SAYS_SOMETHING: _("Says something"),
     HALF: _("In the half"),
 }
-# The same of statements of comments.
+# The names of the steps for statements of comments.
 STATEMENT_STEP_NAMES = STEP_NAMES | {
     READ: _("Statements"),
     UNIQUE: _("Different"),
@@ -55,7 +55,7 @@ STATEMENT_STEP_NAMES = STEP_NAMES | {
 
 @dataclass(frozen=True)
 class RecipeStep:
-    """Arguments left after a step, and arguments it removed."""
+    """A step with the numbers of arguments left and removed."""
 
     key: str
     left: int
@@ -64,13 +64,13 @@ class RecipeStep:
 
     @property
     def name(self) -> str:
-        """Name of the step in words."""
+        """Name of the step for display."""
         return str((STATEMENT_STEP_NAMES if self.is_of_statements else STEP_NAMES)[self.key])
 
 
 @dataclass(frozen=True)
 class Funnel:
-    """Steps of one split from read to kept; ``comments`` counts their source comments."""
+    """Preprocessing steps of one split; ``comments`` counts the comments behind the statements."""
 
     split: str
     cells: int
@@ -79,7 +79,7 @@ class Funnel:
 
     @property
     def name(self) -> str:
-        """Name of the split in words."""
+        """Name of the split for display."""
         return str(Cell.Split(self.split).label)
 
     @property
@@ -107,12 +107,12 @@ class DatasetRow:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether arguments, key points and recipe can no longer change."""
+        """Whether the arguments, key points and recipe can no longer change."""
         return bool(self.runs or self.imported_sets or self.analyses)
 
     @property
     def comments(self) -> int | None:
-        """Number of comments; None if the dataset was imported as arguments."""
+        """Number of comments, or None if the dataset was imported as arguments."""
         return self.dataset.recipe.get(COMMENTS, 0) if is_of_comments(self.dataset) else None
 
     @property
@@ -137,17 +137,17 @@ class DatasetRow:
 
     @property
     def half(self) -> dict[str, Any]:
-        """Part that the recipe draws, and its seed; empty if it draws none."""
+        """Half that the recipe selects and its seed; empty if it uses all arguments."""
         return self.dataset.recipe.get("half") or {}
 
     @property
     def step_names(self) -> list[str]:
-        """Preprocessing steps in words."""
+        """Names of the preprocessing steps for display."""
         return [str(STEP_NAMES[step]) for step in self.steps]
 
 
 def steps_of(dataset: Dataset) -> tuple[str, ...]:
-    """Return the steps of the recipe; the paper's steps if none are stored."""
+    """Return the steps of the recipe, or the paper's steps if no steps are stored."""
     return checked_steps(dataset.recipe.get("steps", PAPER_STEPS))
 
 
@@ -161,9 +161,9 @@ def datasets_of(study: Study) -> QuerySet[Dataset]:
 
 
 def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
-    """Return counts of some datasets, always in six queries."""
+    """Return the counts of some datasets, always in six queries."""
     keys = [dataset.pk for dataset in datasets]
-    # Of comments, which may be many, the import keeps the counts.
+    # There may be many comments, so their counts are stored by the import.
     reasons = _reasons([dataset.pk for dataset in datasets if not is_of_comments(dataset)])
     cells: dict[int, Counter[str]] = defaultdict(Counter)
     rows = Cell.objects.filter(dataset__in=keys).order_by()
@@ -188,14 +188,14 @@ def dataset_rows(datasets: Sequence[Dataset]) -> list[DatasetRow]:
 
 
 def imported_sets(datasets: Sequence[int]) -> QuerySet[Cell]:
-    """Return cells of datasets, once per imported set of summaries."""
+    """Return the cells of the datasets, once per imported set of summaries."""
     return Cell.objects.filter(
         dataset__in=datasets, summary_sets__isnull=False, summary_sets__system_run__isnull=True
     )
 
 
 def analyses(datasets: Sequence[int]) -> QuerySet[Cell]:
-    """Return cells of datasets, once per analysis of their comments."""
+    """Return the cells of the datasets, once per analysis of their comments."""
     return Cell.objects.filter(dataset__in=datasets, analyses__isnull=False)
 
 
@@ -233,7 +233,7 @@ def _funnels(
         is_of_statements = is_of_comments(dataset)
         if is_of_statements:
             tally = (dataset.recipe.get("counts") or {}).get(split, {READ: 0})
-            # A database may keep them in another order.
+            # A database may return the steps in another order.
             counts = summed([tally])
         else:
             counts = funnel(
@@ -255,7 +255,7 @@ def _as_steps(counts: Mapping[str, int], is_of_statements: bool) -> tuple[Recipe
 
 @dataclass(frozen=True)
 class CellRow:
-    """One cell with its numbers of kept and excluded arguments, by reason."""
+    """One cell with its numbers of kept and excluded arguments by reason."""
 
     cell: Cell
     reasons: Mapping[str, int]
@@ -264,12 +264,12 @@ class CellRow:
 
     @property
     def arguments(self) -> int:
-        """Number of arguments, kept or left out."""
+        """Number of arguments, kept or excluded."""
         return sum(self.reasons.values())
 
     @property
     def kept(self) -> int:
-        """Number of kept arguments, which systems see."""
+        """Number of kept arguments, which systems read."""
         return self.reasons.get(KEPT, 0)
 
     @property
@@ -280,7 +280,7 @@ class CellRow:
 
 
 def cell_rows(cells: Sequence[Cell]) -> list[CellRow]:
-    """Return counts of some cells, always in two queries, or three for comments."""
+    """Return the counts of some cells, in two queries, or three for comments."""
     keys = [cell.pk for cell in cells]
     reasons: dict[int, dict[str, int]] = defaultdict(dict)
     rows = CellArgument.objects.filter(cell__in=keys).order_by("left_out")
@@ -326,8 +326,8 @@ def arguments_of(
 ) -> QuerySet[CellArgument]:
     """Return arguments by position, filtered.
 
-    ``show`` is ``kept``, ``left_out``, a reason of `CellArgument.LeftOut`, or "" for all;
-    ``key_point`` is the position of one that they match.
+    ``show`` is ``kept``, ``left_out``, a reason of `CellArgument.LeftOut`, or "" for all.
+    ``key_point`` is the position of a key point that the arguments match.
     """
     rows = shown_arguments(cell.arguments.order_by("position"), show)
     if search:
@@ -362,9 +362,9 @@ def argument_rows(arguments: Sequence[CellArgument]) -> list[ArgumentRow]:
 
 
 def exported_rows(dataset: Dataset) -> Iterator[tuple]:
-    """Yield one row per label, and one for each argument without labels; see `COLUMNS`.
+    """Yield one row per label, and one row for each argument without labels; see `COLUMNS`.
 
-    A file of them can be imported again as pairs.
+    The exported file can be imported again as pairs.
     """
     for cell in dataset.cells.all():
         yield from _cell_rows(cell)

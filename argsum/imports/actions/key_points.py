@@ -1,4 +1,4 @@
-"""Import of a system's key points: read the file, find or make sets."""
+"""Import of a system's key points: read the file, find or create sets."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ NO_ORDER = "none"
 
 @dataclass(frozen=True, slots=True)
 class SystemEntry(ImportEntry):
-    """One set; ``together`` are all sets of the file with ids, which verify their order."""
+    """One set; ``together`` contains all sets of the file with ids, which verify their order."""
 
     is_row: ClassVar[bool] = False
     makes: ClassVar[str] = POINT_SETS
@@ -59,7 +59,7 @@ class SystemEntry(ImportEntry):
 
 
 def read_system_points(source: ImportSource) -> Iterator[Line]:
-    """Yield one entry per set; the options supply what the file does not state."""
+    """Yield one entry per set; the options supply data missing from the file."""
     file = read_system_file(source.path, name=source.name, **source.reading)
     for problem in file.problems:
         yield rejected(problem, of=POINT_SETS)
@@ -91,7 +91,7 @@ def read_system_points(source: ImportSource) -> Iterator[Line]:
 
 
 def _asked(options: Mapping[str, Any]) -> tuple[str, int | None]:
-    """Return topic and stance for a file without them."""
+    """Return the topic and stance given in the options, for a file without them."""
     topic = str(options.get("topic") or "").strip()[:LONGEST_TOPIC]
     stance = str(options.get("stance") or "").strip()
     if not stance:
@@ -114,16 +114,16 @@ def _completed(
     )
 
 
-# Key points of systems compared with a study: sets are found or made, nothing is replaced.
+# Key points of systems compared with a study: missing sets are created, nothing is replaced.
 #
-# A set is known by its cell, system and setting, whatever the file is called.
+# A set is identified by its cell, system and setting, regardless of the file's name.
 
 NO_RESULT = "the file has no key points for this setting"
 Placed = tuple[list[int], list[int]]
 
 
 class NotThisCell(Exception):
-    """The set fits no cell of the dataset, or has no place there; the message gives the reason."""
+    """The set does not fit a cell of the dataset; the message gives the reason."""
 
 
 class SystemReconciliation(Reconciliation):
@@ -148,7 +148,7 @@ class SystemReconciliation(Reconciliation):
                 self.leave_out(entry, entry.about, str(reason))
 
     def finish(self) -> None:
-        """Queue the matching of arguments without a key point."""
+        """Queue the matching of arguments for sets without arguments."""
         if not self._bare or self._dataset is None:
             return
         if self._asked_scorer == "none":
@@ -191,7 +191,7 @@ class SystemReconciliation(Reconciliation):
         if self.write:
             self._save(cell, system_set, placed)
 
-    # -- what is there ----------------------------------------------------------------------------
+    # -- stored data ------------------------------------------------------------------------------
 
     @property
     def _chosen(self) -> Dataset:
@@ -205,7 +205,7 @@ class SystemReconciliation(Reconciliation):
 
     @cached_property
     def _stored(self) -> dict[tuple[int, str, str], list[str]]:
-        """Texts of the dataset's imported sets; two queries."""
+        """Texts of the dataset's imported sets, in two queries."""
         sets = SummarySet.objects.filter(cell__dataset=self._chosen, source=SOURCE)
         rows = sets.only("cell_id", "system", "setting").prefetch_related("summaries")
         return {
@@ -217,7 +217,7 @@ class SystemReconciliation(Reconciliation):
 
     @cached_property
     def _arguments(self) -> dict[int, list[CellArgument]]:
-        """Arguments of each cell, in order; one query, used only if a file names arguments."""
+        """Arguments of each cell in order, in one query; used only if a file names arguments."""
         arguments = defaultdict(list)
         rows = CellArgument.objects.filter(cell__dataset=self._chosen).order_by("cell", "position")
         for row in rows.only("cell_id", "name", "text", "left_out"):
@@ -225,7 +225,7 @@ class SystemReconciliation(Reconciliation):
         return arguments
 
     def _cell(self, system_set: SystemSet, about: str) -> Cell:
-        """Return the cell by topic and stance; without them the only cell."""
+        """Return the cell of the topic and stance; without them, return the only cell."""
         fitting = self._fitting(system_set, str)
         if not fitting and system_set.topic:
             fitting = self._fitting(system_set, plain)
@@ -253,10 +253,10 @@ class SystemReconciliation(Reconciliation):
             if (not topic or spelled(cell.topic) == topic) and stance in (None, cell.stance)
         ]
 
-    # -- where arguments belong -------------------------------------------------------------------
+    # -- placement of arguments -------------------------------------------------------------------
 
     def _placed(self, entry: SystemEntry, cell: Cell) -> Placed | None:
-        """Return argument keys and key point positions; None if the file does not say."""
+        """Return argument keys and key point positions, or None if the file does not give them."""
         system_set = entry.found
         if system_set.places:
             if self._placing is None:
@@ -295,7 +295,7 @@ class SystemReconciliation(Reconciliation):
         ]
         return keys, [belongs.get(key, UNASSIGNED) for key in keys]
 
-    # -- into the database ------------------------------------------------------------------------
+    # -- writing ----------------------------------------------------------------------------------
 
     def _save(self, cell: Cell, system_set: SystemSet, placed: Placed | None) -> None:
         keys, places = placed or ([], None)
@@ -305,7 +305,7 @@ class SystemReconciliation(Reconciliation):
             if places is not None
             else [point.prevalence for point in system_set.points]
         )
-        # As everywhere the key point with the most arguments comes first.
+        # The key point with the most arguments comes first, as everywhere.
         points.sort(key=lambda pair: -(counts[pair[0]] or 0))
         rank = {old: new for new, (old, _point) in enumerate(points)} | {UNASSIGNED: UNASSIGNED}
         ranked = None if places is None else [rank[place] for place in places]
@@ -322,7 +322,7 @@ class SystemReconciliation(Reconciliation):
             reason="" if points else NO_RESULT,
             arguments=keys,
             assigned=ranked,
-            # Arguments under one key point are one cluster.
+            # Arguments under the same key point form a cluster.
             clusters=ranked,
             done_at=Now(),
         )

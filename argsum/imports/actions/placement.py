@@ -1,4 +1,4 @@
-"""Placement of a file's sets: the meaning of its scores and argument ids."""
+"""Placement of a file's sets: how its scores and argument ids relate to stored data."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ from cqa_site.files.actions.imports import ImportEntry, ImportRefused, named_by
 
 METRIC_SETS = "metrics"
 LONGEST_NAME = 120
-# Tells stored scores from those that were computed here, whatever file they come from.
+# Distinguishes imported scores from computed scores, regardless of the file.
 SETTING = "imported"
 _PREFIXES = ("ArgKP21_", "Debate_test_")
 
-# What cluster ids may follow, as `argsum.imports.methods.clustering_order` has it.
+# The possible orders of cluster ids; see `argsum.imports.methods.clustering_order`.
 ORDER_NAMES = {
     "key_points": lazy("sorted by key point, then text (released clusterings of ArgKP)"),
     "rows": lazy("in the order of the imported file's rows (released clusterings of Debate)"),
@@ -40,7 +40,7 @@ ORDER_NAMES = {
 
 
 def system_of(options: Mapping[str, Any], file_name: str) -> str:
-    """Return the requested system, else the file name without extension and corpus."""
+    """Return the requested system, or the file name without extension and corpus."""
     for prefix in _PREFIXES:
         file_name = file_name.removeprefix(prefix)
     return named_by(options, "system", file_name, LONGEST_NAME)
@@ -53,23 +53,23 @@ class StoredEntry(ImportEntry):
     Attributes
     ----------
     dataset
-        Its name.
+        Name of the dataset.
     source, position
-        File, and the place in it; both together name a set that the file brings. A file of the
-        same name with other sets at these places is refused.
+        File name and position in the file, which together identify an imported set. A file of the
+        same name with other sets at these positions is refused.
     of
-        How many sets the file is about. Where ``topic`` is empty, they are the sets that people
-        counted, in the order of topic, stance and system, and ``position`` is the place there.
+        Number of sets in the file. If ``topic`` is empty, these are the sets that people counted,
+        in the order of topic, stance and system, and ``position`` is the position in this order.
     scores
         Metric → value.
     scored_with
         The setting of these scores.
     clusters
-        Of a file of clusterings; its ids follow the arguments in ``order``.
+        Clusters from a file of clusterings; the ids refer to the arguments in ``order``.
     order
         The requested order.
     together
-        All clusterings of the same file, by which the order is checked.
+        All clusterings of the same file, which are used to check the order.
     """
 
     is_row: ClassVar[bool] = False
@@ -92,18 +92,18 @@ class StoredEntry(ImportEntry):
     scored_with: str = SETTING
 
 
-# Which stored arguments the cluster ids of a file belong to; refused where that is not clear.
+# Assignment of a file's cluster ids to stored arguments; ambiguous ids are refused.
 
 CellKey = tuple[str, int]
-# From this index on the clusters are nearly the key points: then it does not matter which of its
-# arguments an id stands for, and words cannot show it.
+# From this index on, the clusters almost equal the key points. Then it does not matter which
+# argument of a key point an id refers to, and words cannot show it.
 NEARLY_ALL = 0.75
-# With fewer arguments words may show nothing, though the texts are right.
+# With fewer arguments, words may prove nothing even if the texts are right.
 FEWEST_TOLD = 100
 
 
 class MisplacedIdsError(Exception):
-    """The ids of one clustering match no arguments here; the message gives the reason."""
+    """The ids of a clustering do not fit the stored arguments; the message gives the reason."""
 
 
 class _Argument(NamedTuple):
@@ -116,9 +116,10 @@ class _Argument(NamedTuple):
 class ArgumentOrder:
     """Arguments of a dataset in the order of one file's ids.
 
-    ``order`` is the requested order, one of `ORDERS`. With "" it is recognized: the ids have to
-    agree with the reference key points under it and clearly less under every other, and words have
-    to show that they refer to these texts and not to others of the same key points.
+    ``order`` is the requested order, one of `ORDERS`. If it is "", the order is detected: with it,
+    the ids must agree with the reference key points, and clearly better than with any other order.
+    In addition, words must show that the ids refer to these texts and not to other texts with the
+    same key points.
     """
 
     def __init__(self, dataset: Dataset, order: str, runs: Sequence[StoredRun]) -> None:
@@ -131,12 +132,12 @@ class ArgumentOrder:
         self._order = "" if self._has_texts else self._checked()
 
     def arguments(self, run: StoredRun) -> list[int]:
-        """Return primary keys of the arguments, in the order of the run's ids.
+        """Return the primary keys of the arguments, in the order of the run's ids.
 
         Raises
         ------
-        Misplaced
-            If their number differs, or the file names one that is missing here.
+        MisplacedIdsError
+            If the number of arguments differs, or if the file names a missing argument.
         """
         key = (run.topic, run.stance)
         if self._has_texts:
@@ -172,7 +173,7 @@ class ArgumentOrder:
 
     @cached_property
     def _taking_part(self) -> Mapping[CellKey, list[_Argument]]:
-        """Arguments kept by preprocessing, or all if only these match the number of ids."""
+        """Arguments kept by preprocessing; all arguments if only these match the number of ids."""
         arguments = {
             key: [argument for argument in cell if argument.is_kept]
             for key, cell in self._stored.items()
@@ -200,7 +201,7 @@ class ArgumentOrder:
         }
 
     def _checked(self) -> str:
-        """Return the requested or detected order; raises ImportRefused if ids or texts differ."""
+        """Return the requested or detected order. Raises ImportRefused if ids or texts differ."""
         cells = self._clustered()
         fits = order_fits(cells)
         order = self._asked or self._recognised(fits, cells) or KEY_POINTS
@@ -228,7 +229,7 @@ class ArgumentOrder:
         return order
 
     def _recognised(self, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]) -> str:
-        """Return an order other than the default that ids and words support; empty if none."""
+        """Return an order supported by ids and words instead of the default, else ""."""
         best = max(fits, key=lambda name: fits[name].strength)
         if best == KEY_POINTS or not is_confirmed(best, fits, cells):
             return ""
@@ -270,7 +271,7 @@ class ArgumentOrder:
         )
 
     def _clustered(self) -> list[CellClusterings]:
-        """Return the cells with as many arguments as ids; others are rejected later."""
+        """Return the cells with as many arguments as ids; the others are rejected later."""
         ids = defaultdict(list)
         for run in self._runs:
             cell = self._taking_part.get((run.topic, run.stance), [])

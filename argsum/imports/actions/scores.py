@@ -1,4 +1,4 @@
-"""Import of stored scores: read the file, find or make sets, add new scores."""
+"""Import of stored scores: read the file, find or create sets, add new scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -37,9 +37,10 @@ from .placement import (
 
 
 def read_stored(source: ImportSource) -> Iterator[Line]:
-    """Yield one entry per set, for any content of the file.
+    """Yield one entry per set, for any supported content.
 
-    Clusterings, evaluations, soft scores, or means of a language model's counts.
+    A file may contain clusterings, evaluations, soft scores, or means of a language model's
+    counts.
     """
     content = an_object(read_json(source.path, source.name), source.name)
     if any(part in content for part in CLUSTERINGS):
@@ -79,7 +80,7 @@ def _runs(
         yield StoredEntry(
             row=None,
             dataset=source.text("dataset"),
-            # Evaluations and clusterings come under one file name, in two folders.
+            # Evaluations and clusterings have the same file name, in two folders.
             source=f"{source.name}{' clusters' if has_clusters else ''}{suffix}",
             position=position,
             of=len(runs),
@@ -170,7 +171,7 @@ class StoredScoreReconciliation(Reconciliation):
             upsert(iter(new))
 
     def _find(self, entry: StoredEntry) -> Dataset:
-        """Return the dataset, and note its cells; raises ImportRefused."""
+        """Return the dataset and load its cells. Raises ImportRefused."""
         dataset = existing_dataset(self.study, entry.dataset)
         cells = dataset.cells.values_list("topic", "stance", "pk")
         self._cells = {(topic, stance): pk for topic, stance, pk in cells}
@@ -195,7 +196,7 @@ class StoredScoreReconciliation(Reconciliation):
         return [pk for _topic, _stance, _system, pk in sorted(rows, key=_place)]
 
     def _placed(self, entries: Sequence[StoredEntry]) -> dict[int, int | None]:
-        """Map positions in the chunk to set keys; None for a set that a dry run would make."""
+        """Map positions in the chunk to set keys; None for a set that a dry run would create."""
         if self._counted is not None:
             return {
                 at: self._counted[stored_entry.position] for at, stored_entry in enumerate(entries)
@@ -226,7 +227,7 @@ class StoredScoreReconciliation(Reconciliation):
         return placed
 
     def _other(self, there: SummarySet, entry: StoredEntry) -> str:
-        """Return why the set at this place of a file of this name is another one, or ""."""
+        """Return how the stored set at the same file position differs from the entry, or ""."""
         if there.cell_id != self._cells.get((entry.topic, entry.stance)):
             what = _("another dataset, topic or stance")
         elif there.system != entry.system:
@@ -255,7 +256,7 @@ class StoredScoreReconciliation(Reconciliation):
         return stored != dict(zip(arguments, run.cluster_ids, strict=True))
 
     def _made(self, entry: StoredEntry) -> SummarySet | None:
-        """Return a new set from the file; None if it belongs to nothing here."""
+        """Return a new set from the file, or None if it does not fit a cell of the dataset."""
         cell = self._cells.get((entry.topic, entry.stance))
         if cell is None:
             reason = _("The dataset does not have this topic and stance: %(topic)s (%(stance)d).")
@@ -285,9 +286,12 @@ class StoredScoreReconciliation(Reconciliation):
         )
 
     def _arguments(self, entry: StoredEntry, run: StoredRun) -> list[int]:
-        """Return the arguments behind an entry's ids; raises Misplaced or ImportRefused."""
+        """Return the arguments behind an entry's ids.
+
+        Raises MisplacedIdsError or ImportRefused.
+        """
         if entry.source not in self._placings:
-            # Nothing is placed before the dataset was found.
+            # The dataset is always known at this point.
             dataset = cast(Dataset, self._dataset)
             placing = ArgumentOrder(dataset, entry.order, entry.together)
             self.outcome.notes.extend(placing.notes)

@@ -1,4 +1,4 @@
-"""Order of arguments that stored cluster ids refer to, and its checks."""
+"""Order of the arguments that stored cluster ids refer to, and checks of this order."""
 
 import random
 import re
@@ -12,21 +12,21 @@ import numpy as np
 from argsum.scorers.methods.figures import index_of_pairs
 from cqa_site.stats.arrays import FloatArray, IntArray
 
-# Which arguments stored cluster ids belong to, where their file names none.
+# Assignment of stored cluster ids to arguments if their file does not name the arguments.
 #
-# A clustering file of the argument summarization paper holds bare ids: those of ArgKP follow the
-# arguments of a cell sorted by key point and text, those of Debate the rows of the processed file
-# as they stand there. Read in a wrong order they still make a figure, and a wrong one. An order is
-# therefore judged by how well the ids agree with the reference key points under it, in standard
-# deviations of what arguments in chance orders come to: on the released files the right order is
-# at least 23 of them above chance, and at least 8 above every other.
+# A clustering file of the argument summarization paper contains only ids. The ids of ArgKP follow
+# the arguments of a cell sorted by key point and text, and the ids of Debate follow the rows of
+# the processed file. Ids read in a wrong order still produce a figure, but a wrong one. An order
+# is therefore judged by how well the ids agree with the reference key points, in standard
+# deviations above random orders of the arguments. On the released files, the right order is at
+# least 23 of them above chance, and at least 8 above every other order.
 
 KEY_POINTS, ROWS, TEXTS = "key_points", "rows", "texts"
 ORDERS = (KEY_POINTS, ROWS, TEXTS)
-# Standard deviations: from here on an agreement is none of chance, and one order beats another.
+# Standard deviations from which an agreement is not due to chance, and one order beats another.
 CLEAR, BETTER = 5.0, 3.0
 _CHANCES = 20
-# (key point, text) of an argument; cells hold them in the order of their rows.
+# (key point, text) of an argument; cells store arguments in row order.
 Given = tuple[str, str]
 
 
@@ -47,7 +47,7 @@ class OrderFit:
     ari
         Adjusted Rand index including noise of the best clustering, mean over cells.
     strength
-        The same in standard deviations above the mean of chance orders.
+        The same index in standard deviations above the mean of random orders.
     """
 
     ari: float
@@ -55,19 +55,19 @@ class OrderFit:
 
 
 def positions(order: str, arguments: Sequence[Given]) -> list[int]:
-    """Return positions of a cell's arguments in the order of stored cluster ids.
+    """Return the positions of a cell's arguments in the order of stored cluster ids.
 
     Parameters
     ----------
     order
         One of `ORDERS`: by key point, then text; in row order; or by text.
     arguments
-        Key point and text of each, in the order of their rows.
+        Key point and text of each argument, in row order.
 
     Raises
     ------
     ValueError
-        For another order.
+        If the order is not in `ORDERS`.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def positions(order: str, arguments: Sequence[Given]) -> list[int]:
     if order == ROWS:
         return list(places)
     if order not in ORDERS:
-        raise ValueError(f"{order!a} is none of {', '.join(ORDERS)}")
+        raise ValueError(f"{order!a} is not one of {', '.join(ORDERS)}")
     return sorted(
         places, key=lambda at: arguments[at] if order == KEY_POINTS else arguments[at][1]
     )
@@ -94,7 +94,7 @@ def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
         If the length of a clustering differs from that of its cell.
     """
     cells = [cell for cell in cells if cell.clusterings and cell.arguments]
-    # A fixed seed: the same file is always judged alike, and nothing secret is drawn.
+    # A fixed seed gives the same result for the same file, and the draws are not secret.
     draw = random.Random(0)  # noqa: S311
     tables = [_Table(cell) for cell in cells]
     chance = [_best(tables, [_shuffled(cell, draw) for cell in cells]) for _ in range(_CHANCES)]
@@ -107,7 +107,7 @@ def order_fits(cells: Sequence[CellClusterings]) -> dict[str, OrderFit]:
 
 
 def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
-    """Return the order that ids follow more clearly than the given one; "" if none does."""
+    """Return the order that ids follow more clearly than the given order, or ""."""
     best = max(fits, key=lambda name: fits[name].strength)
     strength = fits[best].strength
     is_better = strength >= CLEAR and strength >= fits[order].strength + BETTER
@@ -117,9 +117,9 @@ def better_order(order: str, fits: Mapping[str, OrderFit]) -> str:
 def is_confirmed(
     order: str, fits: Mapping[str, OrderFit], cells: Sequence[CellClusterings]
 ) -> bool:
-    """Whether ids agree with key points under this order, and clearly less under others.
+    """Return whether ids agree with key points in this order, and clearly less in other orders.
 
-    Also where every order puts all arguments to the same places.
+    Also true if every order puts all arguments in the same positions.
     """
     own = [positions(order, clusterings.arguments) for clusterings in cells]
     others = [
@@ -142,7 +142,7 @@ class _Table:
         self.n = len(cell.arguments)
         if any(len(ids) != self.n for ids in cell.clusterings):
             raise ValueError("the length of a clustering differs from that of its cell")
-        # Told apart by a dictionary: arrays of texts forget NULs at their ends.
+        # A dictionary distinguishes them, because arrays of texts drop NULs at the end.
         numbers: dict[str, int] = {}
         self.points = np.array(
             [numbers.setdefault(point, len(numbers)) for point, _text in cell.arguments]
@@ -157,7 +157,7 @@ class _Table:
         self.columns = [int(_pairs(np.bincount(cluster)).sum()) for cluster in clusters]
 
     def best(self, order: Sequence[int]) -> float:
-        """Return the largest index among the clusterings, for an order of the arguments."""
+        """Return the largest index among the clusterings for an order of the arguments."""
         if self.n < 2:
             return 0.0
         at = self.counted_at + self.points[list(order)]
@@ -179,38 +179,38 @@ def _best(tables: Sequence[_Table], orders: Sequence[Sequence[int]]) -> float:
     return fmean(best) if best else 0.0
 
 
-# Whether stored cluster ids stand for these very texts, or for others with the same key points.
+# Check whether stored cluster ids refer to these texts or to others with the same key points.
 #
-# A seeded half of Debate has as many arguments of every reason as the released half, in the same
-# order of reasons: bare ids fit it as well, and are about other texts. What tells them apart are
-# words. Arguments that were clustered together share more words than others of the same key point,
-# so the ids are compared with what they come to when texts change places within their key point.
-# On the released clusterings that is 6 to 41 standard deviations above chance for the right texts,
-# and at most 3 for others.
+# A random half of Debate has as many arguments per reason as the released half, in the same order
+# of reasons. Ids without texts fit it equally well, but refer to other texts. Only words
+# distinguish the two: arguments in the same cluster share more words than others of the same key
+# point. The ids are therefore compared with the result when texts change places within their key
+# point. On the released clusterings, the right texts are 6 to 41 standard deviations above chance,
+# and other texts at most 3.
 
-# Standard deviations from which on words show that the texts are the right ones.
+# Standard deviations from which words prove that the texts are the right ones.
 LEAST_STRENGTH = 4.0
 _WORD_CHANCES = 30
-# Cells that are larger cost too much memory to be compared pair by pair.
+# Comparing larger cells pair by pair would need too much memory.
 _LARGEST = 5_000
 _WORD = re.compile(r"[^\W_]+")
 
 
 def word_strength(order: str, cells: Sequence[CellClusterings]) -> float | None:
-    """Return how many more words clusters share than expected by chance within key points.
+    """Return the excess of words that clusters share over chance within key points.
 
     Parameters
     ----------
     order
-        One of `clustering_order.ORDERS`, in which the ids follow the arguments.
+        Order of the arguments that the ids follow; one of `ORDERS`.
     cells
         Arguments with their clusterings.
 
     Returns
     -------
     float or None
-        In standard deviations above the mean of texts that changed places; None where no change
-        of places makes a difference, as where every cluster is a key point.
+        In standard deviations above the mean after random changes of places; None if changing
+        places makes no difference, for example because every cluster is a key point.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def _together(cell: CellClusterings) -> FloatArray:
 
 
 def _likeness(texts: Sequence[str]) -> FloatArray:
-    """Return the cosine of every pair of texts over their words; rare words weigh more."""
+    """Return the cosine of the words of every pair of texts; rare words weigh more."""
     counted = [Counter(_WORD.findall(text.lower())) for text in texts]
     texts_with = Counter(word for words in counted for word in words)
     columns = {word: at for at, word in enumerate(texts_with)}

@@ -85,7 +85,7 @@ def cluster_ids_of(content: Any, file: str, place: str) -> tuple[int, ...]:
 
 
 def texts_of(named: dict[str, Any], topic: str, stance: str, file: str) -> tuple[str, ...]:
-    """Return the arguments of a cell if the file names them; each text once."""
+    """Return the arguments of a cell, each text once, if the file names them."""
     if not named:
         return ()
     place = f"arguments, {topic} ({stance})"
@@ -101,18 +101,18 @@ def is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# Stored scores and clusterings as the authors release them, in JSON.
+# Stored scores and clusterings in the JSON format of the authors' release.
 #
 # ``soft_score.json`` maps a similarity function to lists ``sP``, ``sR`` and ``sF1`` over the sets
 # that people counted, in the order of topic, stance and file. The results of GPT-4o map
 # ``llm_coverage`` and ``llm_redundancy`` to temperatures with lists over the same sets. An
-# evaluation file maps topic, stance and setting to scores; a clustering file maps setting, topic
-# and stance to cluster ids, whose order `clustering_order` is about; a file may name the arguments
-# that its ids follow, topic → stance → texts, under ``arguments``. Settings are tuples of numbers
-# as text, beside ``parameter_names``.
+# evaluation file maps topic, stance and setting to scores. A clustering file maps setting, topic
+# and stance to cluster ids; `clustering_order` finds their order, unless the file names the
+# arguments behind its ids (topic → stance → texts) under ``arguments``. Settings are tuples of
+# numbers as text, and ``parameter_names`` names the numbers.
 
 SOFT_PARTS = ("sP", "sR", "sF1")
-# Parts of a clustering file: the clusters as they are, and after iterative clustering.
+# Parts of a clustering file: the clusters before and after iterative clustering.
 CLUSTERINGS = ("clustering", "iterative_clustering")
 
 
@@ -125,15 +125,15 @@ class StoredRun:
     topic, stance
         The cell; stance is -1 or 1.
     parameters
-        name → number, in the order of the file.
+        Name → number, in the order of the file.
     scores
         The stored scores, such as ``llm_coverage``; empty if the setting gave no result.
     seconds
-        The stored runtime; None without one.
+        The stored runtime, or None.
     cluster_ids
-        Of a clustering file; -1 is unclustered.
+        From a clustering file; -1 is unclustered.
     texts
-        The arguments that the ids follow; empty where the file does not name them.
+        The arguments behind the ids; empty if the file does not name them.
     """
 
     topic: str
@@ -158,9 +158,9 @@ class StoredRun:
 def read_soft_scores(
     path: str | os.PathLike[str], *, name: str | None = None
 ) -> dict[str, dict[str, list[float]]]:
-    """Map function and part of `SOFT_PARTS` to one score per set; ``runtime`` is left out.
+    """Map function and part of `SOFT_PARTS` to one score per set, without ``runtime``.
 
-    Raises UnreadableFile, as all readers here, naming the place in a file of other content.
+    All readers here raise UnreadableFile for unexpected content and name its location in the file.
     """
     content, file_name = _content(path, name)
     soft_scores = {
@@ -238,7 +238,7 @@ def read_evaluations(
 def read_clusterings(
     path: str | os.PathLike[str], *, part: str = CLUSTERINGS[0], name: str | None = None
 ) -> tuple[StoredRun, ...]:
-    """Return the runs of a clustering file in order; none without this part of `CLUSTERINGS`."""
+    """Return the runs of a clustering file in order; empty without this part of `CLUSTERINGS`."""
     content, file_name = _content(path, name)
     names = parameter_names(content, file_name)
     if part not in content:

@@ -1,11 +1,11 @@
 """Key points written by a system, from a table, JSON, or a plain list.
 
 A table has one row per key point: topic, stance, key_point and, if known, system, setting,
-prevalence and the ids or texts of its arguments. A list (.txt) has one key point a line. One JSON
-object maps topics to stances to lists of key points; settings may occur at any depth as tuples of
-numbers in text, as in the summary files of the argument summarization paper, where a leaf holds
-``sums`` (cluster → text, or texts of several attempts) and perhaps ``sum_ids``, the key point of
-every argument in an order of the file's.
+prevalence and the ids or texts of its arguments. A list (.txt) has one key point per line. A JSON
+object maps topics to stances to lists of key points. Settings may occur at any depth as tuples of
+numbers in text, as in the summary files of the argument summarization paper. There a leaf has
+``sums`` (cluster → text, or texts of several attempts) and sometimes ``sum_ids``, the key point of
+every argument in the file's own order.
 """
 
 import os
@@ -28,7 +28,7 @@ from cqa_site.tabular import (
 from cqa_site.tabular.cells import StrictJsonError, as_whole, loads
 from cqa_site.tabular.layout import guess_by_name
 
-# Lower case, without anything but letters and digits.
+# In lower case, with letters and digits only.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "topic": ("topic", "motion"),
     "stance": ("stance", "polarity"),
@@ -40,7 +40,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 LONGEST = {"topic": LONGEST_TOPIC, "system": 120, "setting": 200}
 MOST_POINTS = 500
-# Keys of an object below which its key points stand.
+# Keys of an object that contain its key points.
 INSIDE = ("summaries", "key_points")
 _LEAF = ("sums", "key_points")
 _STANCES = {"1": 1, "pro": 1, "supporting": 1, "-1": -1, "con": -1, "opposing": -1, "0": 0}
@@ -51,7 +51,7 @@ _BETWEEN = re.compile(r"[;|\n]")
 
 @dataclass(frozen=True)
 class Point:
-    """One key point; ``arguments`` are ids or texts, None if the file names none."""
+    """One key point; ``arguments`` contains ids or texts, or is None if the file names none."""
 
     text: str
     prevalence: int | None = None
@@ -63,9 +63,9 @@ class Point:
 class SystemSet:
     """Key points of one system and setting for one topic and stance.
 
-    ``topic`` and ``system`` are empty and ``stance`` is None where the file does not say.
-    ``places`` has the position of the key point of every argument (-1 for none) where the file
-    gives them in an order of its own. Without ``points`` the system had no result.
+    ``topic`` and ``system`` are empty and ``stance`` is None if the file does not give them.
+    ``places`` contains the position of each argument's key point (-1 without a key point) if the
+    file gives these in its own order. A set without ``points`` is a system without a result.
     """
 
     row: int | None
@@ -81,7 +81,7 @@ class SystemSet:
 
 @dataclass(frozen=True)
 class SystemFile:
-    """Sets read from a file; rows that do not fit appear only in ``problems``."""
+    """Sets read from a file; invalid rows appear only in ``problems``."""
 
     sets: Sequence[SystemSet]
     problems: Sequence[Problem] = ()
@@ -94,14 +94,14 @@ def read_system_file(
     log: ReadingLog | None = None,
     **how: Any,
 ) -> SystemFile:
-    """Read key points, in any of the forms above.
+    """Read key points in any of the formats above.
 
-    ``log`` and ``how`` are for `cqa_site.tabular.open_table`.
+    ``log`` and ``how`` are passed to `cqa_site.tabular.open_table`.
 
     Raises
     ------
     UnreadableFile
-        If the file as a whole is none of them; naming the place in it.
+        If the file has no such format; the error names the location in the file.
     """
     file_name = name or Path(path).name
     if file_name.lower().endswith(".txt"):
@@ -112,7 +112,7 @@ def read_system_file(
 
 
 def holds_key_points(content: Mapping[str, Any]) -> bool:
-    """Whether a JSON object looks like key points by topic rather than scores."""
+    """Return whether a JSON object looks like key points by topic rather than scores."""
     if any(isinstance(content.get(name), dict) for name in INSIDE):
         return True
     leaves = [
@@ -133,13 +133,13 @@ def _read_list(path: Path, name: str) -> SystemFile:
         raise UnreadableFile(name, f"is not UTF-8 text ({error})") from None
     texts = [_BULLET.sub("", line).strip() for line in lines if line.strip()]
     if not texts or len(texts) > MOST_POINTS:
-        raise UnreadableFile(name, f"holds {len(texts)} key points, not 1 to {MOST_POINTS}")
+        raise UnreadableFile(name, f"has {len(texts)} key points, not 1 to {MOST_POINTS}")
     points = tuple(_point(text, name, f"line of {text[:20]!a}") for text in texts)
     return SystemFile([SystemSet(1, "", None, points=points)])
 
 
 def columns_of(headers: Sequence[str]) -> dict[str, str]:
-    """Map meaning to header."""
+    """Map meanings to headers."""
     return guess_by_name(headers, COLUMNS)
 
 
@@ -203,7 +203,7 @@ def _prevalence(values: dict[str, Any]) -> int | None:
 
 
 def _arguments(values: dict[str, Any]) -> tuple[str, ...] | None:
-    """Return ids or texts from a JSON list, or separated by semicolons, bars or lines."""
+    """Return ids or texts from a JSON list or from text separated by semicolons, bars or lines."""
     listed: Any = values.get("arguments")
     if not isinstance(listed, list):
         text = as_text(values, "arguments").strip()
@@ -223,7 +223,7 @@ def _json_list(text: str) -> Any:
 
 
 def _object(path: Path, name: str) -> dict[str, Any] | None:
-    """Return the content of a file with a single JSON object; None for any other file."""
+    """Return the content of a file with a single JSON object, or None for any other file."""
     with path.open("rb") as file:
         begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
     if not begins or name.lower().endswith((".jsonl", ".ndjson")):
@@ -287,7 +287,7 @@ def _about(
     topics = [key for key in keys if not _TUPLE.fullmatch(key) and key.strip() not in _STANCES]
     stances = [_STANCES[key.strip()] for key in keys if key.strip() in _STANCES]
     if len(topics) > 1 or len(stances) > 1:
-        raise UnreadableFile(file, "is not by topic and stance", column=place)
+        raise UnreadableFile(file, "is not grouped by topic and stance", column=place)
     topic = topics[0] if topics else ""
     if len(topic) > LONGEST_TOPIC:
         raise UnreadableFile(file, f"a topic is longer than {LONGEST_TOPIC}", column=place)
@@ -307,7 +307,7 @@ def _about(
 
 
 def _attempts(sums: Any, file: str, place: str) -> list[tuple[Point, ...]]:
-    """Return the key points of each attempt; one empty attempt if there was no result."""
+    """Return the key points of each attempt; a single empty attempt means no result."""
     if sums is None:
         return [()]
     if isinstance(sums, list):
@@ -332,7 +332,7 @@ def _of_attempt(content: Any, at: int) -> Any:
 
 
 def _any_point(content: Any, file: str, place: str) -> Point:
-    """Read a key point: a text, or an object with text, prevalence and arguments."""
+    """Read a key point from a text, or from an object with text, prevalence and arguments."""
     if not isinstance(content, dict):
         return _point(content, file, place)
     text = content.get("key_point", content.get("text"))

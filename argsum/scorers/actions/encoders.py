@@ -1,4 +1,4 @@
-"""Optional encoders on a site: the one for an analysis, its vectors, and its download."""
+"""Optional encoders: choice for an analysis, reading of vectors, and download."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from cqa_site.people.models import Study, User
 from cqa_site.runs.jobs import JobContext, enqueue, refusing
 from cqa_site.runs.models import Job
 
-# The encoder of an analysis: chosen once, when it starts, so that all its workers use the same.
+# The encoder of an analysis is chosen once, at its start, so that all workers use the same one.
 
 
 class EncoderUnavailable(Exception):
-    """An encoder cannot be used here; the message says why."""
+    """The encoder cannot be used; the message gives the reason."""
 
 
 class StatementEmbedder(Protocol):
-    """An embedder: it turns texts into vectors of length 1."""
+    """An embedder, which turns texts into vectors of length 1."""
 
     def encode(self, texts: Any, progress: Any = None) -> Any:
         """Return vectors, shape (n, d)."""
@@ -37,7 +37,7 @@ class StatementEmbedder(Protocol):
 
 @dataclass(frozen=True)
 class VectorReader:
-    """An embedder, and the part of file names that says whose vectors are stored in them."""
+    """An embedder and its key in the names of files with stored vectors."""
 
     key: str
     embedder: StatementEmbedder
@@ -55,18 +55,18 @@ def encoder_options(
     Parameters
     ----------
     scorer
-        Only the match scorer that comes with the site has encoders beside or instead of its own.
+        Only the shipped match scorer can use other encoders.
     statements
-        Those of the analysis, in order.
+        Statements of the analysis, in order.
     wanted
-        The name of an encoder; empty chooses by the language of the statements.
+        Name of an encoder; if empty, the language of the statements decides.
     is_one_sided
-        Whether all of them take the same side of a debate.
+        Whether all statements take the same side of a debate.
 
     Raises
     ------
     EncoderUnavailable
-        If the encoder is unknown, not installed, or does not go with the scorer.
+        If the encoder is unknown or not installed, or does not fit the scorer.
     """
     if scorer.base_model != SHIPPED_MATCH or scorer.folder:
         if wanted in ("", SHIPPED):
@@ -87,9 +87,10 @@ def encoder_options(
 
 
 def reader_of(name: str, *, quick: bool = False) -> VectorReader | None:
-    """Return the reader of an optional encoder; None for the match scorer's own.
+    """Return the reader of an optional encoder, or None for the match scorer's own encoder.
 
-    ``quick`` is that of `SentenceEmbedder`. Raises EmbeddingsUnavailable if it is not installed.
+    ``quick`` is passed to `SentenceEmbedder`. Raises EmbeddingsUnavailable if the encoder is not
+    installed.
     """
     if name == SHIPPED:
         return None
@@ -110,14 +111,14 @@ def reader_of(name: str, *, quick: bool = False) -> VectorReader | None:
     return VectorReader(encoder.sha256, SentenceEmbedder(str(encoder.folder), quick=quick))
 
 
-# Downloads: a job of the whole site, because every study uses the same folder.
+# Downloads are jobs of the whole site, because all studies share the folder.
 
 JOB = "fetch_encoder"
 
 
 @dataclass(frozen=True)
 class EncoderState:
-    """An encoder with the job that downloads it, if any did."""
+    """An encoder with its newest download job, if any."""
 
     encoder: SentenceEncoder
     job: Job | None
@@ -129,23 +130,23 @@ class EncoderState:
 
     @property
     def languages(self) -> list[str]:
-        """The languages for which it is used, by name."""
+        """Names of the languages that the encoder is used for."""
         return [str(NAMES[code]) for code in self.encoder.languages]
 
     @property
     def is_fetching(self) -> bool:
-        """Whether a job that downloads it is waiting or running."""
+        """Whether a download job is waiting or running."""
         return not self.is_installed and self.job is not None and self.job.is_active
 
     @property
     def error(self) -> str:
-        """Why the last download failed; empty if it did not."""
+        """Reason why the last download failed; otherwise empty."""
         is_over = self.job is not None and not self.job.is_active
         return self.job.error if self.job and is_over and not self.is_installed else ""
 
 
 def encoder_states() -> list[EncoderState]:
-    """Return all optional encoders with their newest download; one query."""
+    """Return all optional encoders with their newest downloads, in one query."""
     jobs: dict[str, Job] = {}
     for job in Job.objects.filter(kind=JOB).order_by("pk"):
         jobs[str(job.payload.get("encoder"))] = job
@@ -153,7 +154,7 @@ def encoder_states() -> list[EncoderState]:
 
 
 def request_encoder(*, study: Study, encoder: SentenceEncoder, actor: User) -> Job:
-    """Queue the download of an encoder; raises EncoderUnavailable if it cannot be."""
+    """Queue the download of an encoder. Raises EncoderUnavailable if it cannot be downloaded."""
     if not is_administrator(actor):
         raise EncoderUnavailable(_("Only site administrators may install encoders."))
     if encoder.is_installed:

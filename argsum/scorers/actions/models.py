@@ -1,4 +1,4 @@
-"""Models of scorers: location of their weights, and scores stored on disk."""
+"""Models of scorers: the location of their weights, and scores stored on disk."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ from cqa_site.judging.embedding import (
     require_packages,
 )
 
-# Scores and vectors kept on disk, so that no model reads the same texts twice.
+# Scores and vectors are stored on disk, so that no model reads the same texts twice.
 #
-# A file's name is a hash of everything that affects its content. It is written under another name
-# and renamed when it is whole: a worker that dies leaves nothing half there, and two workers that
-# compute the same file replace it by its equal. What nobody read for a month goes first.
+# A file's name is a hash of everything that affects its content. A file is written under another
+# name and renamed when it is complete. A worker that dies leaves no partial file behind, and two
+# workers that compute the same file replace it with equal content. Files unread for a month are
+# deleted first.
 
 DAY = 86_400
 KEPT_DAYS = 30
-# A half-written file is older than this only if its writer died.
+# A partial file of this age belongs to a dead worker.
 LEFTOVER_AFTER = DAY
 MOST_BYTES = 8 * 2**30
 UNFINISHED = ".part"
@@ -47,14 +48,14 @@ Fill = Callable[[Scores], object]
 
 
 def folder() -> Path:
-    """Return the folder of stored scores; created at first use."""
+    """Return the folder of stored scores, creating it if necessary."""
     path = Path(settings.DATA_DIR) / "scores"
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 def texts_key(texts: Iterable[str]) -> str:
-    """Return a hash of texts in their order."""
+    """Return a hash of the texts in their order."""
     hasher = sha256()
     for text in texts:
         hasher.update(sha256(text.encode()).digest())
@@ -67,16 +68,16 @@ def key_of(*parts: str) -> str:
 
 
 def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
-    """Return the array under ``key``, read only and memory mapped; ``fill(array)`` computes it.
+    """Return the array under ``key``, read-only and memory-mapped; ``fill(array)`` computes it.
 
     Parameters
     ----------
     key
-        From `key_of`.
+        The result of `key_of`.
     shape
-        Of the array; a file with another one is written again.
+        Shape of the array; a file with another shape is rewritten.
     fill
-        Writes every value of the array it is given. Called only if the file is missing.
+        Function that writes all values of the given array. Called only if the file is missing.
     """
     if 0 in shape:
         return np.zeros(shape, dtype=np.float32)
@@ -93,7 +94,7 @@ def kept(key: str, shape: tuple[int, ...], fill: Fill) -> Scores:
 def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
     """Return the vectors under ``key``, shape (n, d); ``make()`` computes them and sets d.
 
-    Otherwise like `kept`.
+    Otherwise identical to `kept`.
     """
     path = folder() / f"{key}.npy"
     rows = _read(path, None)
@@ -104,7 +105,7 @@ def kept_rows(key: str, n: int, make: Callable[[], Scores]) -> Scores:
 
 
 def clear_scores(now: float | None = None) -> int:
-    """Delete files unread for a month, leftovers, and the oldest ones above the size limit."""
+    """Delete partial files, files unread for a month, and the oldest above the size limit."""
     now = time.time() if now is None else now
     gone, files = 0, []
     for path in folder().iterdir():
@@ -139,7 +140,7 @@ def _read(path: Path, shape: tuple[int, ...] | None) -> Scores | None:
     scores = _mapped(path)
     if scores is None or scores.dtype != np.float32 or shape not in (None, scores.shape):
         return None
-    # Read now; a copy on a read-only disk cannot say so, which costs only its place in line.
+    # Record the time of reading. On a read-only disk this fails, and the file is deleted earlier.
     try:
         os.utime(path)
     except OSError:
@@ -159,21 +160,21 @@ def _write(path: Path, shape: tuple[int, ...], fill: Fill) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-# A name on the hub, or of a folder below the data folder: nothing that walks a file system.
+# A name on the hub or of a folder in the data folder; it must not be a path.
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = ("*.safetensors", "*.bin", "*.npz")
-# File of hashes beside the weights that come with the site.
+# Name of the file with the hashes of the shipped weights.
 SUMS = "SHA256SUMS"
-# Weights that come with the site: name → folder.
+# Folders of the shipped weights by name.
 _SHIPPED = Path(__file__).parents[1] / "shipped"
 SHIPPED = {SHIPPED_MATCH: _SHIPPED / "match", SHIPPED_QUALITY: _SHIPPED / "quality"}
 
-# Hash of the packaged model, while its package is not installed.
+# Hash of the packaged model, used while its package is not installed.
 PACKAGED_SHA256 = "5076c6045d315992ac1325636e50a5a084335f5edad94d16747e5d4370a0fb0d"
 
 
 class ScorerRefused(Exception):
-    """A scorer cannot be created or used like this; the message gives the reason."""
+    """The scorer cannot be created or used; the message gives the reason."""
 
 
 def trained_folder(scorer: Scorer) -> Path:
@@ -182,24 +183,24 @@ def trained_folder(scorer: Scorer) -> Path:
 
 
 def checkpoint_of(scorer: Scorer) -> Path:
-    """Return the folder where an unfinished training stores its progress."""
+    """Return the folder for checkpoints of an unfinished training."""
     return scorer.stored_paths[1]
 
 
 def source_of(scorer: Scorer) -> str:
-    """Return the folder or the name from which the model is loaded."""
+    """Return the folder or name from which the model is loaded."""
     if scorer.folder:
         return str(Path(settings.DATA_DIR) / "scorers" / scorer.folder)
     return resolve(scorer.base_model)
 
 
 def resolve(model: str) -> str:
-    """Return the folder of a model shipped or placed below ``models``, else the name.
+    """Return the folder of a model that is shipped or placed in ``models``, else the name.
 
     Raises
     ------
     ScorerRefused
-        For anything that is neither: a path from a form must not open a folder of the server.
+        For anything else, because a path from a form must not open a folder of the server.
     """
     if not NAME.fullmatch(model) or ".." in model:
         raise ScorerRefused(
@@ -211,13 +212,13 @@ def resolve(model: str) -> str:
     if folder.is_dir():
         return str(folder)
     if model != PACKAGED_MODEL and Path(model).exists():
-        # sentence-transformers would take a folder beside the running program for the name.
+        # sentence-transformers would prefer a folder of this name in the working directory.
         raise ScorerRefused(_("“%s” is a folder on the server, not a model.") % model)
     return model
 
 
 def weights_hash(source: str) -> str:
-    """Return the SHA-256 of all weights in a folder; of a hub model, only of its name."""
+    """Return the SHA-256 of all weights in a folder, or of the name of a hub model."""
     if source == PACKAGED_MODEL and not embeddings_available():
         return PACKAGED_SHA256
     path = Path(packaged_weights() if source == PACKAGED_MODEL else source)
@@ -232,7 +233,7 @@ def weights_hash(source: str) -> str:
     return _hash_of_files(path, base, tuple(_state_of(file) for file in files))
 
 
-# (file, device and inode, size, when it was changed)
+# (file, device and inode, size, time of modification)
 FileState = tuple[Path, tuple[int, int], int, tuple[int, int]]
 
 
@@ -244,7 +245,7 @@ def _state_of(file: Path) -> FileState:
 
 @lru_cache(maxsize=64)
 def _hash_of_files(path: Path, base: str, files: tuple[FileState, ...]) -> str:
-    """Hash the weights; cached as long as no file changes."""
+    """Return the hash of the weights, cached until a file changes."""
     hasher = sha256(base.encode())
     for file, *_state in files:
         hasher.update(str(file.relative_to(path)).encode())
@@ -255,25 +256,25 @@ def _hash_of_files(path: Path, base: str, files: tuple[FileState, ...]) -> str:
 
 
 def model_key(scorer: Scorer) -> str:
-    """Return the model's identifier in the names of stored scores."""
+    """Return the model's key in the names of files with stored scores."""
     return scorer.sha256 or sha256(f"name:{scorer.base_model}".encode()).hexdigest()
 
 
-# Pairs that a cross-encoder reads at once, and tokens of one.
+# Pairs per batch of a cross-encoder, and its maximum number of tokens.
 BATCH, LONGEST = 32, 256
 
 
 class BiEncoder:
     """Cosines of sentence vectors; the vectors of a list of texts are stored on disk.
 
-    ``quick`` is that of `SentenceEmbedder`.
+    ``quick`` is passed to `SentenceEmbedder`.
     """
 
     def __init__(
         self, source: str, key: str, *, uses_topic: bool = False, quick: bool = False
     ) -> None:
         self.key, self.uses_topic = key, uses_topic
-        # Loads nothing before the first text.
+        # The model is loaded with the first text.
         self.embedder = SentenceEmbedder(source, quick=quick)
 
     def vectors(self, texts: Sequence[str]) -> Scores:
@@ -293,14 +294,14 @@ class BiEncoder:
 
 
 class CrossEncoder:
-    """A model that reads both texts together, or one text for its quality; scores are 0–1.
+    """A model that reads two texts together, or a single text for its quality; scores are 0–1.
 
-    It runs on the CPU, in one thread; ``source`` is a folder, or a name that
-    sentence-transformers knows. One output is read as a logit; of two, the second is the match.
-    Raises EmbeddingsUnavailable at the first text if it cannot be loaded.
+    It runs on the CPU in one thread. ``source`` is a folder, or a name that sentence-transformers
+    can load. A single output is read as a logit; of two outputs, the second is the match. Raises
+    EmbeddingsUnavailable at the first text if the model cannot be loaded.
 
-    ``say`` hears after each row how many are read: a large matrix takes hours, and whoever works
-    for a job must say that they live, and hear that it was cancelled.
+    ``say`` is called after each row with the number of rows read. A large matrix takes hours, and
+    a job must report progress and notice when it is cancelled.
     """
 
     def __init__(self, source: str, *, uses_topic: bool = False) -> None:
@@ -311,14 +312,14 @@ class CrossEncoder:
     def fill(
         self, out: Scores, rows: Sequence[str], columns: Sequence[str], *, topic: str = ""
     ) -> Scores:
-        """Fill an array of shape (r, c) with scores of all pairs, row by row."""
+        """Fill an array of shape (r, c) with the scores of all pairs, row by row."""
         for place, text in enumerate(with_topic(rows, topic if self.uses_topic else "")):
             out[place] = self._read([(text, other) for other in columns])
             self.say(place + 1, len(rows))
         return out
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Return scores of single texts, each preceded by its topic if the scorer uses one."""
+        """Return scores of single texts, with the topic prepended if the scorer uses topics."""
         prefix = topic if self.uses_topic else ""
         return self._read([(text, "") for text in with_topic(arguments, prefix)])
 
@@ -346,7 +347,7 @@ class CrossEncoder:
 def _load(source: str) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     if source == PACKAGED_MODEL:
-        raise EmbeddingsUnavailable(f"{source} reads one text at a time: it is a bi-encoder.")
+        raise EmbeddingsUnavailable(f"{source} is a bi-encoder, which reads one text at a time.")
     require_packages()
     import torch
     from sentence_transformers import CrossEncoder as PairModel
@@ -380,13 +381,13 @@ class Regressor:
 
 
 class QualityColumn:
-    """Quality imported with a study's arguments; NaN if the file had none."""
+    """Quality imported with a study's arguments; NaN for arguments without a quality."""
 
     def __init__(self, study_id: int) -> None:
         self.study_id = study_id
 
     def scores(self, arguments: Sequence[str], *, topic: str = "") -> Scores:
-        """Return the value of the newest argument with each text, on the topic if one is given."""
+        """Return the quality of the newest argument with each text, on the topic if given."""
         from cqa_site.tabular.cells import text_key
 
         keys = [text_key(text) for text in arguments]

@@ -1,4 +1,4 @@
-"""Scorers of a study: defaults, new ones, stored scores, and a trial score."""
+"""Scorers of a study: default and new scorers, stored scores, and trial scores."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .models import (
 )
 
 Task, Kind, State = Scorer.Task, Scorer.Kind, Scorer.State
-# What every study has, made when somebody first looks.
+# The default scorers, created when the scorers of a study are first read.
 MATCH, QUALITY, COLUMN = "Counterpoint match", "Counterpoint quality", "Imported quality"
 DEFAULTS: tuple[dict[str, Any], ...] = (
     {"name": MATCH, "task": Task.MATCH, "kind": Kind.BI_ENCODER, "base_model": SHIPPED_MATCH},
@@ -55,7 +55,7 @@ KINDS: dict[str, tuple[Scorer.Kind, ...]] = {
 
 
 def first_scorers(study: Study) -> dict[str, Scorer]:
-    """Return the default scorers of every study by name; creates missing ones."""
+    """Return the default scorers of a study by name, creating missing scorers."""
     names = [spec["name"] for spec in DEFAULTS]
     scorers = {scorer.name: scorer for scorer in study.scorers.filter(name__in=names)}
     for default in DEFAULTS:
@@ -67,15 +67,15 @@ def first_scorers(study: Study) -> dict[str, Scorer]:
 def default_scorers(study: Study, dataset: Dataset | None = None) -> tuple[Scorer, Scorer]:
     """Return the default match and quality scorers.
 
-    The quality that came with the arguments is usual where any did: of the dataset, or of the
-    study where none is named.
+    The default is the imported quality if the arguments of the dataset have one. Without a
+    dataset, all arguments of the study count.
     """
     scorers = first_scorers(study)
     return scorers[MATCH], scorers[COLUMN if has_qualities(study, dataset) else QUALITY]
 
 
 def has_qualities(study: Study, dataset: Dataset | None = None) -> bool:
-    """Whether any argument was imported with a quality."""
+    """Return whether any argument was imported with a quality."""
     rows = CellArgument.objects.filter(cell__dataset__study=study, quality__isnull=False)
     return (rows.filter(cell__dataset=dataset) if dataset else rows).exists()
 
@@ -84,7 +84,7 @@ def _default(study: Study, fields: dict) -> Scorer:
     usual = {key: value for key, value in fields.items() if key != "name"}
     if fields["kind"] != Kind.COLUMN:
         usual["sha256"] = weights_hash(resolve(fields["base_model"]))
-    # `get_or_create` looks again where another request was faster.
+    # `get_or_create` reads the row if another request has just created it.
     return Scorer.objects.get_or_create(study=study, name=fields["name"], defaults=usual)[0]
 
 
@@ -99,12 +99,12 @@ def add_scorer(
     threshold: float | None = None,
     uses_topic: bool = False,
 ) -> Scorer:
-    """Add a scorer that needs no training: a model by name, or the imported column.
+    """Add a scorer without training: a model by name, or the imported column.
 
     Raises
     ------
     ScorerRefused
-        If the name is taken, the task cannot be done this way, or the model has no valid name.
+        If the name is taken, the kind does not fit the task, or the model name is invalid.
     """
     if kind not in KINDS.get(task, ()) or kind == Kind.REGRESSOR:
         raise ScorerRefused(_("This task and method need training."))
@@ -119,7 +119,7 @@ def add_scorer(
     )
     if kind != Kind.COLUMN:
         scorer.base_model = base_model
-        # Before the transaction: weights may be gigabytes.
+        # Hash the weights, possibly gigabytes, before the transaction.
         scorer.sha256 = weights_hash(source_of(scorer))
     with transaction.atomic():
         keep_new(scorer)
@@ -128,7 +128,7 @@ def add_scorer(
 
 
 def keep_new(scorer: Scorer) -> None:
-    """Store a new row; raises ScorerRefused if the name is taken."""
+    """Store a new row. Raises ScorerRefused if the name is taken."""
     try:
         with transaction.atomic():
             scorer.save(force_insert=True)
@@ -137,7 +137,7 @@ def keep_new(scorer: Scorer) -> None:
 
 
 def match_scorer_of(scorer: Scorer) -> MatchScorer:
-    """Return the scorer for pairs of texts; matrices are stored on disk, models load later.
+    """Return a scorer of text pairs that stores matrices on disk and loads its model later.
 
     Raises
     ------
@@ -155,7 +155,7 @@ def match_scorer_of(scorer: Scorer) -> MatchScorer:
 
 
 def quality_scorer_of(scorer: Scorer) -> QualityScorer:
-    """Return the scorer for single arguments; scores of a model are stored on disk.
+    """Return a scorer of single arguments; scores of a model are stored on disk.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def quality_scorer_of(scorer: Scorer) -> QualityScorer:
     if scorer.kind == Kind.CROSS_ENCODER:
         reader = CrossEncoder(source_of(scorer), uses_topic=scorer.uses_topic)
         return StoredScores(reader, model_key(scorer))
-    # The line that comes with the site goes through vectors of the packaged model.
+    # The shipped regression uses vectors of the packaged model.
     is_shipped = scorer.base_model == SHIPPED_QUALITY
     source = PACKAGED_MODEL if is_shipped else resolve(scorer.base_model)
     embedding = BiEncoder(source, weights_hash(source))
@@ -183,7 +183,7 @@ def writer_called(study: Study, name: str) -> Scorer | None:
 class StoredMatrices:
     """A match scorer with its matrices stored on disk; see `argsum.scorers.actions.models`.
 
-    ``key`` names the weights and how they are used: the same ones may be read in two ways.
+    ``key`` identifies the weights and their use, because the same weights may be used in two ways.
     """
 
     def __init__(self, inner: BiEncoder | CrossEncoder, key: str) -> None:
@@ -192,7 +192,7 @@ class StoredMatrices:
     def matrix(self, rows: Sequence[str], columns: Sequence[str], *, topic: str = "") -> Scores:
         """Return scores, shape (r, c), mapped from the file."""
         prefix = topic if self.inner.uses_topic else ""
-        # 2: the topic stands before the columns, too.
+        # Version 2: the topic is also prepended to the columns.
         key = key_of("matrix 2", self.key, prefix, texts_key(rows), texts_key(columns))
         return kept(
             key,
@@ -225,13 +225,13 @@ def _require(scorer: Scorer, task: str) -> None:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
 
 
-# Score two texts on the spot: in a worker, so that no web process loads a model.
+# Trial scores are computed in a worker, so that no web process loads a model.
 
 JOB = "try_scorer"
 
 
 def request_try(*, scorer: Scorer, first: str, second: str, topic: str, actor: User | None) -> Job:
-    """Queue a trial score; the job's note shows it. Raises ScorerRefused."""
+    """Queue a trial score, which appears in the job's note. Raises ScorerRefused."""
     if scorer.state != Scorer.State.READY:
         raise ScorerRefused(_("“%s” is not ready.") % scorer.name)
     if scorer.task == Scorer.Task.WRITE:
@@ -258,7 +258,7 @@ def try_scorer(work: JobContext) -> None:
 
 
 def in_words(scorer: Scorer, score: float) -> str:
-    """Return the score in words, and whether it exceeds the threshold."""
+    """Return the score as text, and whether it exceeds the threshold."""
     if np.isnan(score):
         return _("No argument in the study has this text and a quality score.")
     text = f"{score:.3f}"

@@ -1,4 +1,4 @@
-"""Training with torch: a bi-encoder that matches texts, and a model that writes key points."""
+"""Training with torch: a bi-encoder that matches texts, and a writer of key points."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cqa_site.judging.embedding import (
 from cqa_site.judging.training import Say, Training, TrainingProgress, alone, load
 from .training_data import DEV, TRAIN, Splits, dev_figures, scored_cells
 
-# Stands for "not compared" among logits.
+# Logit of pairs that are not compared.
 NEVER = -1e4
 
 
@@ -46,9 +46,9 @@ def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) 
     labels : shape (n, k)
         See `argsum.scorers.methods.training.TrainingCell`.
     recipe
-        Recipe, of which scale, contrast and temperature are used.
+        Provides the weights of both losses, the scale and the temperature.
     middle
-        The cosine at which a match is as likely as not; learned.
+        The learned cosine at which a match is as likely as not.
     """
     import torch
 
@@ -70,7 +70,7 @@ def batch_loss(cosines: Any, labels: Labels, recipe: ScorerRecipe, middle: Any) 
 
 
 def _balanced(logits: Any, positive: Any, negative: Any) -> Any:
-    """Return cross-entropy, half from matching pairs and half from the others."""
+    """Return cross-entropy with equal weights for matching and other pairs."""
     from torch.nn.functional import softplus
 
     loss = 0.0 * logits.sum()
@@ -105,7 +105,7 @@ def _both_ways(arguments: Any, against: Any) -> Any:
 
 
 def load_encoder(source: str, longest: int) -> Any:
-    """Load a sentence-transformers model on the CPU; raises EmbeddingsUnavailable."""
+    """Load a sentence-transformers model on the CPU. Raises EmbeddingsUnavailable."""
     require_packages()
     from sentence_transformers import SentenceTransformer
 
@@ -120,9 +120,9 @@ def load_encoder(source: str, longest: int) -> Any:
 
 
 def trainable(model: Any, frozen: int) -> list[Any]:
-    """Return the weights to train; ``frozen`` as in `ScorerRecipe`.
+    """Return the weights to train; for ``frozen`` see `ScorerRecipe`.
 
-    Raises EmbeddingsUnavailable for a model without layers of attention.
+    Raises EmbeddingsUnavailable if the model is not a transformer.
     """
     from torch.nn import ModuleList
 
@@ -132,14 +132,14 @@ def trainable(model: Any, frozen: int) -> list[Any]:
     if frozen:
         words = getattr(network, "embeddings", None) or network.get_input_embeddings()
         words.requires_grad_(False)
-    # Architectures name them otherwise; all keep them in the first list of modules.
+    # Their names depend on the architecture, but all keep them in the first list of modules.
     layers = next(
         (list(module) for module in network.modules() if isinstance(module, ModuleList)), []
     )
     for layer in layers[: max(0, frozen - 1)]:
         layer.requires_grad_(False)
     if getattr(network, "pooler", None) is not None:
-        # Means of token vectors are taken: nothing reaches the pooler.
+        # The vectors are means of token vectors, so the pooler gets no gradient.
         network.pooler.requires_grad_(False)
     return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
@@ -147,8 +147,8 @@ def trainable(model: Any, frozen: int) -> list[Any]:
 # Training a bi-encoder on batches of one cell.
 #
 # Each text of a batch is encoded once. Argument–key point pairs are learned from their labels,
-# argument–argument pairs from sharing a key point. Matching and other pairs weigh the same however
-# many there are.
+# argument–argument pairs from sharing a key point. Matching and other pairs have the same weight,
+# regardless of their numbers.
 
 BATCH = 32
 MIDDLE = 0.5
@@ -160,9 +160,9 @@ class MatchTraining(Training):
     Parameters
     ----------
     source
-        Folder or name of the model it begins with.
+        Folder or name of the initial model.
     cells
-        Training data, and the data that choose the weights.
+        Cells for training and for choosing the weights, by split.
     """
 
     def __init__(
@@ -187,11 +187,11 @@ class MatchTraining(Training):
         return float(self.recipe.rate_at(step))
 
     def judge(self) -> tuple[dict[str, Any], float]:
-        """Judge by how well pairs of dev arguments are ranked."""
+        """Return dev figures, and the ranking quality of argument pairs for choosing weights."""
         return dev_figures(scored_cells(self.dev, self.encode, uses_topic=self.recipe.uses_topic))
 
     def save(self, folder: Path) -> None:
-        """Write the model in sentence-transformers format, weights as safetensors."""
+        """Write the model in sentence-transformers format with safetensors weights."""
         self.model.save(str(folder), safe_serialization=True, create_model_card=False)
 
     def encode(self, texts: Sequence[str]) -> Scores:
@@ -226,7 +226,7 @@ class MatchTraining(Training):
         yield batch_loss(vectors @ vectors.T, labels, self.recipe, self.middle)
 
     def _ordered(self, texts: list[str]) -> Any:
-        """Return vectors in the given order; short and long texts are batched apart."""
+        """Return vectors in the given order, encoding short and long texts in separate batches."""
         import torch
 
         order = np.argsort([len(text) for text in texts], kind="stable")
@@ -246,19 +246,19 @@ class MatchTraining(Training):
 def train_members(
     source: str, cells: Splits, recipe: ScorerRecipe, folder: Path, say: Say
 ) -> tuple[MatchTraining, list[TrainingProgress]]:
-    """Train all members of a recipe one after the other; return one with their mean weights.
+    """Train all members of a recipe in turn, and return one training with their mean weights.
 
-    One training ends now here, now there; the mean of a few that began at the same weights lies
-    between them and matches more evenly. See docs/papers/argsum.md for the gain.
+    The results of single trainings vary. The mean of several trainings from the same initial
+    weights lies between them and matches more evenly. See docs/papers/argsum.md for the gain.
 
     Parameters
     ----------
     source, cells, recipe
-        As of `MatchTraining`; the member n is trained with the seed of the recipe plus n.
+        As in `MatchTraining`; member n is trained with the recipe's seed plus n.
     folder
         Folder for checkpoints. An interrupted training continues from there.
     say
-        Hears how far all of them are together.
+        Called with the joint progress of all members.
     """
     total = recipe.members * recipe.steps
     members: list[TrainingProgress] = []
@@ -275,25 +275,25 @@ def train_members(
 
 
 def _later(say: Say, before: int, total: int) -> Say:
-    """Return the callback for a member that begins after some steps of others."""
+    """Return the progress callback of a member that follows some steps of earlier members."""
     return lambda done, _own, note: say(before + done, total, note)
 
 
 # A sequence-to-sequence model that writes key points.
 
-# What the loss passes over: padding of a target.
+# Label of padding in a target, which the loss ignores.
 IGNORED = -100
 
 
 class WriterTraining(Training):
-    """One training of a writer; dev is judged before it and after each epoch.
+    """One training of a writer; dev is evaluated before training and after each epoch.
 
     Parameters
     ----------
     source
-        Folder or name of the model it begins with.
+        Folder or name of the initial model.
     examples, dev
-        Training data, and the data that choose the epoch.
+        Examples for training and for choosing the epoch.
     """
 
     def __init__(
@@ -313,15 +313,15 @@ class WriterTraining(Training):
         self.prepare(batches, looks_at, weights, decay=0.0)
 
     def rate(self, step: int) -> float:
-        """Fall to zero over all batches."""
+        """Return the share of the learning rate, which falls to zero over all batches."""
         return (self.steps - step) / self.steps
 
     def losses(self, batch: Sequence[int]) -> Iterator[Any]:
-        """Yield the loss of a batch of examples, given by their places."""
+        """Yield the loss of a batch of examples, given by their positions."""
         yield self.model(**self._batch([self.examples[at] for at in batch])).loss
 
     def judge(self) -> tuple[dict[str, Any], float]:
-        """Judge by the loss on dev."""
+        """Return the loss on dev, and its negative for choosing weights."""
         loss = self.loss_on(self.dev)
         return {"loss": loss}, -loss
 
@@ -340,7 +340,7 @@ class WriterTraining(Training):
         return round(total / max(tokens, 1.0), 5)
 
     def save(self, folder: Path) -> None:
-        """Write the model in transformers format, weights as safetensors."""
+        """Write the model in transformers format with safetensors weights."""
         self.model.save_pretrained(str(folder), safe_serialization=True)
         self.tokenizer.save_pretrained(str(folder))
 
@@ -376,7 +376,7 @@ class WriterTraining(Training):
 
 
 def load_seq2seq(source: str) -> tuple[Any, Any]:
-    """Load tokenizer and network on the CPU; raises EmbeddingsUnavailable."""
+    """Load tokenizer and network on the CPU. Raises EmbeddingsUnavailable."""
     require_packages()
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -385,6 +385,6 @@ def load_seq2seq(source: str) -> tuple[Any, Any]:
         return tokenizer, AutoModelForSeq2SeqLM.from_pretrained(source).eval()
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         raise EmbeddingsUnavailable(
-            f"The model {Path(source).name!r} could not be loaded. Put its folder below “models” "
-            "in the data folder, or name one that the model hub knows, where there is a network."
+            f"The model {Path(source).name!r} could not be loaded. Put its folder in “models” "
+            "in the data folder, or name a model from the model hub if a network is available."
         ) from error

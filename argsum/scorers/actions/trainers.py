@@ -1,4 +1,4 @@
-"""Train a match scorer, a quality scorer or a writer, with weights and card."""
+"""Train a match scorer, a quality scorer or a writer, and write weights and card."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from .training_data import (
 )
 
 CARD = "MODEL_CARD.md"
-# Weights are written to a folder; a card needs the name, the figures and facts.
+# Functions that write weights to a folder, and a card from the name, the figures and the facts.
 Save = Callable[[Path], object]
 WriteCard = Callable[[str, dict[str, Any], dict[str, Any]], str]
-# Fields of the row, and what writes weights and card.
+# Fields of the row, and the functions that write weights and card.
 Trained = tuple[dict[str, Any], Save, WriteCard]
 
 
 def train(scorer: Scorer, data: Any, say: Say) -> dict[str, Any]:
-    """Train on data as `training_data.data_of` reads them; return the fields to store.
+    """Train on data from `training_data.data_of`, and return the fields to store.
 
-    The weights are in the scorer's folder afterwards. Raises EmbeddingsUnavailable if the base
-    model cannot be loaded.
+    The weights are written to the scorer's folder. Raises EmbeddingsUnavailable if the base model
+    cannot be loaded.
     """
     started = (time.monotonic(), time.process_time())
     fields, save, write_card = TRAINERS[scorer.task](scorer, data, say)
@@ -64,7 +64,7 @@ def train(scorer: Scorer, data: Any, say: Say) -> dict[str, Any]:
 
 
 def _match(scorer: Scorer, cells: Splits, say: Say) -> Trained:
-    """Train a match scorer, and choose its thresholds on dev."""
+    """Train a match scorer and choose its thresholds on dev."""
     recipe = ScorerRecipe.stored(scorer.recipe)
     training, members = train_members(
         resolve(scorer.base_model), cells, recipe, checkpoint_of(scorer), say
@@ -103,7 +103,7 @@ def _course(members: Sequence[TrainingProgress], recipe: ScorerRecipe) -> dict[s
 
 
 def _thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
-    """Return mean losses over equal stretches, each with its last step."""
+    """Return mean losses over equal parts of the training, each with its last step."""
     parts = np.array_split(np.array(losses), min(most, len(losses))) if losses else []
     ends = np.cumsum([len(part) for part in parts])
     return [
@@ -142,7 +142,7 @@ def _errors(predictions: np.ndarray, known: np.ndarray) -> dict[str, Any]:
     """Return Pearson correlation, Spearman correlation and mean absolute error, with n."""
     from scipy.stats import pearsonr, spearmanr
 
-    # Without variance on either side there is no correlation to speak of.
+    # A correlation is undefined if either side has no variance.
     is_defined = len(known) > 1 and np.ptp(predictions) > 0 and np.ptp(known) > 0
     return {
         "n": len(known),
@@ -161,7 +161,7 @@ def _writer(scorer: Scorer, examples: Examples, say: Say) -> Trained:
         training = WriterTraining(
             resolve(scorer.base_model), examples[TRAIN], examples[DEV], recipe, checkpoint
         )
-        # Unknown where a training goes on.
+        # Unknown for a resumed training.
         before = training.loss_on(test) if test and not checkpoint.exists() else None
         progress = training.run(say)
     say(training.steps, training.steps, "judging")
@@ -187,14 +187,14 @@ TRAINERS: dict[str, Callable[[Scorer, Any, Say], Trained]] = {
 
 
 def _put_in_place(folder: Path, save: Save, card: str) -> str:
-    """Write weights to a temporary folder, then rename it; return the weights' hash."""
+    """Write weights and card to a temporary folder, rename it, and return the weights' hash."""
     unfinished = folder.with_name(f"{folder.name}-{uuid4().hex}.part")
     unfinished.mkdir(mode=0o700, parents=True)
     try:
         save(unfinished)
         (unfinished / CARD).write_text(card, encoding="utf-8")
         sha256 = weights_hash(str(unfinished))
-        # A job that was taken over may have finished before: its weights are the same.
+        # A duplicate job may already have finished with the same weights.
         shutil.rmtree(folder, ignore_errors=True)
         unfinished.rename(folder)
     finally:

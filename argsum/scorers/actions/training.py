@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Training a scorer: asked for from a page, done in the background, kept with its card.
+# Training of a scorer: requested on a page, run in the background, stored with its card.
 
 JOB = "train_scorer"
 TRAINED = {
@@ -85,13 +85,13 @@ def request_training(
     Raises
     ------
     ScorerRefused
-        If the name is taken, the model has no valid name, the dataset is another study's, or
-        nothing can be learned from it.
+        If the name is taken, the model name is invalid, or the dataset belongs to another study or
+        contains nothing to learn from.
     """
     if dataset.study_id != study.pk:
         raise ScorerRefused(_("The dataset belongs to another study."))
     resolve(base_model)
-    # Before the transaction: it reads the whole dataset.
+    # This reads the whole dataset, so it happens before the transaction.
     data_of(task, dataset)
     usual = WritingRecipe() if task == Scorer.Task.WRITE else ScorerRecipe()
     numbers = {} if task == Scorer.Task.QUALITY else asdict(recipe or usual)
@@ -146,14 +146,14 @@ def cancel_training(*, scorer: Scorer, actor: User) -> bool:
 
 @transaction.atomic
 def delete_scorer(*, scorer: Scorer, actor: User) -> None:
-    """Delete an unused scorer with its weights; raises ScorerRefused."""
+    """Delete an unused scorer with its weights. Raises ScorerRefused."""
     if shown_state(scorer) == Scorer.State.TRAINING:
         raise ScorerRefused(_("Cancel the training first."))
     folder, name, study = trained_folder(scorer), scorer.name, scorer.study
     checkpoint = checkpoint_of(scorer)
     if scorer.metric_scores.exists():
         raise ScorerRefused(_("This scorer is used by a metric and cannot be deleted."))
-    # Runs name their writer, as it may be a model that nobody trained here.
+    # Runs store the name of their writer, which may be a model that was not trained here.
     if scorer.task == Scorer.Task.WRITE and study.system_runs.filter(writer_model=name).exists():
         raise ScorerRefused(_("This writer is used by a run and cannot be deleted."))
     try:
@@ -178,11 +178,11 @@ def make_scorer(work: JobContext) -> None:
             raise ScorerRefused(_("The dataset no longer exists."))
         fields = train(scorer, data_of(scorer.task, scorer.trained_on), work.progress)
     with transaction.atomic():
-        # Cancelling locks the scorer before its job, too.
+        # Same order of locks as in cancelling: the scorer, then its job.
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         work.finish()
         store(scorer, fields)
-    # Only now: before the row says that it is ready, a training can still go on from there.
+    # Only now, because a training can resume from its checkpoint until the scorer is ready.
     shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
 
 
@@ -212,17 +212,18 @@ def fail(scorer: Scorer, error: str) -> None:
     )
 
 
-# The scorers that come with the site: made once, kept small, and made again by one command.
+# Scorers shipped with the site: small, trained once, and reproduced by one command.
 #
-# A match scorer is the packaged model and a low-rank difference from it, which takes a thirtieth
-# of the room of its weights. A quality scorer is a line through vectors of the packaged model.
+# A match scorer is the packaged model and a low-rank difference from it, which needs a thirtieth
+# of the space of the full weights. A quality scorer is a linear regression on vectors of the
+# packaged model.
 
 STATEMENTS = SHIPPED[SHIPPED_MATCH].parent / "statements"
-# Sentences that say nothing, in that folder, and how many statements they are learned against.
+# File of sentences without content, and the number of statements they are contrasted with.
 FILLER_SENTENCES, MOST_STATEMENTS = "filler.txt", 5_000
-# Topics of statements that nothing is learned from: the weights are chosen on them.
+# Number of topics whose statements are not trained on, but used to choose the weights.
 HELD_OUT = 8
-# Of six layers three are learned, so that the difference can be of a higher rank.
+# Three of six layers are trained, so that the difference can have a higher rank.
 RECIPE = ScorerRecipe(
     steps=2_600,
     batch=96,
@@ -236,12 +237,12 @@ RECIPE = ScorerRecipe(
     uses_topic=False,
     quick=True,
 )
-# Rank of each matrix of the difference: 2.7 MB in all, in half precision.
+# Rank of each matrix of the difference: 2.7 MB in total, in half precision.
 RANK = 64
-# Share added of what was learned: between the packaged weights and the trained ones, texts on
-# topics that are like none that was learned are told apart better.
+# Share of the trained difference that is added. Between the packaged and the trained weights,
+# texts on topics unlike the training topics are distinguished better.
 ADDED_SHARE = 0.7
-# How much which side a text takes counts in a match score.
+# Weight of the side that a text takes in a match score.
 SIDE_SHARE = 0.05
 SIDES = ("for", "against")
 SIDE_STRENGTH = 10.0
@@ -250,10 +251,10 @@ TRAINED_ON = "arguments of ArgKP-2021 with the qualities of the released process
 
 
 def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
-    """Return the cells that train the match scorer, and those that choose its weights.
+    """Return the cells for training the match scorer and for choosing its weights.
 
-    Arguments of both stances of a topic share a batch, and so do statements of opposite sides:
-    texts on the other side are the ones that do not match.
+    Arguments of both stances of a topic share a batch, and so do statements of opposite sides,
+    because texts on opposite sides do not match.
     """
     learned, held = split_statements(points)
     train = [*both_stances(argkp[TRAIN]), *statement_cells(learned)]
@@ -261,7 +262,7 @@ def shipping_cells(argkp: Splits, points: Sequence[Statements]) -> Splits:
 
 
 def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], list[Statements]]:
-    """Return the statements to learn, and those of held-out topics."""
+    """Return the statements for training, and the statements on held-out topics."""
     topics = sorted({point.topic for point in points})
     random.Random(1).shuffle(topics)  # noqa: S311  an order, not a secret
     held = set(topics[:HELD_OUT])
@@ -274,26 +275,26 @@ def split_statements(points: Sequence[Statements]) -> tuple[list[Statements], li
 def ship_match(
     argkp: Splits, recipe: ScorerRecipe, work: Path, say: Say
 ) -> tuple[Path, list[dict[str, Any]]]:
-    """Train the match scorer; store its difference from the packaged model beside the code.
+    """Train the match scorer, and store its difference from the packaged model with the code.
 
     Parameters
     ----------
     argkp
-        As `argsum.scorers.actions.training_data.cells_in` reads them.
+        Cells from `argsum.scorers.actions.training_data.cells_in`.
     recipe
         Usually `RECIPE`.
     work
-        A folder for checkpoints and whole weights; an interrupted training continues.
+        Folder for checkpoints and full weights; an interrupted training resumes from it.
     say
-        Hears how far it is.
+        Called with the progress.
 
     Returns
     -------
     Path
-        Of the difference.
+        File of the difference.
     list of dict
-        Looks at dev, with ``step``, ``weights`` and ``value``, the average precision of pairs; the
-        last one says how often the side of statements is right on topics that were held out.
+        Checks on dev with ``step``, ``weights`` and ``value``, the average precision of pairs. The
+        last entry is the accuracy of the side of statements on held-out topics.
     """
     points = statements_in(STATEMENTS)
     cells = shipping_cells(argkp, points)
@@ -308,7 +309,7 @@ def ship_match(
 
 
 def ship_filler_classifier() -> Path:
-    """Fit the classifier of filler to the shipped statements; store it beside the match scorer."""
+    """Fit the filler classifier to the shipped statements and store it with the match scorer."""
     from argsum.scorers.methods.encoders import fit_filler_classifier, store_filler_classifier
     from cqa_site.judging.embedding import SentenceEmbedder
 
@@ -322,7 +323,7 @@ def ship_filler_classifier() -> Path:
 
 
 def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier, float]:
-    """Return the line that separates sides, and its accuracy on held-out statements, 0–1."""
+    """Return the classifier of sides, and its accuracy on held-out statements, 0–1."""
     from sklearn.linear_model import LogisticRegression
 
     from cqa_site.judging.embedding import SentenceEmbedder
@@ -345,7 +346,7 @@ def side_of(folder: Path, points: Sequence[Statements]) -> tuple[SideClassifier,
 
 
 def ship_quality(rated: Rated, say: Say) -> Path:
-    """Fit the regression to imported qualities, and store it beside the code."""
+    """Fit the regression to imported qualities and store it with the code."""
     scorer = Scorer(
         name="Counterpoint quality", task=Scorer.Task.QUALITY, base_model=PACKAGED_MODEL
     )
@@ -362,28 +363,28 @@ def ship_quality(rated: Rated, say: Say) -> Path:
 
 
 def write_sums(folder: Path) -> None:
-    """Write the checksums of the weights beside them, in ``sha256sum`` format."""
+    """Write the checksums of the weights next to them, in ``sha256sum`` format."""
     files = sorted(file for pattern in WEIGHT_FILES for file in folder.glob(pattern))
     lines = [f"{sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
     (folder / SUMS).write_text("".join(lines), encoding="ascii")
 
 
 def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
-    """Write a training's difference from the packaged model, each matrix as two factors.
+    """Write the difference of trained weights from the packaged model as matrix factors.
 
     Parameters
     ----------
     trained
-        A folder of weights that began as the packaged model.
+        Folder of weights that were trained from the packaged model.
     folder
-        Where `DIFFERENCE_FILE` is written.
+        Folder in which `DIFFERENCE_FILE` is written.
     rank
         Rank of each matrix; smaller matrices are stored whole.
 
     Raises
     ------
     ValueError
-        If the weights are those of another architecture.
+        If the weights have another architecture.
     """
     import numpy as np
     from safetensors.numpy import load_file, save_file
@@ -393,7 +394,7 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
         for at in (Path(packaged_weights()), trained)
     )
     if before.keys() != after.keys():
-        raise ValueError(f"{trained.name} did not begin as {PACKAGED_MODEL}.")
+        raise ValueError(f"{trained.name} was not trained from {PACKAGED_MODEL}.")
     factors: dict[str, np.ndarray] = {}
     for name, weights in after.items():
         factors |= _factors(name, ADDED_SHARE * (weights.astype(np.float32) - before[name]), rank)
@@ -403,7 +404,7 @@ def write_difference(trained: Path, folder: Path, rank: int = RANK) -> Path:
 
 
 def add_side(path: Path, side: SideClassifier) -> None:
-    """Store a line that separates sides in a difference file."""
+    """Store a classifier of sides in a difference file."""
     import numpy as np
     from safetensors.numpy import load_file, save_file
 

@@ -1,4 +1,4 @@
-"""Training data of scorers, and the figures of a match scorer on a split."""
+"""Training data of scorers, and figures of a match scorer on a split."""
 
 import json
 from collections import defaultdict
@@ -47,9 +47,9 @@ Rated = dict[str, list[tuple[str, float]]]
 
 
 def data_of(task: str, source: Dataset | Path, column: str = "") -> Any:
-    """Return the training data of a task, from a dataset or files; raises ScorerRefused.
+    """Return the training data of a task from a dataset or files. Raises ScorerRefused.
 
-    Files are read as by `rated_in` for qualities, else as by `cells_in`.
+    Files are read by `rated_in` for qualities, else by `cells_in`.
     """
     if isinstance(source, Path) and task == Scorer.Task.QUALITY:
         return _require_rated(rated_in(source, column=column))
@@ -71,10 +71,10 @@ def data_of(task: str, source: Dataset | Path, column: str = "") -> Any:
 
 
 def cells_of(dataset: Dataset) -> Splits:
-    """Return cells by split; arguments kept by preprocessing are judged.
+    """Return cells by split; arguments kept by preprocessing are evaluated.
 
-    Every argument of the train split is learned, also those that preprocessing leaves out: an
-    argument without a key point is an example of what does not match.
+    All arguments of the train split are used for training, even if preprocessing leaves them out,
+    because an argument without a key point is an example of a text that does not match.
     """
     raw = {
         pk: RawCell(topic, stance, split)
@@ -132,7 +132,7 @@ def cells_in(folder: Path) -> Splits:
 
 @dataclass(frozen=True)
 class Statements:
-    """Invented statements of one point: topic, aspect, side and texts."""
+    """Invented statements that make the same point: topic, aspect, side and texts."""
 
     topic: str
     aspect: str
@@ -144,7 +144,7 @@ def statements_in(folder: Path) -> list[Statements]:
     """Read the points from a folder's JSON lines; one topic may span several files.
 
     A line has ``topic``, ``aspect``, ``side`` (``for``, ``against`` or neither) and ``texts``.
-    Raises ScorerRefused for a line that has not; the message names file and line.
+    Raises ScorerRefused for an invalid line; the message names file and line.
     """
     statements = []
     for path in sorted(folder.glob("*.jsonl")):
@@ -159,7 +159,7 @@ def statements_in(folder: Path) -> list[Statements]:
 
 
 def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
-    """Return a cell for each topic, in order of names."""
+    """Return a cell for each topic, in alphabetical order."""
     topics: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         topics[point.topic][f"{point.aspect} {point.side}"] += point.texts
@@ -167,7 +167,7 @@ def statement_cells(points: Iterable[Statements]) -> list[TrainingCell]:
 
 
 def _require_matches(cells: Splits) -> None:
-    """Raise ScorerRefused without data to learn from, or to choose the weights."""
+    """Raise ScorerRefused without data for training or for choosing the weights."""
     if not any((cell.labels == MATCH).any() for cell in cells.get(TRAIN, ())):
         raise ScorerRefused(_("The train split has no argument that matches a key point."))
     if not any(len(cell.judged) > 1 for cell in cells.get(DEV, ())):
@@ -180,10 +180,10 @@ def _require_matches(cells: Splits) -> None:
 
 
 def examples_from(cells: Splits) -> Examples:
-    """Return each key point with the arguments that match it, by split.
+    """Return each key point with its matching arguments, by split.
 
-    The best arguments come first; those without a quality last, in their order. Raises
-    ScorerRefused without examples to learn from, or to choose the weights.
+    The best arguments come first, and arguments without a quality last, in their order. Raises
+    ScorerRefused without examples for training or for choosing the weights.
     """
     examples = {
         split: [
@@ -203,14 +203,14 @@ def examples_from(cells: Splits) -> Examples:
 
 
 def rated_in(path: Path, *, column: str = "") -> Rated:
-    """Return arguments with a quality from a table, or from the only one in a folder.
+    """Return arguments with a quality from a table, or from the only table in a folder.
 
-    ``column`` names the quality where there are several, as in ArgQ-30k; WA is the usual one.
+    ``column`` names the quality if there are several, as in ArgQ-30k; the default is WA.
 
     Raises
     ------
     ScorerRefused
-        Without such a file, or if it cannot be read.
+        If there is no such file, or it cannot be read.
     """
     files = sorted(path.glob("*quality*")) if path.is_dir() else [path]
     if len(files) != 1:
@@ -253,7 +253,7 @@ def _rated(rows: Iterable[tuple[str, str, Any]]) -> Rated:
 
 
 def _require_rated(rated: Rated) -> Rated:
-    """Raise ScorerRefused without arguments to learn from, or to choose the penalty."""
+    """Raise ScorerRefused without arguments for training or for choosing the penalty."""
     if len(rated.get(TRAIN, ())) < FEWEST_RATED:
         raise ScorerRefused(
             _("The train split has fewer than %d arguments with a quality score.") % FEWEST_RATED
@@ -270,7 +270,7 @@ Figures = dict[str, Any]
 def scored_cells(
     cells: Sequence[TrainingCell], encode: Encode, *, uses_topic: bool
 ) -> list[ScoredCell]:
-    """Return judged arguments of each cell with their cosines; all texts are encoded at once."""
+    """Return the evaluated arguments of each cell with their cosines; encode all texts at once."""
     texts: list[str] = []
     for cell in cells:
         own = [*(cell.arguments[row] for row in cell.judged), *cell.key_points]
@@ -296,10 +296,10 @@ def scored_cells(
 
 
 def dev_figures(dev: Sequence[ScoredCell]) -> tuple[Figures, float]:
-    """Return dev figures, and the one that chooses: average precision of pairs, by cells.
+    """Return dev figures, and the average precision of pairs, which chooses the weights.
 
-    The adjusted Rand index of a handful of cells moves by chance from one look to the next; how
-    well pairs of arguments are ranked does not.
+    Between checks, the adjusted Rand index of a few cells varies by chance, but the ranking of
+    argument pairs does not.
     """
     excluding, including = cluster_cells(dev).oracle()
     figures = {
@@ -312,17 +312,17 @@ def dev_figures(dev: Sequence[ScoredCell]) -> tuple[Figures, float]:
 
 
 def pair_precision(cells: Sequence[ScoredCell]) -> float:
-    """Return average precision of argument pairs with the same key point, mean over cells."""
+    """Return the average precision of argument pairs with the same key point, mean over cells."""
     by_cell = (same_point_precision(cell.match, cell.reference) for cell in cells)
     precisions = [precision for precision in by_cell if precision is not None]
     return float(np.mean(precisions)) if precisions else 0.0
 
 
 def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
-    """Choose thresholds and the clustering method beyond the paper's, by the dev split alone."""
+    """Choose thresholds and the alternative clustering method, using only the dev split."""
     tried = {clustering: cluster_cells(dev, clustering) for clustering in CLUSTERINGS}
     thresholds = {clustering: clusters.best_threshold() for clustering, clusters in tried.items()}
-    # The first wins a tie: it is the simplest.
+    # Ties go to the first method, because it is the simplest.
     best = max(CLUSTERINGS, key=lambda clustering: tried[clustering].worth(thresholds[clustering]))
     decided = match_threshold(*decided_pairs(dev))
     return {
@@ -337,11 +337,11 @@ def chosen_on_dev(dev: Sequence[ScoredCell]) -> Figures:
 def split_figures(cells: Sequence[ScoredCell], chosen: Figures) -> Figures:
     """Return the figures of one split.
 
-    ``excluding`` is the mean over the cells in which enough is clustered, ``cells_clustered`` of
-    ``cells_judged``; ``excluding_with_zeros`` counts the others as 0.
+    ``excluding`` is the mean over the cells with enough clustered arguments, ``cells_clustered``
+    of ``cells_judged``; ``excluding_with_zeros`` counts the other cells as 0.
 
-    ``oracle`` took the best threshold of each cell, ``at_threshold`` the one of dev; ``beyond``
-    is the same for the way of clustering that dev chose.
+    ``oracle`` uses the best threshold of each cell, and ``at_threshold`` the threshold chosen on
+    dev. Names with ``beyond`` are for the clustering method chosen on dev.
     """
     plain = cluster_cells(cells)
     beyond = cluster_cells(cells, ClusterRecipe(chosen["profile"], chosen["refines"]))

@@ -21,9 +21,9 @@ def match_card(name: str, figures: Mapping[str, Any], facts: Mapping[str, Any]) 
     Parameters
     ----------
     name
-        Of the scorer.
+        Name of the scorer.
     figures
-        As `argsum.scorers.actions.trainers.train` returns them.
+        Figures from `argsum.scorers.actions.trainers.train`.
     facts
         ``base``, ``trained_on`` and ``recipe``.
     """
@@ -116,7 +116,7 @@ def _match_row(split: str, figures: Mapping[str, Any]) -> str:
 
 
 def _indices(figures: Mapping[str, Any]) -> str:
-    """Return the index excluding and including noise, with the number of cells if not all."""
+    """Return the index excluding and including noise, with cell numbers if some have none."""
     both = f"{_number(figures['excluding'])} / {_number(figures['including'])}"
     n, cells = figures["cells_clustered"], figures["cells_judged"]
     if n == cells:

@@ -1,4 +1,4 @@
-"""Which encoder reads comments in a language, and which statements are filler by their vectors."""
+"""Choice of an encoder for the language of comments, and detection of filler by vectors."""
 
 from __future__ import annotations
 
@@ -14,45 +14,46 @@ from argsum.systems.methods.inputs import Scores
 from cqa_site.judging.encoders import MPNET, MULTILINGUAL, encoder_for
 from cqa_site.stats.arrays import FloatArray
 
-# The encoder of the match scorer itself, by what requests call it.
+# Name of the match scorer's own encoder in requests.
 SHIPPED = "shipped"
-# With more statements, the larger encoder would take a worker more than ten minutes.
+# For more statements, the larger encoder would keep a worker busy for more than ten minutes.
 MOST_STATEMENTS = 20_000
 
 
 @dataclass(frozen=True)
 class GroupingCutoffs:
-    """Cut-offs of grouping that were calibrated for an encoder's scores.
+    """Grouping cut-offs calibrated for the scores of an encoder.
 
     Attributes
     ----------
     usual, usual_with_sides
-        Settings taken by default; the second one where vectors encode sides.
+        Default cut-offs; `usual_with_sides` applies if vectors encode sides.
     """
 
     usual: float
     usual_with_sides: float
 
     def of(self, *, tells_sides: bool) -> float:
-        """Return the default setting."""
+        """Return the default cut-off."""
         return self.usual_with_sides if tells_sides else self.usual
 
 
-# Chosen on the development sets of benchmarks/key_points.py (docs/papers/argsum.md). Those of the
-# match scorer itself are in argsum/analysis/methods/key_points.py.
+# Chosen on the development sets of benchmarks/key_points.py (docs/papers/argsum.md). The cut-offs
+# of the match scorer itself are in argsum/analysis/methods/key_points.py.
 CUTOFFS = {
     MPNET: GroupingCutoffs(usual=0.25, usual_with_sides=0.275),
     MULTILINGUAL: GroupingCutoffs(usual=0.15, usual_with_sides=0.15),
 }
 
 # Match score from which a placement on the side of its key point is sure, by encoder. Chosen so
-# that .85 of these are right in all English development sets together (docs/papers/argsum.md).
+# that .85 of these placements are right in all English development sets together
+# (docs/papers/argsum.md).
 SURE_FROM = {SHIPPED: 0.7, MPNET: 0.51}
 
 
 @dataclass(frozen=True)
 class EncoderChoice:
-    """The encoder of an analysis, by name, and a key of the reason for it."""
+    """Name of the encoder of an analysis, and a key of the reason for its choice."""
 
     name: str
     reason: str
@@ -63,8 +64,8 @@ def choose_encoder(
 ) -> EncoderChoice:
     """Return the encoder that reads comments in a language.
 
-    Arguments on one side of a debate are what the match scorer was trained on: a second encoder
-    made their groups worse on ArgKP's dev split.
+    The match scorer was trained on arguments on one side of a debate, and a second encoder made
+    groups of such arguments worse on ArgKP's dev split.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def side_by_side(parts: Sequence[Scores]) -> Scores:
     Parameters
     ----------
     parts : arrays of shape (n, d₁), (n, d₂), …
-        Vectors of length 1 of the same texts.
+        Vectors of length 1 for the same texts.
 
     Returns
     -------
@@ -104,10 +105,10 @@ def side_by_side(parts: Sequence[Scores]) -> Scores:
     return vectors
 
 
-# Filler: statements that say nothing about a topic, told by their vectors and their lengths.
+# Filler: statements without content about a topic, detected by their vectors and lengths.
 
 FILLER = "filler.json"
-# Weight of the logarithm of the number of words beside a vector of length 1.
+# Weight of the logarithm of the number of words, beside a vector of length 1.
 PER_LENGTH = 0.5
 # Log odds from which a statement is left out. Chosen on three hand-written surveys and the
 # development half of the invented sets (docs/papers/argsum.md).
@@ -121,16 +122,16 @@ class FillerClassifier:
     Attributes
     ----------
     weight : shape (d + 1,)
-        Of the vector, and of the length of the text.
+        Weights of the vector and of the length of the text.
     bias
-        Of the line, whose value is a log odds.
+        Intercept; the classifier computes log odds.
     """
 
     weight: FloatArray
     bias: float
 
     def is_filler(self, texts: Sequence[str], vectors: Scores) -> NDArray[np.bool_]:
-        """Tell which texts are filler; ``vectors`` have shape (n, d) and length 1."""
+        """Return which texts are filler; ``vectors`` have shape (n, d) and length 1."""
         is_above: NDArray[np.bool_] = (
             features_of(texts, vectors) @ self.weight + self.bias > LEFT_OUT_FROM
         )
@@ -138,13 +139,13 @@ class FillerClassifier:
 
 
 def features_of(texts: Sequence[str], vectors: Scores) -> FloatArray:
-    """Return vectors with a coordinate for the length of each text, shape (n, d + 1)."""
+    """Return vectors with an additional coordinate for text length, shape (n, d + 1)."""
     lengths = PER_LENGTH * np.log1p([len(text.split()) for text in texts])
     return np.column_stack([vectors, lengths])
 
 
 def filler_classifier_in(folder: Path) -> FillerClassifier | None:
-    """Return the classifier stored beside the weights of a match scorer, or None."""
+    """Return the classifier stored with the weights of a match scorer, or None."""
     path = folder / FILLER
     if not path.is_file():
         return None
@@ -160,9 +161,9 @@ def fit_filler_classifier(
     Parameters
     ----------
     filler, statements
-        Texts, n and m of them.
+        The n texts of filler and the m statements.
     vectors : shape (n + m, d)
-        Of the filler, then of the statements.
+        Vectors of the filler, then of the statements.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -173,7 +174,7 @@ def fit_filler_classifier(
 
 
 def store_filler_classifier(classifier: FillerClassifier, folder: Path) -> Path:
-    """Write the classifier beside the weights of a match scorer."""
+    """Write the classifier to the folder of a match scorer's weights."""
     path = folder / FILLER
     parts = {"bias": round(classifier.bias, 4), "weight": classifier.weight.tolist()}
     path.write_text(json.dumps(parts) + "\n", encoding="ascii")

@@ -18,14 +18,14 @@ from argsum.systems.methods.clusters import (
 from cqa_site.stats.arrays import FloatArray
 from .training import MATCH, NO_MATCH, Labels
 
-# How well clusters of arguments separate what people put under different key points.
+# Agreement of clusters of arguments with the key points that people assigned.
 #
 # Source: argument summarization paper, section 4.2.1; Warrens and van der Hoef (2022) for the
 # adjusted Rand index. Higher is better.
 
 Noise = Literal["exclude", "include"]
 
-# The paper prints 70 %; its released clusterings give its figures with 75 %.
+# The paper prints 70 %; its released clusterings reproduce its figures with 75 %.
 LEAST_SHARE = 0.75
 
 
@@ -38,10 +38,10 @@ class ClusterFigure:
     setting
         Setting that produced the clusters.
     excluding, including
-        Adjusted Rand index without unclustered arguments, and with them as one more cluster;
-        None where it is not defined.
+        Adjusted Rand index without unclustered arguments, and with these as one more cluster; None
+        if undefined.
     share
-        Of the arguments that are clustered, 0–1.
+        Share of clustered arguments, 0–1.
     """
 
     setting: str
@@ -57,12 +57,12 @@ class OverCells:
     Attributes
     ----------
     mean
-        Over the cells that have one; None without any.
+        Mean over the cells with an index, or None.
     with_zeros
-        Over all cells, 0 for those without: the value that chooses and ranks settings, so that
-        none wins by leaving cells out. None without any cell.
+        Mean over all cells, counting cells without an index as 0; None without cells. This value
+        chooses and ranks settings, so that no setting wins by leaving cells out.
     n, cells
-        Cells that have one; all.
+        Numbers of cells with an index and of all cells.
     """
 
     mean: float | None
@@ -72,7 +72,7 @@ class OverCells:
 
 
 def over_cells(values: Iterable[float | None]) -> OverCells:
-    """Return the mean of an index over cells; None is a cell without one.
+    """Return the mean of an index over cells; None stands for a cell without an index.
 
     Examples
     --------
@@ -91,22 +91,22 @@ def over_cells(values: Iterable[float | None]) -> OverCells:
 
 
 def has_enough(share: float | None, least_share: float = LEAST_SHARE) -> bool:
-    """Whether enough is clustered for an index without unclustered arguments."""
+    """Return whether enough is clustered for an index without unclustered arguments."""
     return (share or 0.0) >= least_share - 1e-12
 
 
 @dataclass(frozen=True)
 class BestPerCell:
-    """The best clustering of every cell, chosen by the figure that judges it: an oracle.
+    """The best clustering of every cell, chosen by the reported figure: an oracle.
 
     Attributes
     ----------
     over
-        The mean over cells, and over how many.
+        The mean over cells, with their number.
     chosen
-        cell → the clustering.
+        Cell → clustering.
     without
-        Cells in which no clustering has a figure and a large enough share.
+        Cells without a clustering that has a figure and a large enough share.
     """
 
     over: OverCells
@@ -115,7 +115,7 @@ class BestPerCell:
 
     @property
     def mean(self) -> float | None:
-        """Mean over the cells that have an index; None if no cell has one."""
+        """Mean over the cells with an index, or None."""
         return self.over.mean
 
 
@@ -137,18 +137,18 @@ def adjusted_rand(
     Parameters
     ----------
     reference : length n
-        The key point of each argument.
+        Key point of each argument.
     ids : length n
-        Clusters; -1 is unclustered.
+        Cluster of each argument; -1 is unclustered.
     noise
-        ``"exclude"`` leaves unclustered arguments out; ``"include"`` takes them as one more
+        ``"exclude"`` leaves unclustered arguments out; ``"include"`` treats them as one more
         cluster.
 
     Returns
     -------
     float or None
-        At most 1, about 0 for clusters by chance. 1 where both sides are a single cluster or
-        both are single arguments only. None with fewer than 2 arguments.
+        At most 1, and about 0 for random clusters. 1 if both sides are a single cluster, or if all
+        clusters on both sides are single arguments. None with fewer than 2 arguments.
 
     Raises
     ------
@@ -175,39 +175,43 @@ def adjusted_rand(
 
 
 def index_of_pairs(n: int, together: int, rows: int, columns: int) -> float:
-    """Return the adjusted Rand index of n arguments from pairs that share both labels or one."""
+    """Return the adjusted Rand index of n arguments from counts of pairs.
+
+    ``together`` counts pairs that share both labels, ``rows`` and ``columns`` pairs that share
+    one.
+    """
     if together == rows == columns:
-        # The same partition; also where chance could do no worse and the index is 0 / 0.
+        # The same partition, or a case in which chance is as good and the index is 0 / 0.
         return 1.0
-    # In whole numbers, so that the order of operations rounds nothing.
+    # Integer arithmetic, so that rounding does not depend on the order of operations.
     total, chance = comb(n, 2), rows * columns
     return 2 * (together * total - chance) / ((rows + columns) * total - 2 * chance)
 
 
 def share_clustered(ids: Sequence[int]) -> float:
-    """Return the share of clustered arguments; 0 without arguments."""
+    """Return the share of clustered arguments, or 0 without arguments."""
     return sum(cluster != UNCLUSTERED for cluster in ids) / len(ids) if ids else 0.0
 
 
 def best_per_cell(
     cells: Mapping[str, Sequence[ClusterFigure]], *, noise: Noise, least_share: float = LEAST_SHARE
 ) -> BestPerCell:
-    """Return the clustering with the largest index in every cell, and the mean over cells.
+    """Return the clustering with the largest index of every cell, and the mean over cells.
 
     Parameters
     ----------
     cells
-        cell → its clusterings.
+        Cell → its clusterings.
     noise
-        ``"exclude"`` judges by `excluding`, among clusterings with at least `least_share`
-        clustered; ``"include"`` by `including`, among all.
+        ``"exclude"`` uses `excluding`, among clusterings with at least `least_share` clustered;
+        ``"include"`` uses `including`, among all clusterings.
     least_share
         0–1, inclusive.
 
     Notes
     -----
-    The figure that chooses is the figure that is reported: it is an oracle. On equal figures, the
-    first clustering is chosen.
+    The reported figure is also used for the choice, so it is an oracle. Ties go to the first
+    clustering.
     """
     chosen: dict[str, ClusterFigure] = {}
     values: dict[str, float | None] = {}
@@ -218,7 +222,7 @@ def best_per_cell(
             if (value := index_of(figure, noise, least_share)) is not None
         ]
         if any(cluster_figure.including is not None for cluster_figure in figures):
-            # Others have fewer than two arguments to judge: there is no index to miss.
+            # Other cells have fewer than two arguments, so they have no index to miss.
             values[cell] = None
         if valued:
             values[cell], chosen[cell] = max(valued, key=lambda pair: pair[0])
@@ -232,7 +236,7 @@ def best_per_cell(
 def index_of(
     figure: ClusterFigure, noise: Noise, least_share: float = LEAST_SHARE
 ) -> float | None:
-    """Return the index of a clustering; None if too little is clustered."""
+    """Return the index of a clustering, or None if too little is clustered."""
     if noise == "include":
         return figure.including
     return figure.excluding if has_enough(figure.share, least_share) else None
@@ -243,20 +247,20 @@ def _pairs(labels: Sequence[object]) -> int:
     return sum(comb(size, 2) for size in Counter(labels).values())
 
 
-# How good a match scorer is: clusters against key points, key points found, pairs decided.
+# Quality of a match scorer: agreement of clusters, key points found, pairs decided.
 #
-# Sources: argument summarization paper, sections 3.3 and 4.2.1. What is chosen here (thresholds)
-# is chosen on one split and reported on another; the best threshold per cell is an oracle.
+# Sources: argument summarization paper, sections 3.3 and 4.2.1. Thresholds are chosen on one split
+# and reported on another; the best threshold per cell is an oracle.
 
 
 class ClusterRecipe(NamedTuple):
-    """Clustering options: ``weight`` of `profile_scores`, and whether to refine."""
+    """Clustering options: ``weight`` of `profile_scores`, and whether to refine clusters."""
 
     profile: float = 0.0
     refines: bool = False
 
 
-# The paper's recipe first; the dev split chooses among them.
+# The paper's recipe comes first; the dev split chooses a recipe.
 CLUSTERINGS = tuple(
     ClusterRecipe(weight, refines) for refines in (False, True) for weight in (0, 0.5, 1)
 )
@@ -271,9 +275,9 @@ class ScoredCell:
     reference : length n
         The key point of each argument.
     match : float array, shape (n, n)
-        Arguments with arguments.
+        Scores of arguments with arguments.
     against : float array, shape (n, k)
-        Arguments with all key points of the cell.
+        Scores of arguments with all key points of the cell.
     labels : int8 array, shape (n, k)
         As in `argsum.scorers.methods.training.TrainingCell`.
     """
@@ -293,14 +297,14 @@ class Clusterings:
     cells: Mapping[str, Sequence[ClusterFigure]]
 
     def oracle(self) -> tuple[OverCells, OverCells]:
-        """Return both indices, without and with noise, over cells at each best threshold."""
+        """Return the indices excluding and including noise at the best threshold of each cell."""
         return (
             best_per_cell(self.cells, noise="exclude").over,
             best_per_cell(self.cells, noise="include").over,
         )
 
     def at(self, threshold: float) -> tuple[OverCells, OverCells]:
-        """Return the index excluding and including noise over cells, at one threshold.
+        """Return the indices excluding and including noise over cells, at one threshold.
 
         Cells with fewer than 2 judged arguments cannot have an index and are not counted as cells.
         """
@@ -312,7 +316,7 @@ class Clusterings:
         )
 
     def worth(self, threshold: float) -> float:
-        """Return value that chooses a threshold: both indices, 0 if too little is clustered."""
+        """Return the sum of both indices, which ranks thresholds; cells without an index add 0."""
         return sum(cells.with_zeros or 0.0 for cells in self.at(threshold))
 
     def best_threshold(self) -> float:
@@ -329,7 +333,7 @@ class Clusterings:
 def cluster_cells(
     cells: Sequence[ScoredCell], clustering: ClusterRecipe = CLUSTERINGS[0]
 ) -> Clusterings:
-    """Cluster every cell at all thresholds, by average linkage as in the paper or beyond it."""
+    """Cluster every cell at all thresholds, by the paper's average linkage or a variant."""
     figures = {}
     for cell in cells:
         scores = np.asarray(cell.match, dtype=np.float64)
@@ -347,7 +351,7 @@ def cluster_cells(
 
 
 def accuracy(cells: Sequence[ScoredCell]) -> float | None:
-    """Return the share of arguments matched to their own key point; None without arguments."""
+    """Return the share of arguments matched to their own key point, or None without arguments."""
     right = total = 0
     for cell in cells:
         best = cell.against.argmax(axis=1) if len(cell.reference) else []
@@ -360,7 +364,7 @@ def accuracy(cells: Sequence[ScoredCell]) -> float | None:
 
 
 def decided_pairs(cells: Sequence[ScoredCell]) -> tuple[FloatArray, FloatArray]:
-    """Return scores of labelled argument–key point pairs: matching ones, then the others."""
+    """Return scores of labelled argument–key point pairs: matching pairs, then the others."""
     matching = [cell.against[cell.labels == MATCH] for cell in cells]
     others = [cell.against[cell.labels == NO_MATCH] for cell in cells]
     empty = np.zeros(0)
@@ -368,7 +372,7 @@ def decided_pairs(cells: Sequence[ScoredCell]) -> tuple[FloatArray, FloatArray]:
 
 
 def match_threshold(matching: FloatArray, others: FloatArray) -> tuple[float, float] | None:
-    """The threshold (score > t) with the best F1 for "match", and that F1; None without both.
+    """Return the threshold (score > t) with the best F1, and this F1; None if a list is empty.
 
     Examples
     --------
@@ -382,7 +386,7 @@ def match_threshold(matching: FloatArray, others: FloatArray) -> tuple[float, fl
     ranked, truth = scores[order], order < len(matching)
     hits = np.cumsum(truth)
     f1 = 2 * hits / (np.arange(1, len(scores) + 1) + len(matching))
-    # A threshold lies between two different scores; after the last one everything matches.
+    # A threshold is between two different scores; above the last one, everything matches.
     ends = np.append(ranked[:-1] > ranked[1:], True)
     best = int(np.argmax(np.where(ends, f1, -1)))
     below = ranked[best + 1] if best + 1 < len(ranked) else ranked[best] - 0.01
@@ -390,7 +394,7 @@ def match_threshold(matching: FloatArray, others: FloatArray) -> tuple[float, fl
 
 
 def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float | None:
-    """Return F1 of "match" at the threshold; None without a matching pair."""
+    """Return F1 of "match" at the threshold, or None without a matching pair."""
     if not len(matching):
         return None
     hits = float((matching > threshold).sum())
@@ -398,10 +402,10 @@ def f1_at(matching: FloatArray, others: FloatArray, threshold: float) -> float |
     return 2 * hits / (positives + len(matching))
 
 
-# How well scores rank pairs of arguments: those with the same key point should come first.
+# Ranking of argument pairs: pairs with the same key point should come first.
 #
-# No threshold is involved, so the figure moves smoothly while a scorer learns, where the adjusted
-# Rand index of a few cells jumps. It chooses the weights on the dev split.
+# This figure needs no threshold, so it changes smoothly during training, whereas the adjusted Rand
+# index of a few cells jumps. It chooses the weights on the dev split.
 
 
 def same_point_precision(match: FloatArray, reference: Sequence[str]) -> float | None:
@@ -410,14 +414,15 @@ def same_point_precision(match: FloatArray, reference: Sequence[str]) -> float |
     Parameters
     ----------
     match : float array, shape (n, n)
-        Symmetric scores; read above the diagonal. Equal scores keep their order of rows.
+        Symmetric scores, read above the diagonal. Ties keep the order of rows.
     reference : length n
-        The key point of each argument.
+        Key point of each argument.
 
     Returns
     -------
     float or None
-        0–1, higher is better; by chance the share of such pairs. None without such a pair.
+        0–1, higher is better; the chance level is the share of such pairs. None without such
+        pairs.
 
     Examples
     --------

@@ -21,31 +21,30 @@ class ScorerRecipe(TrainingRecipe):
     Attributes
     ----------
     steps : int
-        Batches read at most; the learning rate falls to zero over them.
+        Maximum number of batches, over which the learning rate falls to zero.
     batch : int
-        Arguments of one cell in a batch, beside all its key points.
+        Arguments of one cell in a batch, in addition to all its key points.
     entropy, scale : float
         Weight of the class-balanced cross-entropy on cosines times `scale`.
     contrast, temperature : float
         Weight of the supervised contrastive loss, and its temperature.
     frozen : int
-        1 keeps the word vectors as they are, n + 1 also the first n layers.
+        1 freezes the word vectors, n + 1 also the first n layers.
     longest : int
         Maximum tokens of a text; longer texts are cut.
     averaging : float
-        Share that the moving average of the weights keeps at each step; 0 for none. Both the
-        last weights and their average are judged on dev.
+        Decay of the moving average of the weights at each step; 0 means no average. Both the last
+        weights and their average are evaluated on dev.
     checks, patience : int
-        How often the dev split is looked at, and after how many looks without a better figure
+        Number of checks on the dev split, and number of checks without a better figure after which
         the training ends.
     members : int
-        How many trainings with following seeds are made, one after the other; their best weights
-        are averaged.
+        Number of successive trainings with consecutive seeds, whose best weights are averaged.
     uses_topic : bool
-        Whether the topic is put before each text: the meaning of a text depends on its topic.
+        Whether the topic is prepended to each text, because its meaning depends on the topic.
     quick : bool
-        Whether matrices are multiplied in 16 bits where the processor can: in less than half the
-        time, but other processors produce slightly different weights.
+        Whether matrices are multiplied in 16 bits if the processor supports it. This takes less
+        than half the time, but other processors produce slightly different weights.
     """
 
     bounds: ClassVar = {
@@ -87,35 +86,35 @@ class ScorerRecipe(TrainingRecipe):
             raise RecipeError("Without entropy and contrast nothing is learned.")
 
     def check_steps(self) -> frozenset[int]:
-        """Return the steps after which the dev split is checked; the last is always included."""
+        """Return the steps after which the dev split is checked, including the last step."""
         return frozenset(
             max(1, round(self.steps * look / self.checks)) for look in range(1, self.checks + 1)
         )
 
     def rate_at(self, step: int) -> float:
-        """Return a step's share of learning rate from step 0: up over a tenth, then to zero."""
+        """Return a step's share of the learning rate: up for a tenth of the steps, then down."""
         warm = max(1, self.steps // 10)
         if step < warm:
             return (step + 1) / warm
         return max(0.0, (self.steps - step) / max(1, self.steps - warm))
 
 
-# How a writer of key points is asked, and how it is trained: every number that has a say.
+# Input and training of a writer of key points, with all numbers that affect them.
 #
-# A writer is a sequence-to-sequence model. What it reads is built as in the argument summarization
+# A writer is a sequence-to-sequence model. Its input is built as in the argument summarization
 # paper, section 3.3: the task, the stance, the topic, then the arguments of a cluster, best first.
 
-# Named in the authors' code; the paper does not say its size.
+# Named in the authors' code; the paper does not give its size.
 WRITER_MODEL = "google/flan-t5-base"
-# The task as T5 and its descendants learned to read it.
+# The task in the wording that T5 and its descendants were trained on.
 TASK = "summarize:"
 SIDES = {1: "supporting", -1: "opposing", 0: ""}
-# Beams without random draws, as in the authors' code; the paper names neither.
+# Beam search without sampling, as in the authors' code; the paper gives neither number.
 BEAMS, MOST_TOKENS_OUT = 6, 128
 
 
 def writer_input(topic: str, stance: int, arguments: Sequence[str]) -> str:
-    """Return the input of a writer; the arguments of a cluster come best first.
+    """Return the input of a writer; the arguments of a cluster are given best first.
 
     Examples
     --------
@@ -147,14 +146,15 @@ class WritingRecipe(TrainingRecipe):
     Attributes
     ----------
     epochs : int
-        How often every key point of the train split is read; after each, dev is looked at.
+        Number of passes over the key points of the train split; dev is checked after each pass.
     batch : int
         Key points in a batch.
     learning_rate : float
-        Falls to zero over all batches. In the paper (appendix A); the others are in the code.
+        Falls to zero over all batches. It is from the paper (appendix A); the other numbers are
+        from the code.
     longest_in, longest_out : int
-        Tokens of the arguments and of the key point; longer input is cut at the end, where the
-        weakest arguments are.
+        Maximum tokens of the arguments and of the key point; longer input is cut at the end, where
+        the weakest arguments are.
     """
 
     bounds: ClassVar = {
@@ -173,10 +173,10 @@ class WritingRecipe(TrainingRecipe):
     seed: int = 1
 
 
-# Batches for the match scorer: arguments of one cell with all key points of that cell.
+# Batches for the match scorer: arguments of one cell with all key points of this cell.
 #
-# Texts of one batch share a topic, so that only what is said tells them apart, and each text is
-# encoded once for all pairs it is in.
+# Texts of one batch share a topic, so that only their content distinguishes them, and each text is
+# encoded once for all its pairs.
 
 UNDECIDED, NO_MATCH, MATCH = -1, 0, 1
 BOTH = 0
@@ -193,10 +193,10 @@ class TrainingCell:
     labels : int8 array, shape (n arguments, k key points)
         1 match, 0 no match, -1 undecided.
     judged
-        Positions of the arguments that take part in the evaluation: those that preprocessing
-        keeps, each with exactly one key point.
+        Positions of the evaluated arguments, which preprocessing keeps and which have exactly one
+        key point.
     qualities
-        Of the arguments, 0–1; None where nothing is known.
+        Qualities of the arguments, 0–1, or None if unknown.
     """
 
     topic: str
@@ -217,7 +217,7 @@ class TrainingCell:
         return [self.key_points[int(self.labels[row].argmax())] for row in self.judged]
 
     def matching(self) -> list[tuple[str, ...]]:
-        """Return the arguments of each key point, best first; those without a quality last."""
+        """Return the arguments of each key point, best first, and those without a quality last."""
         worth = [-math.inf if quality is None else quality for quality in self.qualities]
         return [
             tuple(
@@ -237,7 +237,7 @@ class Batch:
 
 
 def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
-    """Return a training cell from a cell read from a file."""
+    """Return a training cell from a cell that was read from a file."""
     labels = np.full((len(raw.arguments), len(raw.key_points)), UNDECIDED, dtype=np.int8)
     for (argument, key_point), is_match in raw.matches.items():
         labels[argument, key_point] = MATCH if is_match else NO_MATCH
@@ -253,7 +253,7 @@ def training_cell(raw: RawCell, judged: Iterable[int] = ()) -> TrainingCell:
 
 
 def both_stances(cells: Iterable[TrainingCell]) -> list[TrainingCell]:
-    """Merge the stances of each topic; arguments of one side match no key point of the other.
+    """Merge the stances of each topic; arguments of one side match no key points of the other.
 
     Examples
     --------
@@ -290,7 +290,7 @@ def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingC
     topic
         The topic of the statements.
     points
-        Name of a point → two or more different wordings of it.
+        Name of a point → two or more different wordings of the point.
     """
     groups = list(points.values())
     arguments = [text for group in groups for text in group[1:]]
@@ -303,9 +303,9 @@ def statement_cell(topic: str, points: Mapping[str, Sequence[str]]) -> TrainingC
 
 
 def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> list[Batch]:
-    """Return every argument once, in batches of about `size` of one cell, in seeded order.
+    """Return all arguments in seeded order, in batches of about `size` from one cell.
 
-    A cell is cut into equal parts, so that no batch is left with a single argument.
+    A cell is cut into equal parts, so that no batch has only one argument.
     """
     draw = random.Random(seed)  # noqa: S311  an order, not a secret
     batches = []
@@ -323,7 +323,7 @@ def epoch_batches(cells: Sequence[TrainingCell], *, size: int, seed: int) -> lis
 
 
 def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
-    """Return which pairs of arguments share a key point, and which certainly do not.
+    """Return which pairs of arguments share a key point and which certainly do not.
 
     Parameters
     ----------
@@ -333,9 +333,9 @@ def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
     Returns
     -------
     positive, negative : bool arrays, shape (n, n)
-        Only above the diagonal, so that each pair counts once. Arguments without any key point are
-        in neither, and so are two of which one is undecided about a key point of the other: it is
-        unknown whether they share one.
+        Only above the diagonal, so that each pair counts once. Both leave out arguments without
+        key points. They also leave out pairs in which one argument is undecided about a key point
+        of the other, because it is unknown whether these share a key point.
 
     Examples
     --------
@@ -353,14 +353,14 @@ def shared_key_points(labels: Labels) -> tuple[Mask, Mask]:
     return shares & above, apart & above
 
 
-# A quality score as a line through sentence vectors, fitted by ridge regression.
+# Quality score by ridge regression on sentence vectors.
 
-# Penalties tried; the dev split chooses.
+# Candidate penalties; the dev split chooses.
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def fit_ridge(vectors: Floats, values: Floats, penalty: float) -> tuple[FloatArray, float]:
-    """Return weights, shape (d,), and bias minimizing squared error plus penalty × |weights|².
+    """Return weights, shape (d,), and bias that minimize squared error + penalty × |weights|².
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def test_qualities_go_to_arguments_by_topic_and_text(bring):
 
 def test_the_other_quality_is_read_if_it_is_named(bring):
     content = rated((BUS, "", 0.75, 0.5))
-    assert "has no column 'MACE' of qualities" in bring(content, quality="MACE")
+    assert "has no quality column 'MACE'" in bring(content, quality="MACE")
     bring(content, quality="MACE-P")
     assert qualities() == {BUS: 0.5}
     assert "Differs; the stored value was kept: 0.5" in bring(content)
@@ -70,7 +70,7 @@ def test_rows_that_do_not_fit_are_named_and_nothing_comes_in(bring, study):
     good = (BUS, "", 0.5, 0.5)
     for rows, reason in (
         ([(BUS, "", 7, 0.5)], "row 2, quality: '7' is not a number from 0 to 1"),
-        ([("", "", 0.5, 0.5)], "row 2, argument: is no text"),
+        ([("", "", 0.5, 0.5)], "row 2, argument: is not a text"),
         ([(BUS, "other", 0.5, 0.5)], "row 2, set: 'other' is not one of"),
         ([good, (BUS, "", 0.6, 0.5)], "row 3, quality: The same argument had quality 0.5"),
     ):

@@ -163,7 +163,7 @@ def test_other_objects_are_refused_with_their_place(tmp_path, study, command):
     path = tmp_path / "x.json"
     for content, reason in (
         ({"summaries": {}}, "has no key points"),
-        ({"summaries": {"A": {"B": {"1": ["x"]}}}}, "is not by topic and stance"),
+        ({"summaries": {"A": {"B": {"1": ["x"]}}}}, "is not grouped by topic and stance"),
         ({"summaries": {"A": {"1": [3]}}}, "is not a text"),
         ({"summaries": {"A": {"1": "x"}}}, "is not a list of key points"),
         ({"summaries": {"A": {"1": {"sums": {"0": "x"}, "sum_ids": [4]}}}}, "not in sums"),

@@ -166,7 +166,7 @@ def test_weights_of_another_architecture_and_no_folder_are_refused(tmp_path, mon
         (tmp_path / name).mkdir()
         save_file({part: np.ones(3, np.float32)}, tmp_path / name / "model.safetensors")
     monkeypatch.setattr(training, "packaged_weights", lambda: str(tmp_path / "packaged"))
-    with pytest.raises(ValueError, match="trained did not begin as"):
+    with pytest.raises(ValueError, match="trained was not trained from"):
         training.write_difference(tmp_path / "trained", tmp_path)
     assert filler_classifier_in(tmp_path) is None
 

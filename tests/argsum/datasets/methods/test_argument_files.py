@@ -85,7 +85,7 @@ def test_a_bad_row_is_named_by_file_row_and_column(tmp_path, part, row, column):
     [
         (lambda files: files.pop("labels_test.csv"), "but no labels_test.csv"),
         (lambda files: files.pop("key_points_test.csv"), "but no key_points_test.csv"),
-        (lambda files: files.clear(), "holds no arguments_"),
+        (lambda files: files.clear(), "contains no arguments_"),
         (lambda files: files.update({"sub/labels_test.csv": b"x"}), "labels_test.csv twice"),
         (lambda files: files.update({"labels_test.tsv": b"x"}), "one is expected"),
         (lambda files: files.update({"arguments_test.csv": b"arg_id\x00"}), "NUL"),
