@@ -1,4 +1,4 @@
-"""Addresses of argument summarization in the REST API."""
+"""URLs of argument summarization in the REST API."""
 
 from argsum.analysis.api import analyses, comparison, points, sign_off, voices
 from argsum.auditing import api as auditing

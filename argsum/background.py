@@ -1,4 +1,4 @@
-"""Background work of this app: kinds of runs with their pages, and handlers of jobs."""
+"""Background work of this app: run kinds with their pages, and job handlers."""
 
 from django.utils.translation import gettext_lazy as lazy
 
@@ -33,7 +33,7 @@ from cqa_site.web.housekeeping import chore
 
 
 def register_kinds() -> None:
-    """Register the run kinds."""
+    """Register all run kinds of this app."""
     register(WritingRunKind())
     register(PointWriting())
     register(PointProposal())
@@ -61,7 +61,7 @@ class WritingRunKind(writing_runs.WritingKind, RunKind):
 
 
 class AnalysisRunKind(RunKind):
-    """Shared parts of the run kinds for an analysis."""
+    """Base class of the run kinds for an analysis."""
 
     unusable = lazy("Unusable")
     home = Home("key_points", "analyses", lazy("Key point analysis"))
@@ -72,7 +72,7 @@ class AnalysisRunKind(RunKind):
 
 
 class PointWriting(point_writing.PointWritingKind, AnalysisRunKind):
-    """Run kind in which a language model writes the key points of an analysis."""
+    """Run kind in which a language model writes an analysis's key points."""
 
     name = point_writing.KIND
     title = lazy("Key point writing for an analysis")
@@ -132,7 +132,7 @@ class CountingRunKind(counting_judge.CountingKind, RunKind):
     start_path = "argsum.counting.api.COUNTING"
 
 
-# Handlers of jobs, and periodic chores.
+# Job handlers and housekeeping
 
 handles(leaderboard_actions.JOB)(leaderboard_actions.make_board)
 handles(system_runs.JOB, needs=PackagePart.LANGUAGE, is_long=True)(system_jobs.make_sets)

@@ -1,4 +1,4 @@
-"""Module where Django finds the app's models; each is defined in its own subpackage."""
+"""Imports of the app's models for Django; each model is defined in its own subpackage."""
 
 # ruff: noqa: F401
 

@@ -12,9 +12,9 @@ from cqa_site.web.navigation import EXPERTS, Finder, MenuEntry, Path, StudyStep,
 
 
 def steps(study: Study) -> list[StudyStep]:
-    """Return the steps: comments, their key points, and a report on them."""
+    """Return the steps from imported comments to key points and a report on them."""
     datasets = Dataset.objects.filter(study=study).count()
-    # The newest first; one that is under way is not read yet, and still nothing to start again.
+    # Newest first; an analysis in progress cannot be read yet, but should not be started again.
     newest = Analysis.objects.filter(study=study).first()
     done = Analysis.objects.filter(study=study, state=Analysis.State.DONE).first()
     sentence = ngettext("%(count)s dataset imported.", "%(count)s datasets imported.", datasets)
@@ -91,7 +91,7 @@ SURVEYS = Finder(
 
 
 def key_point_entries() -> Iterator[MenuEntry]:
-    """Yield menu entries for datasets, system results, and their evaluation."""
+    """Yield menu entries for analyses, datasets, and system results with their evaluation."""
     about = lazy("comments themes topics clusters groups trends")
     tour = lazy("What comments say, how many say it, and each comment in full.")
     yield MenuEntry(

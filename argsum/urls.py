@@ -1,4 +1,4 @@
-"""URLs of argument summarization inside a study; each views module lists its own."""
+"""URLs of argument summarization in a study, collected from the views modules."""
 
 from argsum.analysis.views import analyses, points, report, runs, sign_off, voices
 from argsum.auditing import views as auditing
@@ -19,5 +19,5 @@ urlpatterns: list = [
     *scorers.urlpatterns, *leaderboard_agreement.urlpatterns, *keypoints.urlpatterns,
     *surveys.urlpatterns, *writing.urlpatterns,
 ]  # fmt: skip
-# Outside of any study.
+# URLs outside any study
 public_urlpatterns = leaderboard.public_urlpatterns

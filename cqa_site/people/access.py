@@ -1,4 +1,4 @@
-"""Access of people and their API tokens to a study; the audit log."""
+"""Access to studies for people and their API tokens, and the audit log."""
 
 import re
 import uuid
@@ -26,15 +26,15 @@ from cqa_site.web.logging import security
 from cqa_site.web.pages import wants_json
 from .models import ApiToken, AuditEvent, Membership, Role, Study, User, hash_secret, new_secret
 
-# The one place that decides who may open a page of a study.
+# Access control for the pages of a study.
 #
-# Not a member: 404, as if the study did not exist. A member with another role: 403. Views get the
-# study and the membership; every further row is looked up inside ``study``, never by id alone.
+# Non-members get 404, as if the study did not exist. Members with another role get 403. Views get
+# the study and the membership, and look up all other rows within ``study``, never by id alone.
 
 RESEARCHERS = (Role.RESEARCHER, Role.ADMIN)
 EXPERTS = (Role.EXPERT, *RESEARCHERS)
 EVERYONE = tuple(Role)
-# What the security log repeats of an event: words of the site, never what somebody wrote.
+# Details copied to the security log: values defined by the site, never text that a user entered.
 LOGGED_DETAILS = ("role", "scope", "fields", "cap")
 RUN_NUMBER = re.compile(r"#\d+")
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
@@ -55,22 +55,22 @@ class PersonRequest(HttpRequest):
 
 
 class StudyRequest(PersonRequest):
-    """Type annotation for the request that `study_page` passes to a view, of a study member."""
+    """Type annotation for a study member's request, which `study_page` passes to a view."""
 
     membership: Membership
 
 
 def memberships_of(user: User | int) -> QuerySet[Membership]:
-    """Return valid memberships: active, of an active user, in a study that is not deleted."""
+    """Return the active memberships of an active user in studies that are not deleted."""
     return Membership.objects.filter(
         user=user, is_active=True, user__is_active=True, study__deleted_at__isnull=True
     ).select_related("study")
 
 
 def may_open_studies(user: User) -> bool:
-    """Whether the user may create studies.
+    """Return whether the user may create studies.
 
-    Site administrators may, and researchers if `RESEARCHERS_OPEN_STUDIES` is set.
+    Site administrators may, and so may researchers if `RESEARCHERS_OPEN_STUDIES` is set.
     """
     if is_administrator(user):
         return True
@@ -79,7 +79,7 @@ def may_open_studies(user: User) -> bool:
 
 
 def membership_or_404(user: User, study_id: uuid.UUID) -> Membership:
-    """Return the person's membership in the study; raises Http404 without one."""
+    """Return the person's membership in the study, or raise Http404."""
     membership = memberships_of(user).filter(study__public_id=study_id).first()
     if membership is None:
         raise Http404
@@ -97,7 +97,7 @@ def is_administrator(user: User) -> bool:
 
 
 def administrator_page(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorate ``view(request, …)``: require sign-in; 403 for anyone but administrators."""
+    """Decorate ``view(request, …)`` to require sign-in and return 403 to non-administrators."""
 
     @login_required
     @wraps(view)
@@ -115,14 +115,14 @@ ONLY: dict[str, Any] = {"GET": require_safe, "POST": require_POST}
 def study_page(
     *roles: Role, only: str = "", in_archive: bool = False, asks_itself: bool = False
 ) -> Callable[[Callable[..., HttpResponseBase]], Callable[..., HttpResponseBase]]:
-    """Decorate ``view(request, study, …)``: sign in, check membership, then the role.
+    """Decorate ``view(request, study, …)`` to require sign-in, membership and a role.
 
-    The decorated view takes ``study_id`` from the URL. ``request.membership`` holds the
-    membership for templates and querysets. ``only`` "GET" or "POST" refuses other methods (405).
-    ``in_archive`` lets forms through in an archived study: exports, and work that waited in a
-    browser, which a round that is not open keeps aside. Such a view may be one that
-    ``asks_itself``: it is handed the id, its first query asks for ``working(…)``, and ``admit``
-    says who else there is.
+    The decorated view takes ``study_id`` from the URL. Templates and querysets find the membership
+    in ``request.membership``. If ``only`` is "GET" or "POST", other methods are refused (405).
+    ``in_archive`` accepts forms in an archived study: exports, and work submitted late from a
+    browser, which a closed round stores separately. Such a view may set ``asks_itself``: it then
+    receives the id, filters its first query by ``working(…)``, and calls ``admit`` in all other
+    cases.
     """
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -149,7 +149,7 @@ def study_page(
 
 
 def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
-    """Return the study and set the request's membership; raises Http404 or PermissionDenied."""
+    """Return the study and set the request's membership; raise Http404 or PermissionDenied."""
     membership = membership_or_404(request.user, study_id)
     if membership.role not in roles:
         raise PermissionDenied
@@ -159,13 +159,13 @@ def admit(request: Any, study_id: uuid.UUID, roles: Collection[Role]) -> Study:
 
 
 def working(user: User | int, study_id: uuid.UUID, roles: Collection[Role]) -> Q:
-    """Return a filter on ``round``: studies in which the person has one of the roles."""
+    """Return a filter for rounds of the study if the person has one of the roles in it."""
     memberships = memberships_of(user).filter(role__in=roles, study__public_id=study_id)
     return Q(round__study__in=memberships.values("study"))
 
 
 def _only_a_form(request: HttpRequest, refused: HttpResponseBase) -> HttpResponse:
-    """Return the page for a user who opened or reloaded an address that only accepts forms."""
+    """Return the page for a user who opened or reloaded a URL that only accepts forms."""
     page = render(request, "405.html", status=405)
     page["Allow"] = refused["Allow"]
     return page
@@ -201,7 +201,7 @@ def record(
 
 
 TOKEN_LIFETIME = timedelta(days=180)
-# A token with which a page of the site calls the API, one for each person.
+# The token that the API page uses to call the API, one per person.
 LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)
 
 
@@ -209,7 +209,7 @@ LENT_NAME, LENT_LIFETIME = "API page", timedelta(minutes=15)
 def create_token(
     *, user: User, name: str, scope: str, lifetime: timedelta = TOKEN_LIFETIME
 ) -> tuple[ApiToken, str]:
-    """Create a token; the second value is the secret, which is not stored."""
+    """Create a token and return it with its secret, which is not stored."""
     secret = ApiToken.PREFIX + new_secret()
     token = ApiToken.objects.create(
         user=user,
@@ -225,7 +225,7 @@ def create_token(
 
 @transaction.atomic
 def lend_token(*, user: User) -> str:
-    """Create the read-only token with which pages try addresses; the previous one ends."""
+    """Create the read-only token for trying API requests on a page; delete the previous token."""
     fields = {"name": LENT_NAME, "scope": ApiToken.Scope.READ}
     user.api_tokens.filter(**fields, expires_at__lte=timezone.now() + LENT_LIFETIME).delete()
     _token, secret = create_token(user=user, **fields, lifetime=LENT_LIFETIME)
@@ -243,10 +243,10 @@ def revoke_token(*, token: ApiToken, actor: User) -> None:
 
 
 class TokenAuthentication(BaseAuthentication):
-    """Authentication with bearer tokens; a read token may not write."""
+    """Authentication with bearer tokens; read-only tokens cannot write."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the token's user; None without the header, so that the view returns 401."""
+        """Return the user and token, or None without the header, so that the view returns 401."""
         parts = get_authorization_header(request).split()
         if not parts or parts[0].lower() != b"bearer":
             return None
@@ -267,12 +267,12 @@ class TokenAuthentication(BaseAuthentication):
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the scheme, so that a missing token gives 401 rather than 403."""
+        """Return the scheme, so that a missing token results in 401 rather than 403."""
         return "Bearer"
 
     @staticmethod
     def _note_use(token: ApiToken) -> None:
-        """Store the last use, at most once a minute."""
+        """Store the time of the last use, at most once a minute."""
         now = timezone.now()
         if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
             ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

@@ -1,4 +1,4 @@
-"""Changes to studies and their people: members, invitations, first administrator."""
+"""Changes to studies, members and invitations, and the creation of the first administrator."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from cqa_site.people.models import (
     new_secret,
 )
 
-# Opening a study, and holding it still while its people change.
+# Studies and their members.
 
 
 @transaction.atomic
@@ -41,10 +41,10 @@ def change_study(*, study: Study, name: str, description: str, goal: str, actor:
 
 
 def hold_people(study: Study) -> None:
-    """Lock the study's people against other changes until this transaction ends.
+    """Lock the study's members against other changes until this transaction ends.
 
-    The lock leaves rows that refer to the study alone, so imports go on.
-    SQLite needs none: its write transactions run one after the other.
+    The lock does not affect rows that refer to the study, so imports can continue.
+    SQLite needs no lock, because its write transactions run one after the other.
     """
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
 
@@ -55,7 +55,7 @@ class LastAdmin(Exception):
 
 @transaction.atomic
 def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
-    """Make a user a researcher of a study, or its admin if it has none; members are unchanged."""
+    """Add a user as a researcher, or as an admin if the study has none; ignore members."""
     hold_people(study)
     membership = Membership.objects.filter(study=study, user=user).first()
     if membership is not None:
@@ -68,7 +68,7 @@ def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
 
 @transaction.atomic
 def change_role(*, membership: Membership, role: str, actor: User) -> None:
-    """Change a member's role; raises ``LastAdmin``."""
+    """Change a member's role; raise ``LastAdmin`` if no admin would be left."""
     hold_people(membership.study)
     before = Membership.objects.get(pk=membership.pk).role
     if before == role:
@@ -90,7 +90,7 @@ def change_role(*, membership: Membership, role: str, actor: User) -> None:
 
 @transaction.atomic
 def deactivate_member(*, membership: Membership, actor: User) -> None:
-    """Remove a member's access but keep their work. Raises ``LastAdmin``."""
+    """Remove a member's access but keep their work; raise ``LastAdmin`` for the last admin."""
     hold_people(membership.study)
     _require_other_admin(membership)
     _set_active(membership, False, actor, "member_deactivated")
@@ -98,7 +98,7 @@ def deactivate_member(*, membership: Membership, actor: User) -> None:
 
 @transaction.atomic
 def reactivate_member(*, membership: Membership, actor: User) -> None:
-    """Restore a former member's access, with the earlier role."""
+    """Restore a former member's access with their previous role."""
     hold_people(membership.study)
     _set_active(membership, True, actor, "member_reactivated")
 
@@ -119,7 +119,7 @@ def _set_active(membership: Membership, active: bool, actor: User, verb: str) ->
 
 
 def _decide_by_hand(membership: Membership) -> None:
-    """Detach a membership from provider groups, which can no longer change it."""
+    """Detach a membership from provider groups, so that they can no longer change it."""
     GroupRole.objects.filter(study=membership.study, user=membership.user).delete()
 
 
@@ -134,14 +134,14 @@ def _active_admins(study: Study) -> QuerySet[Membership]:
     )
 
 
-# Single-use links that make their bearer a member with one role.
+# Single-use invitation links, each for one role.
 #
-# The secret exists in the link only; the database keeps its hash. A link is
-# used up by one conditional UPDATE, so of any number of bearers one gets in.
+# Only the link contains the secret; the database stores its hash. A single conditional
+# UPDATE marks a link as used, so only one of several simultaneous users can join.
 
 
 class InvitationSpent(Exception):
-    """Raised if the link was used, revoked or has expired."""
+    """Raised if the link has been used or revoked, or has expired."""
 
 
 class AlreadyMember(Exception):
@@ -156,7 +156,7 @@ class EmailTaken(Exception):
 def create_invitation(
     *, study: Study, role: str, note: str, days: int, actor: User, leads_to: str = ""
 ) -> tuple[Invitation, str]:
-    """Create an invitation; the second value is the secret, which is not stored."""
+    """Create an invitation and return it with its secret, which is not stored."""
     secret = new_secret()
     invitation = Invitation.objects.create(
         study=study,
@@ -173,7 +173,7 @@ def create_invitation(
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
-    """Revoke an unused link; return False if it was already used or revoked."""
+    """Revoke an unused link, or return False if it was already used or revoked."""
     changed = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(
         revoked_at=timezone.now()
     )
@@ -189,7 +189,7 @@ def revoke_invitation(*, invitation: Invitation, actor: User) -> bool:
 
 
 def find_invitation(secret: str) -> Invitation | None:
-    """Return the invitation of a link, in any state; None if unknown."""
+    """Return the invitation for a link in any state, or None if the link is unknown."""
     return (
         Invitation.objects.select_related("study").filter(secret_hash=hash_secret(secret)).first()
     )
@@ -197,7 +197,7 @@ def find_invitation(secret: str) -> Invitation | None:
 
 @transaction.atomic
 def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
-    """Make the person a member; raises ``AlreadyMember`` or ``InvitationSpent``."""
+    """Make the person a member; raise ``AlreadyMember`` or ``InvitationSpent``."""
     hold_people(invitation.study)
     if Membership.objects.filter(study=invitation.study, user=user).exists():
         raise AlreadyMember
@@ -217,9 +217,9 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
 def accept_as_new_person(
     *, invitation: Invitation, name: str, email: str, password: str
 ) -> Membership:
-    """Create account and membership, or neither; also raises ``EmailTaken``."""
+    """Create an account and a membership, or neither; may also raise ``EmailTaken``."""
     user = User(email=email.strip().lower(), name=name)
-    user.set_password(password)  # slow on purpose, so before the transaction
+    user.set_password(password)  # deliberately slow, so done before the transaction
     with transaction.atomic():
         try:
             with transaction.atomic():
@@ -240,7 +240,7 @@ def _use_up(invitation: Invitation, user: User) -> None:
 
 
 def rater_for(*, membership: Membership) -> Rater:
-    """Return the rater that represents this member in statistics."""
+    """Return the rater that represents the member in statistics."""
     kind = Rater.Kind.EXPERT if membership.role == "expert" else Rater.Kind.PERSON
     rater, _created = Rater.objects.get_or_create(
         study=membership.study,
@@ -251,7 +251,7 @@ def rater_for(*, membership: Membership) -> Rater:
 
 
 LIFETIME = timedelta(days=7)
-# No full stop and no slash, so that a link stays one word in every terminal.
+# No full stop or slash, so that every terminal treats a link as one word.
 _SIGNER = TimestampSigner(salt="first administrator", sep="~")
 
 
@@ -260,24 +260,24 @@ class NotTheFirst(Exception):
 
 
 def has_no_administrator() -> bool:
-    """Whether the site has no active administrator yet."""
+    """Return whether the site still has no active administrator."""
     return not User.objects.filter(
         Q(is_staff=True) | Q(is_superuser=True), is_active=True
     ).exists()
 
 
 def is_without_accounts() -> bool:
-    """Whether the site has no accounts yet; crowd participants are members without an account."""
+    """Return whether the site has no accounts yet; crowd participants do not have accounts."""
     return not User.objects.filter(email__isnull=False).exists()
 
 
 def first_key() -> str:
-    """Return a key for the page that creates the first administrator, to show in the terminal."""
+    """Return a key for the page that creates the first administrator, for use in the terminal."""
     return _SIGNER.sign("first")
 
 
 def is_first_key(key: str) -> bool:
-    """Whether this site created the key recently enough."""
+    """Return whether this site created the key and the key has not expired."""
     try:
         return _SIGNER.unsign(key, max_age=LIFETIME) == "first"
     except BadSignature:
@@ -287,10 +287,10 @@ def is_first_key(key: str) -> bool:
 def make_first(*, name: str, email: str, password: str) -> User:
     """Create the first administrator.
 
-    Raises ``NotTheFirst``, or IntegrityError for an address in use.
+    Raises ``NotTheFirst``, or IntegrityError if the address is in use.
 
-    Two at once both hold the key: a person who can read the terminal may create any number of
-    administrators.
+    Two simultaneous requests may both succeed. Both users have the key, and a person who can read
+    the terminal may create any number of administrators.
     """
     with transaction.atomic():
         if not has_no_administrator():

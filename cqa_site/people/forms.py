@@ -1,4 +1,4 @@
-"""Forms about people; every form lists the fields that may change."""
+"""Forms about people; every form lists the fields that users may change."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class StudyForm(forms.ModelForm):
 
 
 class NameForm(forms.ModelForm):
-    """The name under which researchers of their studies see a person."""
+    """A form for the name that a person's researchers see."""
 
     class Meta:
         model = User
@@ -89,7 +89,7 @@ class InvitationForm(forms.ModelForm):
         super().__init__(*args, **kwargs)
         self.fields["note"].required = True
         if isinstance(role := self.fields["role"], forms.ChoiceField):
-            role.choices = Role.choices  # no empty choice: annotator is the usual one
+            role.choices = Role.choices  # no empty choice, because annotator is the usual role
 
     def clean_leads_to(self) -> str:
         address: str = self.cleaned_data["leads_to"]
@@ -129,7 +129,7 @@ class NewPersonForm(forms.Form):
         return self.cleaned_data["email"].strip().lower()
 
     def clean(self) -> dict[str, Any]:
-        """Refuse passwords that are common or similar to the person's own data."""
+        """Reject passwords that are common or similar to the person's own data."""
         data = super().clean() or {}
         person = User(name=data.get("name", ""), email=data.get("email"))
         if data.get("password"):

@@ -1,4 +1,4 @@
-"""Menu entries for the people and the log of a study."""
+"""Menu entries for a study's people and log."""
 
 from collections.abc import Iterator
 

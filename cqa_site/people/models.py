@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Rater(models.Model):
-    """A person, expert, model or classifier as a source of labels in statistics."""
+    """A person, expert, model or classifier that provides labels for statistics."""
 
     class Kind(models.TextChoices):
         PERSON = "person", _("Person")
@@ -52,7 +52,7 @@ class Rater(models.Model):
 
     @property
     def described(self) -> str:
-        """Description for researchers: models and releases by name, people by pseudonym."""
+        """The name of a model or release, or the pseudonym of a person, for researchers."""
         kind = str(self.get_kind_display())
         is_named = bool(self.name) and self.user_id is None and self.kind != self.Kind.PERSON
         if not is_named:
@@ -69,20 +69,20 @@ INVITATION_LIFETIME = timedelta(days=14)
 
 
 def hash_secret(secret: str) -> str:
-    """Return the SHA-256 of a secret of 128 bits or more, stored in place of the secret."""
+    """Return the SHA-256 hash that is stored instead of a secret of at least 128 bits."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def new_secret() -> str:
-    """Return 256 random bits, URL-safe."""
+    """Return 256 random bits as URL-safe text."""
     return secrets.token_urlsafe(32)
 
 
 class UserManager(BaseUserManager["User"]):
-    """Creates users by e-mail address, or without one for crowd participants."""
+    """Manager that creates users with an e-mail address, or crowd participants without one."""
 
     def create_user(self, email: str | None, password: str | None = None, **fields) -> "User":
-        """Create a user; without a password, nobody can sign in with one."""
+        """Create a user; without a password, the user cannot sign in by password."""
         user = self.model(email=email.strip().lower() if email else None, **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -91,7 +91,7 @@ class UserManager(BaseUserManager["User"]):
     def create_superuser(self, email: str, password: str | None = None, **fields) -> "User":
         """Create a user who may create studies and administer the site.
 
-        Raises ``ValidationError`` for a password that the pages would refuse: automated
+        Raises ``ValidationError`` for a password that the pages would refuse, because automated
         installations use this method as well.
         """
         if password is not None:
@@ -99,15 +99,15 @@ class UserManager(BaseUserManager["User"]):
         return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
 
     def get_by_natural_key(self, email: str | None) -> "User":
-        """Find a user by address, ignoring case."""
+        """Return the user with an e-mail address, ignoring case."""
         return self.get(email__iexact=email)
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """A person. Crowd participants have neither e-mail nor password, only a session."""
+    """A person. Crowd participants have no e-mail address or password, only a session."""
 
     class Shortcuts(models.TextChoices):
-        """How letters, digits and signs act as shortcuts on work pages."""
+        """Options for letters, digits and symbols as shortcuts on work pages."""
 
         SINGLE = "single", _("Without Alt")
         ALT = "alt", _("With Alt")
@@ -123,7 +123,7 @@ class User(AbstractBaseUser, PermissionsMixin):
         _("keyboard shortcuts"), max_length=6, choices=Shortcuts, default=Shortcuts.SINGLE
     )
 
-    # How often somebody signed out everywhere: what is older than the last time is no session.
+    # The number of times that the user signed out everywhere; each time ends all earlier sessions.
     sign_outs = models.PositiveIntegerField(default=0, editable=False)
 
     USERNAME_FIELD = "email"
@@ -139,11 +139,11 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_participant(self) -> bool:
-        """Whether this person came through a crowd link: no e-mail, no password, one study."""
+        """Whether this is a crowd participant, with one study but no e-mail or password."""
         return self.email is None
 
     def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
-        """Return the session hash; a new password or a sign-out everywhere ends every session."""
+        """Return the session hash, which changes with the password or a sign-out everywhere."""
         return salted_hmac(
             "cqa_site.people.models.User.session",
             f"{self.password}{self.sign_outs}",
@@ -165,14 +165,14 @@ class Study(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     name = models.CharField(_("name"), max_length=120)
     description = models.TextField(_("description"), blank=True)
-    # What it was opened to find out: the key of a path (`cqa_site.web.navigation`).
+    # The research goal, stored as the key of a path (`cqa_site.web.navigation`).
     goal = models.CharField(_("research goal"), max_length=20, blank=True)
     is_demo = models.BooleanField(default=False, editable=False)
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    # Read and exported as before, and nothing changes any more; see `people.access`.
+    # From this time on, the study can only be read and exported; see `people.access`.
     archived_at = models.DateTimeField(null=True, editable=False)
-    # From here on nobody opens it; its rows go in the background.
+    # From this time on, nobody can open the study; its rows are deleted in the background.
     deleted_at = models.DateTimeField(null=True, editable=False)
     members = models.ManyToManyField("people.User", through="Membership")
 
@@ -185,7 +185,7 @@ class Study(models.Model):
 
     @property
     def is_archived(self) -> bool:
-        """Whether it can only be read and exported."""
+        """Whether the study can only be read and exported."""
         return self.archived_at is not None
 
 
@@ -214,15 +214,15 @@ class Membership(models.Model):
 
 
 class GroupRole(models.Model):
-    """Marks a membership or site administration as granted by provider groups.
+    """A mark for a membership or for site administration granted by provider groups.
 
-    Without a mark it was given by hand, and groups never take it away.
+    Without this mark, the role was assigned by hand, and groups never remove it.
     """
 
     user = models.ForeignKey("people.User", models.CASCADE, related_name="group_roles")
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="group_roles")
     provider = models.CharField(max_length=40)
-    # When the provider said so last, in a sign-in that was let in.
+    # When the provider last confirmed the role, in a successful sign-in.
     confirmed_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -237,13 +237,13 @@ class GroupRole(models.Model):
 
 
 class Invitation(models.Model):
-    """A single-use link that makes its holder a member with one role."""
+    """A single-use link that makes a person a member with a given role."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey(Study, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=12, choices=Role)
     note = models.CharField(_("name"), max_length=120, blank=True)
-    # A page of the study, where somebody who came in begins; empty for its first page.
+    # The page of the study that opens after joining; its first page if empty.
     leads_to = models.CharField(max_length=200, blank=True)
     secret_hash = models.CharField(max_length=64, unique=True, editable=False)
     created_by = models.ForeignKey("people.User", models.PROTECT, related_name="+")
@@ -270,7 +270,7 @@ class Invitation(models.Model):
 
 
 class ApiToken(models.Model):
-    """A token for the REST API: shown once, stored as a hash, bound to a scope."""
+    """A token for the REST API with a scope; it is shown once and stored as a hash."""
 
     PREFIX = "cqa_"
 
@@ -298,7 +298,7 @@ class ApiToken(models.Model):
 
 
 class AuditEvent(models.Model):
-    """A change with its author and reason, per study; rows are only ever added."""
+    """A change in a study, with its author and reason; rows are never changed or deleted."""
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="audit_events")
     actor = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -314,5 +314,5 @@ class AuditEvent(models.Model):
 
     @property
     def action(self) -> str:
-        """The verb in words: ``member_role_changed`` reads "Member role changed"."""
+        """The verb as text, such as "Member role changed" for ``member_role_changed``."""
         return re.sub("_open$", "_opened", self.verb).replace("_", " ").capitalize()

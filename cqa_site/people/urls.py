@@ -1,7 +1,7 @@
-"""Addresses of pages about people.
+"""URLs of pages about people.
 
-The account library's views are mounted one by one: views that are not listed, above all public
-sign-up, do not exist.
+The account library's views are included individually, so views that are not listed, above all
+public sign-up, are not available.
 """
 
 from allauth.account import views as allauth_account

@@ -1,4 +1,4 @@
-"""Addresses of backups, the state of the site, its metrics, and whole studies."""
+"""URLs of pages about backups, the site's state and metrics, and whole studies."""
 
 from django.urls import path
 

@@ -77,9 +77,9 @@ def test_a_command_makes_a_token_under_the_rules_of_the_page(capsys, settings):
     token = ApiToken.objects.get(secret_hash=hash_secret(secret))
     assert (token.name, token.scope) == ("Install", "write")
     settings.MFA_REQUIRED = ["administrators"]
-    with pytest.raises(CommandError, match="second step first"):
+    with pytest.raises(CommandError, match="needs a second step"):
         call_command("token", "root@lab.example")
-    with pytest.raises(CommandError, match="No open account"):
+    with pytest.raises(CommandError, match="No active account"):
         call_command("token", "nobody@lab.example")
     settings.MFA_REQUIRED = []
     with pytest.raises(CommandError, match="60"):

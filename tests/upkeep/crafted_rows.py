@@ -66,7 +66,7 @@ def other_rows() -> Iterator[Case]:
         yield f"a value less in {table}", in_lines(name, lambda line: b"[1]\n"), table
         yield f"a row of {table} twice", in_lines(name, lambda line: line * 2), table
         yield f"no end of {table}", in_lines(name, lambda line: line[:-1]), table
-    yield "no study", in_lines(STUDIES, lambda line: b""), "study_id names a row that is missing"
+    yield "no study", in_lines(STUDIES, lambda line: b""), "study_id refers to a missing row"
 
 
 def in_lines(name: str, change: Callable[[bytes], bytes]) -> Change:

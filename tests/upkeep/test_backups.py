@@ -124,7 +124,7 @@ def test_what_is_restored_is_what_was_there(backup, fresh, data_dir):
     kept = [path.relative_to(folder).as_posix() for path in files.files_in(folder)]
     assert kept == ["files/imports/one", "scorers/a/model.safetensors"]
     assert (folder / kept[0]).read_bytes() == UPLOAD
-    with pytest.raises(BackupRefused, match=r"not empty; it holds .* in annotation_argument"):
+    with pytest.raises(BackupRefused, match=r"not empty: it has .* in annotation_argument"):
         restore(backup, fresh)
     assert rows_in(config)["Study"] == 2
 
@@ -199,7 +199,7 @@ def test_a_row_and_a_manifest_have_a_largest_size(backup, data_dir, tmp_path, mo
     with pytest.raises(BackupRefused, match=r"A row of .* is too large"):
         changed_manifest(backup, tmp_path / "large.zip")
     monkeypatch.setattr(archives, "BLOCK", 16)
-    with Archive(backup) as archive, pytest.raises(DamagedBackup, match="a row is longer"):
+    with Archive(backup) as archive, pytest.raises(DamagedBackup, match="a row is too long"):
         list(archive.rows(part_of(archive.manifest, "people_study").table))
     monkeypatch.undo()
     monkeypatch.setattr(archives, "MOST_MANIFEST", 999)
@@ -213,7 +213,7 @@ def test_a_row_and_a_manifest_have_a_largest_size(backup, data_dir, tmp_path, mo
 LATER = [
     ({"version": "99.1.0"}, "Install version 99.1.0 or a later one"),
     ({"format": 2}, "cannot read it"),
-    ({"migrations": [["runs", "9999_later"]]}, "a migration that is not here"),
+    ({"migrations": [["runs", "9999_later"]]}, "a migration that is missing here"),
 ]
 
 
@@ -309,14 +309,14 @@ def test_rows_that_changed_on_their_way_are_refused_by_table(backup, fresh, monk
         return converts
 
     monkeypatch.setattr(transfer, "writers", careless)
-    with pytest.raises(BackupRefused, match="people_study holds something else"):
+    with pytest.raises(BackupRefused, match="people_study was not stored correctly"):
         restore(backup, fresh)
     assert_empty(fresh)
 
 
 REFUSED = [
     (None, r"rows of people_study: .*people_study\.public_id"),
-    ("secret \ud800", "people_study has a value that does not fit its column"),
+    ("secret \ud800", "people_study contains a value that does not fit its column"),
     ({"secret": 1}, "rows of people_study: "),
 ]
 
@@ -330,12 +330,12 @@ def test_rows_that_a_database_refuses_are_told_without_what_they_hold(fresh):
         with opened(fresh[0]) as alias, pytest.raises(BackupRefused, match=words) as refused:
             transfer._load_table(connections[alias], source, table)
         assert "secret" not in str(refused.value)
-    # One that names a row that is missing, by its column.
+    # One that refers to a missing row, by its column.
     with opened(fresh[0]) as alias, connections[alias].constraint_checks_disabled():
         Job.objects.using(alias).create(kind="export", key="x", study_id=987654)
         with pytest.raises(Error) as refused:
             connections[alias].check_constraints()
-    assert why(refused.value) == "runs_job.study_id names a row that is missing"
+    assert why(refused.value) == "runs_job.study_id refers to a missing row"
 
 
 @pytest.mark.postgres
@@ -420,7 +420,7 @@ def test_links_within_their_folder_are_followed_and_others_are_named(data_dir, t
     left = ("blobs/round", "current/on", "current/round", "gone", "key", "out", "out-file", "self")
     assert manifest.left_out == [f"models/{name}" for name in left]
     for name in manifest.left_out:
-        assert said.count(f"not in the backup: {name}\n") == 2
+        assert said.count(f"not included: {name}\n") == 2
 
 
 def test_a_name_that_is_no_text_is_refused_by_its_name(data_dir, tmp_path):
@@ -474,7 +474,7 @@ def test_a_site_moves_to_another_database_unless_it_is_at_work(empty, tmp_path):
         # The last of all tables: what was written is in one that was read already.
         Study.objects.update(name=f"Renamed while {table} was read")
 
-    with pytest.raises(BackupRefused, match="people_study was changed while it was moved: 1 rows"):
+    with pytest.raises(BackupRefused, match="people_study was changed during the move: 1 rows"):
         move_database(config, say=write)
     assert rows_in(config) == {"User": 0, "Study": 0}
     assert move_database(config)["people_study"].rows == 1
@@ -505,7 +505,7 @@ def test_commands_ask_for_what_they_need(data_dir, tmp_path, monkeypatch, capsys
     call_command("check_backup", path)
     said = capsys.readouterr().out
     assert "with keys" in said
-    assert "It is intact" in said
+    assert "The backup is intact" in said
     assert PASSPHRASE not in said
 
 
@@ -518,7 +518,7 @@ def test_a_restore_tells_what_was_held_back_and_leaves_out_what_belongs_to_a_mac
     RestoreCommand()._tell(restored)
     said = capsys.readouterr().out
     assert "in progress that are now paused: 3." in said
-    assert "were ended: 2." in said
+    assert "would have sent something: 2." in said
     assert "enter it again: endpoint Stub" in said
     # A table that is added here is lost with every restore.
     assert {"django_session", "usersessions_usersession", "runs_workerbeat"} == transfer.LEFT_OUT

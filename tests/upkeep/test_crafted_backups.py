@@ -73,4 +73,4 @@ def test_a_crafted_backup_is_refused_and_leaves_nothing(
     path.write_bytes(draft.copy().written())
     restored(path, with_keys=True)
     assert (place / "files/imports/one").is_file()
-    assert "every table holds what it held" in capsys.readouterr().out
+    assert "All tables match the backup" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Adapters of the account library: invitation only, and accounts from providers."""
+"""Account library adapters for invitation-only accounts and for provider accounts."""
 
 import logging
 from typing import Any
@@ -32,10 +32,10 @@ logger = logging.getLogger(__name__)
 
 
 class InvitationOnlyAdapter(DefaultAccountAdapter):
-    """Disables the account library's public sign-up."""
+    """Adapter that disables the account library's public sign-up."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return False: an invitation creates its account in its own view."""
+        """Return False, because accounts from invitations are created in a separate view."""
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -46,13 +46,13 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(ratelimit.respond_429(request)) from error
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return one counter key per address, under all host names of the site."""
+        """Return a counter key per e-mail address, the same for all host names of the site."""
         return str(credentials.get("email", "")).lower()
 
     def pre_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse | None:
-        """Send users with a role from a group to its provider, however they signed in."""
+        """Send users with a role from a provider group to that provider to confirm it."""
         answer: HttpResponse | None = super().pre_login(
             request, user, signal_kwargs=signal_kwargs, **kwargs
         )
@@ -61,7 +61,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         came_by_one = "sociallogin" in (signal_kwargs or {})
         if (provider := provider_to_ask(user, came_by_one=came_by_one)) is None:
             return None
-        clear_authentication_records(request)  # nobody came in
+        clear_authentication_records(request)  # nobody has signed in yet
         return closed_door(
             request,
             status=403,
@@ -74,7 +74,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
     def post_login(
         self, request: HttpRequest, user: User, *, signal_kwargs: Any, **kwargs: Any
     ) -> HttpResponse:
-        """Store whether the provider took the second step, and when it identified the person."""
+        """Store whether the provider checked a second step, and when it identified the person."""
         sociallogin = (signal_kwargs or {}).get("sociallogin")
         request.session[SHOWN_KEY] = shown_at(sociallogin)
         if vouches(sociallogin):
@@ -91,18 +91,15 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         context: dict[str, Any] | None = None,
         email: str | None = None,
     ) -> None:
-        """Notify the person and the log that a sign-in method changed.
-
-        All such changes pass here.
-        """
+        """Log every change of a sign-in method, and notify the person."""
         record(study=None, actor=user, verb=template_prefix.rpartition("/")[2], subject=str(user))
         try:
             super().send_notification_mail(template_prefix, user, context, email)
-        except OSError as error:  # what changed has changed
-            logger.error("A mail about %s was not sent: %s", template_prefix, type(error).__name__)
+        except OSError as error:  # the change itself is already stored
+            logger.error("E-mail about %s was not sent: %s", template_prefix, type(error).__name__)
 
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
-        """Return the ways to confirm one's identity, with the texts of our pages."""
+        """Return the methods for confirming one's identity, with the labels for our pages."""
         words = {
             "reauthenticate": _("Use your password"),
             "mfa_reauthenticate": _("Use a code"),
@@ -112,13 +109,13 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return [method | {"description": words[method["id"]]} for method in methods]
 
     def format_email_subject(self, subject: str) -> str:
-        """Return the subject without a prefix, because it names the product itself."""
+        """Return the subject without a prefix, because the subject already names the product."""
         return subject
 
     def get_logout_redirect_url(self, request: HttpRequest) -> str:
         """Return the page after sign-out.
 
-        Crowd participants cannot sign in by form, so theirs explains how to return.
+        Crowd participants cannot use the sign-in form, so their page explains how to return.
         """
         if not (isinstance(request.user, User) and request.user.is_participant):
             return str(super().get_logout_redirect_url(request))
@@ -130,25 +127,25 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return reverse("account")
 
 
-# People who sign in through a provider: their account, a new one, or the reason for a refusal.
+# Sign-in through a provider.
 
 INVITATION_KEY = "invitation"
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):
-    """Decides which people a provider may let in."""
+    """Adapter that decides who may sign in through a provider."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return only the providers in `OIDC_PROVIDERS`, none from the library's table."""
+        """Return only the providers in `OIDC_PROVIDERS`, not those in the library's table."""
         from allauth.socialaccount.adapter import _build_apps_from_settings
 
         by_provider = _build_apps_from_settings(provider=provider, client_id=client_id)
         return [app for apps in by_provider.values() for app in apps]
 
     def get_requests_session(self) -> Any:
-        """Return a session whose requests are limited in time."""
+        """Return a session with a time limit for requests."""
         return bounded(super().get_requests_session())
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: Any) -> str:
@@ -162,7 +159,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Report the failure without showing what the provider sent."""
+        """Report the failure without showing the provider's response."""
         why = type(exception).__name__ if exception else str(error)
         logger.warning("Signing in by %s failed: %s", provider.sub_id, why)
         raise refusal(
@@ -173,9 +170,9 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         )
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Refuse people who may not sign in; apply the groups of the others."""
+        """Refuse people who may not sign in, and apply the groups of everyone else."""
         provider = provider_of(sociallogin)
-        sociallogin.token = None  # nothing is asked for in the person's name later on
+        sociallogin.token = None  # the site makes no later requests on the person's behalf
         _require_address(request, sociallogin, provider)
         _require_shown_again(request, sociallogin, provider)
         connects = sociallogin.state.get("process") == AuthProcess.CONNECT
@@ -188,7 +185,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             apply_groups(user=user, provider=provider, claims=sociallogin.claims)
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Whether to create an account: for an invitation, a group with a role, or by setting."""
+        """Return whether an invitation, a group or a setting allows a new account."""
         provider = provider_of(sociallogin)
         email = sociallogin.email_addresses[0].email
         if User.objects.filter(email__iexact=email).exists():
@@ -211,7 +208,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         )
 
     def save_user(self, request: HttpRequest, sociallogin: SocialLogin, form: Any = None) -> User:
-        """Create the account with the grants of invitation and groups, or nothing."""
+        """Create the account and all roles from the invitation and groups, or nothing."""
         provider, user = provider_of(sociallogin), sociallogin.user
         user.name = str(sociallogin.claims.get("name") or "")[:120]
         user.email = sociallogin.email_addresses[0].email
@@ -259,14 +256,14 @@ def refusal(request: HttpRequest, status: int, title: str, text: str) -> Immedia
 def _require_address(
     request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
 ) -> None:
-    """Raise with the reason unless the person has an allowed, verified address."""
+    """Raise a refusal unless the person has an allowed, verified address."""
     address = next(
         (email_address for email_address in sociallogin.email_addresses if email_address.verified),
         None,
     )
     if address is None:
         text = _("%s did not confirm that your email address is verified.") % provider.name
-    elif not address.email.isascii():  # letters that look or compare like those of another address
+    elif not address.email.isascii():  # could look or compare like another address
         text = _("The site only accepts email addresses with plain letters, digits and symbols.")
     elif provider.domains and address.email.rpartition("@")[2] not in provider.domains:
         text = _("The site does not accept email addresses from your domain.")
@@ -278,7 +275,7 @@ def _require_address(
 def _require_shown_again(
     request: HttpRequest, sociallogin: SocialLogin, provider: OpenIDProvider
 ) -> None:
-    """Raise if the provider let a person through without the requested new sign-in."""
+    """Raise a refusal if the provider skipped the requested new sign-in."""
     was_told = (sociallogin.state.get("data") or {}).get("again")
     if was_told and not is_recent(shown_at(sociallogin)):
         title = _("%s did not ask you to sign in again") % provider.name
@@ -292,8 +289,9 @@ def _require_shown_again(
 def _join(request: HttpRequest, user: User) -> None:
     """Give an account to the owner of its address, and end the access of its creator.
 
-    Nobody proved the address when the account was made. The library takes the password and the
-    sessions; tokens go here. Where there is another way in, only its owner connects a provider.
+    The address was not verified when the account was created. The library removes the password and
+    the sessions, and this function revokes the tokens. If the account has another sign-in method,
+    only its owner can connect a provider.
     """
     if has_second_step(user) or SocialAccount.objects.filter(user=user).exists():
         raise refusal(
@@ -308,6 +306,6 @@ def _join(request: HttpRequest, user: User) -> None:
 
 
 def _invitation(request: HttpRequest) -> Invitation | None:
-    """Return the invitation whose link this browser opened, while it is usable; else None."""
+    """Return the invitation that this browser opened if it is still usable; otherwise None."""
     invitation = find_invitation(request.session.get(INVITATION_KEY, ""))
     return invitation if invitation is not None and invitation.is_open else None

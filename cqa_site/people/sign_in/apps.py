@@ -1,10 +1,10 @@
-"""The account library's list of sessions, written by our own middleware."""
+"""The account library's session list, which our own middleware fills."""
 
 from allauth.usersessions.apps import UserSessionsConfig
 
 
 class UserSessions(UserSessionsConfig):
-    """The library's sessions app without its receivers, which store full network addresses."""
+    """The library's sessions app without its receivers, which would store full IP addresses."""
 
     def ready(self) -> None:
-        """Connect no receivers: `NoteSession` writes the rows."""
+        """Do not connect any receivers, because `NoteSession` writes the rows."""

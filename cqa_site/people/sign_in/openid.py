@@ -22,24 +22,25 @@ from urllib3.exceptions import HTTPError
 
 from .providers import OpenIDProvider, is_trusted_address
 
-# OpenID Connect as the account library speaks it, and what it leaves unchecked.
+# OpenID Connect checks that the account library omits.
 #
-# The library trusts an ID token that came over TLS without looking at its signature, sends no
-# nonce, and takes the person from the user information whoever the token is about. All three are
-# closed here. (A fourth, that the query of our own address adds to the request, in the view.)
+# The library trusts any ID token received over TLS without checking its signature, sends no nonce,
+# and identifies the person by the user information, even if the token is about another person.
+# This module fixes all three. (The view fixes a fourth: the library copies query parameters of our
+# own URL into the request.)
 
-# Signatures by a key that the provider alone has. No secret that both know, and never none.
+# Only signatures by a key that the provider alone has: no shared secrets, no unsigned tokens.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
 CLOCK_SECONDS = 60
 LONGEST_AGE_SECONDS = 600
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri")
 LONGEST_SUBJECT = 191
-# What reading raises when an answer does not have the shape that the protocol says.
+# Errors raised when reading a reply that does not follow the protocol.
 MISSHAPEN = (jwt.PyJWTError, KeyError, TypeError, ValueError, AttributeError, OSError)
 
 
 def _read_with_care(read: Callable[..., Any]) -> Callable[..., Any]:
-    """Convert all errors from a malformed reply into the one error that callers expect."""
+    """Convert every error from a malformed reply into the error that callers expect."""
 
     @wraps(read)
     def careful(*args: Any, **kwargs: Any) -> Any:
@@ -52,7 +53,7 @@ def _read_with_care(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CheckedAdapter(OpenIDConnectOAuth2Adapter):
-    """Accepts an ID token only if every check succeeds."""
+    """Adapter that accepts an ID token only if every check succeeds."""
 
     nonce = ""
 
@@ -64,7 +65,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
     @property
     @_read_with_care
     def openid_config(self) -> dict[str, Any]:
-        """The provider's own configuration; raises OAuth2Error if it is invalid."""
+        """The configuration published by the provider; raises OAuth2Error if it is invalid."""
         if not hasattr(self, "_openid_config"):
             with get_adapter().get_requests_session() as session:
                 config = session.get(self.get_provider().server_url).json()
@@ -86,13 +87,13 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
     def complete_login(
         self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any
     ) -> SocialLogin:
-        """Identify the person from the signed token and user information on the same subject."""
+        """Identify the person by the signed token and the user information on the same subject."""
         signed = self._decode_id_token(app, str(kwargs["response"].get("id_token", "")))
         more = self._fetch_user_info(token.token)
         if not isinstance(more, dict) or more.get("sub") != signed["sub"]:
             raise OAuth2Error("The user information is about someone else.")
-        # How and when somebody came in has to be signed. An address is verified by whoever says so
-        # of that one: not one named here by what is said there of another.
+        # The method and time of the sign-in must be signed. The address and its verification must
+        # come from the same source, because the other source may name a different address.
         named = signed if {"email", "email_verified"} <= signed.keys() else more
         claims = {
             **more,
@@ -128,7 +129,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
 
     @_read_with_care
     def signing_keys(self) -> list[jwt.PyJWK]:
-        """Return the provider's published signing keys; raises OAuth2Error if there are none."""
+        """Return the provider's published signing keys; raise OAuth2Error if there are none."""
         with get_adapter().get_requests_session() as session:
             published = jwt.PyJWKSet.from_dict(session.get(self.openid_config["jwks_uri"]).json())
         return [key for key in published.keys if key.public_key_use in ("sig", None)]
@@ -141,7 +142,7 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
 
 
 class CheckedProvider(OpenIDConnectProvider):
-    """A provider whose requests come only from us, each with a nonce."""
+    """A provider that adds a nonce to each request."""
 
     oauth2_adapter_class = CheckedAdapter
 
@@ -155,9 +156,9 @@ class CheckedProvider(OpenIDConnectProvider):
         again: bool = False,
         **kwargs: Any,
     ) -> HttpResponseBase:
-        """Send the person to the provider; only a token with this nonce is accepted.
+        """Redirect the person to the provider with a nonce that the token must contain.
 
-        With `again` they show the provider once more who they are, however lately they came.
+        With `again`, the provider asks the person to sign in again, even after a recent sign-in.
         """
         nonce = get_random_string(32)
         once_more = {"prompt": "login", "max_age": "0"} if again else {}
@@ -166,46 +167,46 @@ class CheckedProvider(OpenIDConnectProvider):
         return super().redirect(request, process, next_url, data, **kwargs)
 
     def extract_uid(self, data: dict[str, Any]) -> str:
-        """Return the person's subject at the provider, which is never reassigned."""
+        """Return the person's subject identifier at the provider, which is never reassigned."""
         return str(data["sub"])
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return only the address, which tells connected accounts apart."""
+        """Return only the address, which distinguishes connected accounts."""
         return {"email": data.get("email")}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
         return {"email": data.get("email"), "name": data.get("name")}
 
     def extract_email_addresses(self, data: dict[str, Any]) -> list[Any]:
-        """Return the address, verified only if the provider states it explicitly."""
+        """Return the address, marked as verified only if the provider says so explicitly."""
         from allauth.account.models import EmailAddress
 
         email, verified = data.get("email"), data.get("email_verified")
         if not isinstance(email, str) or not email:
             return []
-        # 1 is no such word, although it equals True.
+        # 1 is not accepted, although it equals True.
         is_verified = verified is True or verified == "true"
         return [EmailAddress(email=email.lower(), verified=is_verified, primary=True)]
 
 
 class CheckedCallback(OAuth2CallbackView):
-    """Accepts a provider's reply to the request that this session made."""
+    """View that accepts a provider's reply only to a request from the same session."""
 
     adapter: CheckedAdapter
 
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
-        """Find the request by its state, and pass its nonce on."""
+        """Find the request by its state, and pass its nonce to the adapter."""
         state, refusal = super()._get_state(request, provider)
         if state is not None:
             self.adapter.nonce = (state.get("data") or {}).get("nonce", "")
         return state, refusal
 
 
-# What a provider may cost: how long it may take, how much it may say, and to whom we listen.
+# Limits on the time, size and origin of provider replies.
 #
-# Whoever runs the site names the providers, so their addresses are trusted where those of
-# endpoints are not, and may be inside the own network. Answers are not: they end at a size and a
-# time, and nothing follows them to another place.
+# The site's operator configures the providers, so their addresses are trusted, unlike those of
+# endpoints, and may be on the internal network. Replies are not trusted: their size and time are
+# limited, and redirects are not followed.
 
 CONNECT_SECONDS, READ_SECONDS, WHOLE_SECONDS = 3.0, 5.0, 10.0
 MOST_BYTES = 512 * 1024
@@ -213,7 +214,7 @@ PIECE = 16 * 1024
 
 
 class Session(Protocol):
-    """The used part of the account library's session."""
+    """The part of the account library's session that is used here."""
 
     request: Any
     trust_env: bool
@@ -221,14 +222,14 @@ class Session(Protocol):
 
 
 def bounded(session: Session) -> Session:
-    """Limit a session's requests in time and size, and to their original address."""
-    session.trust_env = False  # no proxy and no password of the machine's own files
+    """Limit the time and size of a session's requests, and do not follow redirects."""
+    session.trust_env = False  # no proxies or passwords from the machine's environment
     session.request = partial(_ask_in_time, session.request, _hold_connections(session))
     return session
 
 
 def _hold_connections(session: Session) -> list[socket]:
-    """Return a list that collects the connections a session opens."""
+    """Return a list to which every connection opened by the session is added."""
     held: list[socket] = []
     for adapter in session.adapters.values():
         pools = adapter.poolmanager.pool_classes_by_scheme
@@ -248,13 +249,13 @@ def _held(connection: Any, held: list[socket]) -> type:
 
 
 def _ask_in_time(request: Any, held: list[socket], method: str, url: str, **kwargs: Any) -> Any:
-    """Send a request and hang up at the time limit; plain timeouts restart with every byte."""
+    """Send a request with an overall time limit, because plain timeouts restart at every byte."""
     thread = ThreadPoolExecutor(1)
     try:
         return thread.submit(_ask, request, method, url, **kwargs).result(WHOLE_SECONDS)
     except TimeoutError:
         for connection in held:
-            with suppress(OSError):  # closed already
+            with suppress(OSError):  # already closed
                 connection.shutdown(SHUT_RDWR)
         raise OAuth2Error("The provider took too long to respond.") from None
     finally:
@@ -263,24 +264,24 @@ def _ask_in_time(request: Any, held: list[socket], method: str, url: str, **kwar
 
 def _ask(request: Any, method: str, url: str, **kwargs: Any) -> Any:
     if not is_trusted_address(url.partition("?")[0]):
-        raise OAuth2Error("The provider names an address without TLS.")
+        raise OAuth2Error("The provider uses an address without TLS.")
     kwargs |= {"stream": True, "allow_redirects": False}
     kwargs["timeout"] = (CONNECT_SECONDS, READ_SECONDS)
     try:
         with request(method, url, **kwargs) as response:
             response._content = _read(response)
             response._content_consumed = True
-    except (OSError, HTTPError) as error:  # all failures of connecting are the one or the other
+    except (OSError, HTTPError) as error:  # covers all connection failures
         raise OAuth2Error(f"The provider cannot be reached ({type(error).__name__}).") from error
     if not response.ok or response.is_redirect:
-        raise OAuth2Error(f"The provider answered {response.status_code}.")
+        raise OAuth2Error(f"The provider responded with status {response.status_code}.")
     return response
 
 
 def _read(response: Any) -> bytes:
-    """Return the whole reply; raises OAuth2Error if it is too large."""
+    """Return the whole reply; raise OAuth2Error if it is too large."""
     read = bytearray()
-    while piece := response.raw.read1(PIECE, decode_content=True):  # what is there, unlike `read`
+    while piece := response.raw.read1(PIECE, decode_content=True):  # does not wait, unlike `read`
         read += piece
         if len(read) > MOST_BYTES:
             raise OAuth2Error("The provider's response is too large.")

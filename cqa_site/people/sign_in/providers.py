@@ -1,4 +1,4 @@
-"""OpenID Connect providers of a site, read from its settings and checked at start-up."""
+"""The site's OpenID Connect providers, read from the settings and checked at start-up."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from uuid import UUID
 from django.core.exceptions import ImproperlyConfigured
 
 NAMED = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-# Copy of `cqa_site.people.models.Role`, the weakest first; settings are read before models.
+# Copy of `cqa_site.people.models.Role`, weakest role first, because settings load before models.
 ROLES = ("annotator", "expert", "researcher", "admin")
 
 
@@ -22,7 +22,7 @@ class GroupRule:
     """Permissions of the members of one provider group."""
 
     administrator: bool = False
-    # Role by study: its id as in addresses.
+    # Roles by public study id.
     studies: dict[str, str] = field(default_factory=dict)
 
 
@@ -36,13 +36,13 @@ class OpenIDProvider:
     client_id: str
     client_secret: str = field(repr=False)
     scopes: tuple[str, ...] = ("openid", "profile", "email")
-    # Only addresses of these domains may come in; empty: any.
+    # Domains whose addresses may sign in; any domain if empty.
     domains: tuple[str, ...] = ()
-    # Whether an address that the provider verified opens the account that has it.
+    # Whether a verified address gives access to the existing account with that address.
     joins_by_email: bool = False
-    # Who gets an account that has none: who was invited or is in a group, or anyone.
+    # Who may get a new account: people with an invitation or a group, or anyone.
     new_people: Literal["invited", "anyone"] = "invited"
-    # What in `amr` counts as a second step; true: each sign-in counts.
+    # Values of `amr` that count as a second step; if true, every sign-in counts.
     second_step: tuple[str, ...] | bool = ("mfa",)
     groups_claim: str = "groups"
     groups: dict[str, GroupRule] = field(default_factory=dict, repr=False)
@@ -64,7 +64,7 @@ class OpenIDProvider:
 
 
 def read_providers(text: str) -> dict[str, OpenIDProvider]:
-    """Return the providers in OIDC_PROVIDERS by id."""
+    """Return the providers in OIDC_PROVIDERS, keyed by id."""
     try:
         listed = json.loads(text or "[]")
     except ValueError as error:
@@ -80,23 +80,31 @@ def read_providers(text: str) -> dict[str, OpenIDProvider]:
 
 def _provider(config: dict[str, Any]) -> OpenIDProvider:
     name = str(config.get("id", ""))
-    _need(bool(NAMED.fullmatch(name)), name, "id: lower-case letters, digits and hyphens")
+    _need(bool(NAMED.fullmatch(name)), name, "id must be lower-case letters, digits and hyphens")
     values = dict(config)
     secret_file = values.pop("client_secret_file", None)
     if secret_file:
-        _need("client_secret" not in values, name, "client_secret or client_secret_file, not both")
+        _need(
+            "client_secret" not in values,
+            name,
+            "set client_secret or client_secret_file, not both",
+        )
         values["client_secret"] = _secret(name, secret_file)
     known = {field.name for field in fields(OpenIDProvider)}
     _need(values.keys() <= known, name, f"unknown: {', '.join(sorted(values.keys() - known))}")
     for key in ("name", "issuer", "client_id", "client_secret"):
         is_text = isinstance(values.get(key), str) and bool(values[key])
         _need(is_text, name, f"{key} is missing")
-    _need(is_trusted_address(values["issuer"]), name, "issuer: an address with https")
+    _need(is_trusted_address(values["issuer"]), name, "issuer must be an https address")
     chosen = values.get("new_people", "invited")
-    _need(chosen in ("invited", "anyone"), name, 'new_people: "invited" or "anyone"')
-    _need(isinstance(values.get("joins_by_email", False), bool), name, "joins_by_email: a boolean")
+    _need(chosen in ("invited", "anyone"), name, 'new_people must be "invited" or "anyone"')
+    _need(
+        isinstance(values.get("joins_by_email", False), bool),
+        name,
+        "joins_by_email must be a boolean",
+    )
     claim = values.get("groups_claim", "groups")
-    _need(isinstance(claim, str) and bool(claim), name, "groups_claim: a text")
+    _need(isinstance(claim, str) and bool(claim), name, "groups_claim must be a text")
     for key in ("scopes", "domains"):
         if key in values:
             values[key] = _texts(name, key, values[key])
@@ -108,17 +116,21 @@ def _provider(config: dict[str, Any]) -> OpenIDProvider:
 
 
 def _rules(name: str, groups: object) -> dict[str, GroupRule]:
-    """Return the group rules, each granting study roles or site administration."""
+    """Return the group rules, which grant study roles or site administration."""
     if not isinstance(groups, dict):
-        raise ImproperlyConfigured(f"OIDC_PROVIDERS, {name}: groups: an object")
+        raise ImproperlyConfigured(f"OIDC_PROVIDERS, {name}: groups must be an object")
     rules = {}
     for group, rule in groups.items():
         is_rule = isinstance(rule, dict) and rule.keys() <= {"administrator", "studies"}
-        _need(is_rule, name, f"group {group}: only administrator and studies")
+        _need(is_rule, name, f"group {group} may only contain administrator and studies")
         studies, administrator = rule.get("studies", {}), rule.get("administrator", False)
         are_roles = isinstance(studies, dict) and all(map(_is_role, studies, studies.values()))
-        _need(are_roles, name, f"group {group}: studies by id, with one of {', '.join(ROLES)}")
-        _need(isinstance(administrator, bool), name, f"group {group}: administrator: a boolean")
+        _need(are_roles, name, f"group {group}: studies must map ids to one of {', '.join(ROLES)}")
+        _need(
+            isinstance(administrator, bool),
+            name,
+            f"group {group}: administrator must be a boolean",
+        )
         rules[group] = GroupRule(administrator, studies)
     return rules
 
@@ -132,7 +144,7 @@ def _is_role(study: str, role: object) -> bool:
 
 def _texts(name: str, what: str, texts: object) -> tuple[str, ...]:
     is_list = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
-    _need(is_list, name, f"{what}: a list of texts")
+    _need(is_list, name, f"{what} must be a list of texts")
     return tuple(texts) if isinstance(texts, Iterable) else ()
 
 
@@ -146,7 +158,7 @@ def _secret(name: str, file: object) -> str:
 
 
 def is_trusted_address(address: object) -> bool:
-    """Whether secrets may be sent to an address: over TLS, or to a program on this machine."""
+    """Return whether an address is safe for secrets: it uses TLS or is on this machine."""
     try:
         parts = urlsplit(str(address))
         host = parts.hostname or ""

@@ -19,14 +19,14 @@ from .providers import ROLES, GroupRule, OpenIDProvider
 
 
 def rules_for(provider: OpenIDProvider, claims: dict[str, object]) -> list[GroupRule]:
-    """Return the rules of the groups that the provider lists for the person."""
+    """Return the rules for the groups that the provider lists for the person."""
     named = claims.get(provider.groups_claim)
     groups = [named] if isinstance(named, str) else named if isinstance(named, list) else []
     return [rule for name, rule in provider.groups.items() if name in groups]
 
 
 def roles_held() -> QuerySet[GroupRole]:
-    """Return the current grants of groups: site administration and active memberships."""
+    """Return site administration and active memberships that groups currently grant."""
     counts = Membership.objects.filter(
         study=OuterRef("study"), user=OuterRef("user"), is_active=True
     )
@@ -34,20 +34,20 @@ def roles_held() -> QuerySet[GroupRole]:
 
 
 def orphans() -> QuerySet[GroupRole]:
-    """Return grants whose provider was removed, or whose user has no account there."""
+    """Return grants from providers that were removed or at which the user has no account."""
     account = SocialAccount.objects.filter(user=OuterRef("user"), provider=OuterRef("provider"))
     return roles_held().exclude(Q(provider__in=list(settings.OIDC_PROVIDERS)) & Exists(account))
 
 
 @chore("roles from removed provider groups")
 def take_orphans() -> int:
-    """Remove grants that no sign-in can remove any more."""
+    """Remove grants that a sign-in can no longer remove."""
     return take(orphans())
 
 
 @transaction.atomic
 def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, object]) -> None:
-    """Apply what the groups grant now, and remove what they no longer grant."""
+    """Apply the current grants of the groups, and remove the grants that have ended."""
     rules = rules_for(provider, claims)
     wanted = _roles(rules)
     for study in Study.objects.filter(public_id__in=wanted):
@@ -62,7 +62,7 @@ def apply_groups(*, user: User, provider: OpenIDProvider, claims: dict[str, obje
 
 
 def take(roles: Iterable[GroupRole]) -> int:
-    """Remove grants of groups, even from a study's last admin; return how many."""
+    """Remove group grants, even from a study's last admin, and return their number."""
     return sum(map(_take, list(roles)))
 
 
@@ -91,9 +91,9 @@ def _give(study: Study, user: User, role: str, provider: str) -> None:
 
 
 def _may_change(membership: Membership, mark: GroupRole | None, provider: str) -> bool:
-    """Whether groups may change a membership.
+    """Return whether groups may change a membership.
 
-    A person's decision and another provider's active grant are kept.
+    Groups never override a person's decision or another provider's active grant.
     """
     return mark is not None and (mark.provider == provider or not membership.is_active)
 
@@ -108,7 +108,7 @@ def _make_administrator(user: User, provider: str) -> None:
 
 @transaction.atomic
 def _take(held: GroupRole) -> bool:
-    """Remove one grant, unless a person has since decided on it."""
+    """Remove one grant, unless a person has changed it by hand since."""
     study, user, role = held.study, held.user, "site administrator"
     if study is not None:
         hold_people(study)
@@ -130,7 +130,7 @@ def _note(study: Study | None, user: User, verb: str, provider: str, role: str) 
 
 
 def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = None) -> bool:
-    """Whether the user has a password, a passkey or an account at a provider of the site."""
+    """Return whether the user has a password, a passkey or an account at one of the providers."""
     accounts = SocialAccount.objects.filter(user=user, provider__in=list(settings.OIDC_PROVIDERS))
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
     if isinstance(without, SocialAccount):
@@ -141,11 +141,11 @@ def can_sign_in(user: User, *, without: SocialAccount | Authenticator | None = N
 
 
 def provider_to_ask(user: User, *, came_by_one: bool) -> OpenIDProvider | None:
-    """Return the provider whose groups granted a role, which alone can confirm it; else None.
+    """Return a provider that must confirm a role granted by its groups, or None.
 
     A person who signs in through one of two such providers is redirected to the other, unless it
-    confirmed its roles within the length of a session. What nobody can be asked about is taken
-    first: it locks nobody out.
+    has confirmed its roles within the session lifetime. Grants that no provider can confirm are
+    removed first, so that they do not lock anyone out.
     """
     take(orphans().filter(user=user))
     roles = roles_held().filter(user=user)

@@ -1,4 +1,4 @@
-"""Sessions and second steps, and the stricter forms of the account library."""
+"""Sessions and second steps, with stricter forms than those of the account library."""
 
 import logging
 import struct
@@ -43,9 +43,9 @@ from cqa_site.web.housekeeping import chore
 from cqa_site.web.pages import Middleware
 
 logger = logging.getLogger(__name__)
-# A session is written down this often at most: people label many times a minute.
+# Minimum interval between updates of a session row, because people label many times a minute.
 NOTED_KEY, EVERY_SECONDS = "noted", 600
-# When it was written down first, with the answer that began it.
+# Time of the first entry, stored with the response that started the session.
 BEGAN_KEY = "began"
 LONGEST_AGENT = 200
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
@@ -56,7 +56,7 @@ SYSTEM_NAMES = {"Mac OS": "macOS", "CrOS": "ChromeOS"}
 
 @dataclass(frozen=True)
 class SeenSession:
-    """One line of the session list."""
+    """A row of the session list."""
 
     device: str
     place: str
@@ -68,21 +68,21 @@ class SessionStore(DatabaseSessions):
     """Sessions that end a fixed time after sign-in, regardless of use."""
 
     def get_session_cookie_age(self) -> int:
-        """Return the seconds left; anonymous and crowd sessions restart with each write."""
+        """Return the seconds left, which restart at each write in anonymous and crowd sessions."""
         now = time.time()
         return max(0, int(self.get(BEGAN_KEY, now) + settings.SESSION_COOKIE_AGE - now))
 
 
 class NoteSession(Middleware):
-    """Middleware that keeps the session list of people with an account."""
+    """Middleware that updates the session list of people with an account."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if response.status_code < 500:
             try:
                 _note(request)
-            except DatabaseError as error:  # what was answered stays answered
-                logger.warning("A session was not written down: %s", type(error).__name__)
+            except DatabaseError as error:  # the response is sent anyway
+                logger.warning("A session was not recorded: %s", type(error).__name__)
         return response
 
 
@@ -109,7 +109,7 @@ def _note(request: HttpRequest) -> None:
 
 
 def sessions_of(request: HttpRequest) -> list[SeenSession]:
-    """Return the user's own sessions, newest first; ended ones are deleted."""
+    """Return the user's own sessions, newest first, and delete sessions that have ended."""
     _note(request)
     rows = UserSession.objects.purge_and_list(request.user)
     here = request.session.session_key
@@ -132,24 +132,24 @@ def forget_places() -> int:
 
 
 def end_sessions(*, user: User) -> None:
-    """End all sessions of a person, listed or not."""
+    """End all sessions of a person, including unlisted sessions."""
     User.objects.filter(pk=user.pk).update(sign_outs=F("sign_outs") + 1)
     user.refresh_from_db(fields=["sign_outs"])
 
 
 def shortened(address: str) -> str:
-    """Return an address without its last part, as it is stored."""
+    """Return an IP address without its last part, for storage."""
     return network(address).partition("/")[0]
 
 
 def network(address: str) -> str:
-    """Return an address's network: enough to recognize one's own, too little to find a person."""
+    """Return the network of an IP address, which is too general to identify a person."""
     length = 24 if ip_address(address).version == 4 else 48
     return str(ip_network(f"{address}/{length}", strict=False))
 
 
 def device(agent: str) -> str:
-    """Return browser and system in words, as far as the user agent names them."""
+    """Return the names of the browser and operating system found in the user agent."""
     browser = next((name for name in BROWSERS if f"{name}/" in agent), "")
     system = next((name for name in SYSTEMS if name in agent), "")
     names = BROWSER_NAMES.get(browser, browser), SYSTEM_NAMES.get(system, system)
@@ -158,12 +158,12 @@ def device(agent: str) -> str:
     return _("%(browser)s on %(system)s") % {"browser": names[0], "system": names[1]}
 
 
-# Set where the provider vouches for a second step of its own.
+# Set if the provider confirms that the person completed a second step there.
 VOUCHED_KEY = "provider_second_step"
-# When the person last showed the provider who they are; coming back from there shows nothing.
+# When the provider last identified the person; a redirect from the provider proves nothing.
 SHOWN_KEY = "provider_shown_at"
 STEPS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
-# What is there before the second step: making one, showing once more that it is you, leaving.
+# Pages available before the second step: to set it up, to confirm one's identity, to sign out.
 OPEN_BEFORE = {
     "account_logout", "account_reauthenticate", "health", "mfa_activate_totp", "mfa_add_webauthn",
     "mfa_generate_recovery_codes", "mfa_index", "mfa_reauthenticate",
@@ -173,7 +173,7 @@ OPEN_BEFORE = {
 
 
 def needs_second_step(user: User) -> bool:
-    """Whether the site's setting requires a second step for the user's roles."""
+    """Return whether the site's setting requires a second step for the user's roles."""
     required = settings.MFA_REQUIRED
     if not required or user.is_participant:
         return False
@@ -187,7 +187,7 @@ def has_second_step(user: User) -> bool:
 
 
 def has_passed(request: HttpRequest, user: User) -> bool:
-    """Whether this session passed a second step, here or at the provider."""
+    """Return whether this session passed a second step, either here or at the provider."""
     records = get_authentication_records(request, user)
     return bool(request.session.get(VOUCHED_KEY)) or any(
         record.get("method") == "mfa" for record in records
@@ -195,7 +195,7 @@ def has_passed(request: HttpRequest, user: User) -> bool:
 
 
 def vouches(sociallogin: Any) -> bool:
-    """Whether the signed token's `amr` shows a second step that the site's setting trusts."""
+    """Return whether the signed token's `amr` shows a second step that the site trusts."""
     claims = getattr(sociallogin, "claims", None)
     if claims is None:
         return False
@@ -207,20 +207,20 @@ def vouches(sociallogin: Any) -> bool:
 
 
 def shown_at(sociallogin: Any) -> float:
-    """Return when the provider last identified the person, per the signed token, or 0."""
+    """Return when the provider last identified the person, or 0 if the token does not say."""
     moment = getattr(sociallogin, "claims", {}).get("auth_time")
     return min(moment, time.time()) if isinstance(moment, int | float) else 0
 
 
 def is_recent(at: float) -> bool:
-    """Whether the identity was confirmed recently."""
+    """Return whether the identity was confirmed recently."""
     return time.time() - at < REAUTHENTICATION_TIMEOUT
 
 
 def may_make_tokens(request: HttpRequest, user: User) -> bool:
-    """Whether the user may create tokens.
+    """Return whether the user may create tokens.
 
-    These outlast sessions, so a second step is required if there is one.
+    Tokens outlast sessions, so users with a second step must complete it first.
     """
     if not needs_second_step(user) and not has_second_step(user):
         return True
@@ -239,20 +239,20 @@ class AskFirst(Middleware):
         return self.get_response(request) if is_open else redirect("mfa_index")
 
 
-# Passkeys and one-time codes: how the account library keeps and checks them here.
+# Storage and checks of passkeys and one-time codes.
 #
-# The library checks challenge, signature and key. It accepts pages of subdomains, keeps no count
-# of uses and stumbles over answers of another shape and over secrets that no key reads; all of
-# that is closed here.
+# The account library checks the challenge, signature and key. However, it accepts pages of
+# subdomains, does not count uses, and fails on malformed responses and on secrets that no key can
+# decrypt. This module fixes these problems.
 
-# What parsing raises when it is not given what a browser sends.
+# Errors raised when parsing data that no browser sends.
 MISSHAPEN = (ValueError, TypeError, KeyError, AttributeError, IndexError, struct.error)
 COUNT = "uses"
 LONGEST_NAME = 60
 
 
 class SecondStepAdapter(DefaultMFAAdapter):
-    """Encrypts secrets, names devices meaningfully, and keeps the last required step."""
+    """Adapter that encrypts secrets, names devices, and protects the last required step."""
 
     def encrypt(self, text: str) -> str:
         return seal(text).decode()
@@ -260,9 +260,8 @@ class SecondStepAdapter(DefaultMFAAdapter):
     def decrypt(self, encrypted_text: str) -> str:
         """Decrypt a secret.
 
-        If no key fits, return a random one, so that every code is wrong.
-
-        Never an empty one: everybody could reckon its codes.
+        If no key fits, return a random secret, so that every code is wrong. An empty secret would
+        allow anyone to compute its codes.
         """
         try:
             return unseal(encrypted_text.encode())
@@ -270,19 +269,19 @@ class SecondStepAdapter(DefaultMFAAdapter):
             return generate_totp_secret()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        """Whether it can be deleted: not the last one of a user who needs one."""
+        """Return False for the last second step of a user who needs one."""
         others = Authenticator.objects.filter(user=authenticator.user, type__in=STEPS)
         return others.exclude(pk=authenticator.pk).exists() or not needs_second_step(
             authenticator.user
         )
 
     def generate_authenticator_name(self, user: User, type: str) -> str:
-        """Return the browser in which it was created."""
+        """Return the browser and system of the request as the name of the device."""
         return device(context.request.headers.get("User-Agent", ""))
 
 
 def is_readable(step: Authenticator) -> bool:
-    """Whether the site's keys can decrypt the secret of an app or of recovery codes."""
+    """Return whether the site's keys can decrypt the secret of an app or of recovery codes."""
     try:
         unseal((step.data.get("secret") or step.data.get("seed") or "").encode())
     except KeyUnreadable:
@@ -291,13 +290,13 @@ def is_readable(step: Authenticator) -> bool:
 
 
 class AddForm(AddWebAuthnForm):
-    """A new passkey; each can be used without the password."""
+    """A form for a new passkey, which can be used without the password."""
 
     passwordless = None
     name = forms.CharField(max_length=LONGEST_NAME, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an invalid passkey, or one of another page."""
+        """Reject an invalid passkey or a passkey from another page."""
         try:
             data: dict[str, Any] = super().clean()
             if credential := data.get("credential"):
@@ -308,7 +307,7 @@ class AddForm(AddWebAuthnForm):
 
 
 class _PasskeyChecks:
-    """Checks for every use of a passkey, in addition to the library's."""
+    """Checks for every use of a passkey, in addition to the library's checks."""
 
     cleaned_data: dict[str, Any]
 
@@ -329,15 +328,15 @@ class _PasskeyChecks:
 
 
 class SecondStepForm(_PasskeyChecks, AuthenticateWebAuthnForm):
-    """A passkey after the password."""
+    """A form for a passkey after the password."""
 
 
 class SignInForm(_PasskeyChecks, LoginWebAuthnForm):
-    """A passkey instead of the password."""
+    """A form for a passkey instead of the password."""
 
 
 class OnceMoreForm(_PasskeyChecks, ReauthenticateWebAuthnForm):
-    """A passkey before a sensitive action."""
+    """A form for a passkey before a sensitive action."""
 
 
 def _require_own_page(client_data: Any) -> None:
@@ -347,9 +346,9 @@ def _require_own_page(client_data: Any) -> None:
 
 @transaction.atomic
 def _goes_up(used: Authenticator, count: int) -> bool:
-    """Store the use counter and return whether it rose.
+    """Store the use counter and return whether it increased.
 
-    If not, two devices hold one key; many devices do not count.
+    If it did not, two devices share one key. Many devices do not count uses, and send 0.
     """
     stored = Authenticator.objects.select_for_update().get(pk=used.pk)
     before = stored.data.get(COUNT, stored.wrap().authenticator_data.counter)
@@ -365,12 +364,12 @@ def _wrong() -> forms.ValidationError:
 
 
 class ForgottenPassword(ResetPasswordForm):
-    """Sends a link only if the account has a password; provider-only accounts get none."""
+    """A form that sends a link only to accounts with a password, not to provider-only accounts."""
 
     users: list[User]
 
     def clean_email(self) -> str:
-        """Return the address; accounts without a password get no mail."""
+        """Return the address, and leave out accounts without a password."""
         email: str = super().clean_email()
         self.users = [user for user in self.users if user.has_usable_password()]
         return email

@@ -1,4 +1,4 @@
-"""Pages of a person's account: name, tokens, passkeys and providers."""
+"""Pages for a person's account, with its name, tokens, passkeys and providers."""
 
 import uuid
 from typing import Any
@@ -44,15 +44,15 @@ from cqa_site.people.sign_in.roles import can_sign_in
 from cqa_site.people.sign_in.second_step import has_second_step, is_readable, may_make_tokens
 from .sign_in import fresh, knows_passkeys, own, stay_alone
 
-# Two forms on one page have a field "name" each.
+# Id patterns, because two forms on the same page have a field "name".
 YOU_ID, TOKEN_ID = "you_%s", "token_%s"
-# Where a new secret waits for the one page that shows it.
+# Session key under which a new secret is stored until a page shows it once.
 SESSION_KEY = "new_token"
 
 
 @login_required
 def account(request: PersonRequest) -> HttpResponse:
-    """Show the account; a POST changes the name."""
+    """Show the account, or change the name on POST."""
     if request.user.is_participant:
         context = {"keys_form": KeysForm(instance=request.user)}
         return render(request, "people/account_participant.html", context)
@@ -63,7 +63,7 @@ def account(request: PersonRequest) -> HttpResponse:
         form.save()
         messages.success(request, _("Name changed."))
         return redirect("account")
-    # Taken out before it is shown: whoever comes later, or reloads, does not see it.
+    # Removed before it is shown, so that a reload or a later visit does not show it again.
     secret = request.session.pop(SESSION_KEY, "")
     return _page(request, status=422 if form.errors else 200, name_form=form, secret=secret)
 
@@ -71,7 +71,7 @@ def account(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def account_keys(request: PersonRequest) -> HttpResponse:
-    """Change the keyboard shortcuts of work pages; crowd participants can do so, too."""
+    """Change the keyboard shortcuts of work pages, for crowd participants as well."""
     form = KeysForm(request.POST, instance=User.objects.get(pk=request.user.pk))
     if form.is_valid():
         form.save()
@@ -82,7 +82,7 @@ def account_keys(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_new(request: PersonRequest) -> HttpResponse:
-    """Create an API token; the next page shows its secret once and can be reloaded."""
+    """Create an API token; the next page shows its secret only once and can be reloaded."""
     if request.user.is_participant:
         raise PermissionDenied
     if not may_make_tokens(request, request.user):
@@ -100,7 +100,7 @@ def token_new(request: PersonRequest) -> HttpResponse:
 @login_required
 @require_POST
 def token_lend(request: PersonRequest) -> HttpResponse:
-    """Create a read-only token for the API page, valid for a quarter of an hour."""
+    """Create a read-only token for the API page that is valid for 15 minutes."""
     if request.user.is_participant or not may_make_tokens(request, request.user):
         raise PermissionDenied
     return JsonResponse({"token": lend_token(user=request.user)})
@@ -117,7 +117,7 @@ def token_revoke(request: PersonRequest, token_id: uuid.UUID) -> HttpResponse:
 
 @login_required
 def password_change(request: PersonRequest) -> HttpResponse:
-    """Change the password; crowd participants and provider-only accounts have none."""
+    """Change the password, except for crowd participants and provider-only accounts."""
     if not request.user.has_usable_password():
         return redirect("account")
     return allauth_account.password_change(request)
@@ -135,7 +135,7 @@ def _page(request: PersonRequest, status: int = 200, **context: object) -> HttpR
 
 
 class AddApp(ActivateTOTPView):
-    """Add an authenticator app; adding it counts as a second step."""
+    """A view that adds an authenticator app, which counts as passing a second step."""
 
     def get_form(self, form_class: Any = None) -> Any:
         form = super().get_form(form_class)
@@ -143,14 +143,14 @@ class AddApp(ActivateTOTPView):
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Store the app, and end sessions without a second step."""
+        """Store the app; if it is the first second step, end all other sessions."""
         is_first = not has_second_step(self.request.user)
         answer: HttpResponse = super().form_valid(form)
         return _added(self.request, answer, is_first, "totp")
 
 
 class ShowCodes(ViewRecoveryCodesView):
-    """Recovery codes, unless they can no longer be decrypted."""
+    """A view of the recovery codes, unless they can no longer be decrypted."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the codes once, or redirect to the page for new ones."""
@@ -164,18 +164,18 @@ class ShowCodes(ViewRecoveryCodesView):
 
 
 class AddPasskey(AddWebAuthnView):
-    """Add a passkey that the device finds by itself, so that no address must be typed."""
+    """A view that adds a passkey which the device can find without an e-mail address."""
 
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the context with the browser's options for creating a passkey."""
+        """Return the context, including the browser's options for creating a passkey."""
         context = super().get_context_data(**kwargs)
         options = {"creation_options": passkeys.begin_registration(self.request.user, True)}
         return context | {"js_data": options, "has_passkeys": knows_passkeys(self.request)}
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Store the passkey, and end sessions without a second step."""
+        """Store the passkey; if it is the first second step, end all other sessions."""
         is_first = not has_second_step(self.request.user)
         answer: HttpResponse = super().form_valid(form)
         return _added(self.request, answer, is_first, "webauthn")
@@ -193,12 +193,12 @@ class RenamePasskey(EditWebAuthnView):
 
 
 class RemovePasskey(RemoveWebAuthnView):
-    """Remove a passkey, unless it is a required last step or the only way to sign in."""
+    """A view that removes a passkey unless the person needs it as a second step or to sign in."""
 
     success_url = reverse_lazy("mfa_index")
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Refuse to remove a needed passkey; the library checks this only for apps."""
+        """Refuse to remove a passkey that is needed; the library checks this only for apps."""
         if refusal := _why_it_stays(self.get_object()):
             messages.error(self.request, refusal)
             return redirect("mfa_index")
@@ -216,7 +216,7 @@ def _why_it_stays(passkey: Authenticator) -> str:
 
 @require_POST
 def provider_begin(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """Go to a provider to sign in or connect an account."""
+    """Send the person to a provider to sign in or connect an account."""
     adapter = _adapter(request, provider_id)
     if not ratelimit.consume(request, action="login"):
         return ratelimit.respond_429(request)
@@ -231,10 +231,10 @@ def _connect(request: PersonRequest, adapter: CheckedAdapter) -> HttpResponseBas
 
 
 def _leave(request: HttpRequest, adapter: CheckedAdapter, process: str) -> HttpResponse:
-    """Return a page that leads to the provider; the form policy would block a redirect.
+    """Return a page that leads to the provider, because the form policy would block a redirect.
 
-    Only `next` and `again` are read from the request; the library's own view takes scopes and
-    parameters, too.
+    Only `next` and `again` are read from the request. The library's own view also accepts scopes
+    and parameters.
     """
     provider, again = adapter.get_provider(), "again" in request.POST
     try:
@@ -274,7 +274,7 @@ def _failed(adapter: CheckedAdapter, error: OAuth2Error) -> HttpResponse:
 @reauthentication_required(app="allauth.socialaccount")
 @require_POST
 def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse:
-    """Disconnect an account at a provider, unless it is the only way to sign in."""
+    """Disconnect a provider account unless it is the person's only way to sign in."""
     account = get_object_or_404(SocialAccount, pk=account_id, user=request.user)
     if not can_sign_in(request.user, without=account):
         messages.error(request, _("This is your only way to sign in. Add a passkey first."))
@@ -288,7 +288,7 @@ def provider_disconnect(request: PersonRequest, account_id: int) -> HttpResponse
 @own
 @require_safe
 def provider_once_more(request: PersonRequest) -> HttpResponse:
-    """Ask a user who signs in through a provider to do so again."""
+    """Ask a user to sign in through the provider again."""
     names = SocialAccount.objects.filter(user=request.user).values_list("provider", flat=True)
     context = {
         "providers": [

@@ -51,7 +51,7 @@ from cqa_site.people.sign_in.second_step import (
 )
 from .studies import closed_door
 
-# Sign-in methods (providers, passkeys, apps and recovery codes) and sessions of an account.
+# Sign-in methods (providers, passkeys, apps and recovery codes) and sessions of an account
 #
 # The account library's views do the work. They are open only to people with an account who
 # recently confirmed their identity.
@@ -60,7 +60,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def own(view: View) -> View:
-    """Decorate a view about the user's own account; crowd participants have none."""
+    """Decorate a view of the user's own account to refuse crowd participants."""
 
     @login_required
     @wraps(view)
@@ -73,10 +73,10 @@ def own(view: View) -> View:
 
 
 def fresh(view: View) -> View:
-    """Decorate an account view that the library protects by password or second step.
+    """Decorate an account view that the library protects by a password or second step.
 
-    The library lets people through who have neither, because they sign in through a provider.
-    They confirm their identity there.
+    The library does not ask people who have neither because they sign in through a provider. This
+    decorator makes them confirm their identity at the provider.
     """
 
     @own
@@ -93,7 +93,7 @@ def fresh(view: View) -> View:
 
 
 class SignIn(LoginView):
-    """The sign-in page, with the other sign-in methods."""
+    """The sign-in page, including the sign-in methods without a password."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Show the page, or redirect to the creation of the first account on a new site."""
@@ -106,7 +106,7 @@ class SignIn(LoginView):
 
 
 def entrances(request: HttpRequest) -> dict[str, Any]:
-    """Return the sign-in methods without a password, for pages of signed-out visitors."""
+    """Return the sign-in methods without a password for pages that signed-out visitors see."""
     return {
         "providers": list(settings.OIDC_PROVIDERS.values()),
         "has_passkeys": knows_passkeys(request),
@@ -114,7 +114,7 @@ def entrances(request: HttpRequest) -> dict[str, Any]:
 
 
 def knows_passkeys(request: HttpRequest) -> bool:
-    """Whether the host supports passkeys: a name does, a bare address (127.0.0.1) does not."""
+    """Return whether passkeys can work: they need a host name, not an IP address."""
     host = request.get_host().rpartition(":")[0] or request.get_host()
     try:
         ip_address(host.strip("[]"))
@@ -161,15 +161,15 @@ def end_other_sessions(request: PersonRequest) -> HttpResponse:
 
 
 def stay_alone(request: PersonRequest) -> None:
-    """End every session of the person except this one, which gets a new key."""
+    """End every session of the person except the current session, which gets a new key."""
     end_sessions(user=request.user)
     update_session_auth_hash(request, request.user)
 
 
-# Coming in by an invitation.
+# Acceptance of invitations.
 #
-# The link holds the secret only until its first answer: it moves into the
-# session, and the page that asks for a name and a password has a clean address.
+# The first request moves the secret from the link into the session, so that the
+# page that asks for a name and a password has a URL without the secret.
 
 INVITATION_KEY = "invitation"
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
@@ -177,8 +177,8 @@ BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 @require_safe
 def invitation(request: HttpRequest, secret: str) -> HttpResponse:
-    """Move the secret into the session and go to the clean address."""
-    if find_invitation(secret) is None:  # guessed addresses leave no session rows behind
+    """Move the secret into the session and redirect to a URL without it."""
+    if find_invitation(secret) is None:  # guessed links must not create session rows
         return _spent(request, None)
     request.session[INVITATION_KEY] = secret
     return redirect("invitation_accept")
@@ -186,7 +186,7 @@ def invitation(request: HttpRequest, secret: str) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 def invitation_accept(request: HttpRequest) -> HttpResponse:
-    """Show what the invitation offers; a POST accepts it."""
+    """Show the invitation, or accept it on POST."""
     invitation = find_invitation(request.session.get(INVITATION_KEY, ""))
     if invitation is None or not invitation.is_open:
         return _spent(request, invitation)
@@ -215,7 +215,7 @@ def _accept_signed_in(request: HttpRequest, user: User, invitation: Invitation) 
 
 def _accept_new(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     form = NewPersonForm(request.POST or None)
-    # Addresses of others must not be tried out here, so tries are counted like sign-ups.
+    # Attempts count as sign-ups, so that nobody can test which addresses have an account.
     if request.method == "POST" and not ratelimit.consume(request, action="signup"):
         return ratelimit.respond_429(request)
     if request.method == "POST" and form.is_valid():
@@ -282,14 +282,14 @@ def _other_account_needed(request: HttpRequest) -> HttpResponse:
     )
 
 
-# A new site: its first administrator comes by a link from the terminal that started it.
+# Creation of the first administrator of a new site, through a link shown in the terminal.
 
 FIRST_KEY = "first_key"
 
 
 @require_safe
 def first_link(request: HttpRequest, key: str) -> HttpResponse:
-    """Move the key into the session and go to the clean address."""
+    """Move the key into the session and redirect to a URL without it."""
     if not has_no_administrator():
         return redirect("account_login")
     if not is_first_key(key):
@@ -300,7 +300,7 @@ def first_link(request: HttpRequest, key: str) -> HttpResponse:
 
 @sensitive_post_parameters("password")
 def first_administrator(request: HttpRequest) -> HttpResponse:
-    """Create the first administrator, for the holder of the key."""
+    """Create the first administrator if the session has a valid key."""
     if not has_no_administrator():
         return redirect("account_login")
     if not is_first_key(request.session.get(FIRST_KEY, "")):

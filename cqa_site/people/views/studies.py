@@ -1,4 +1,4 @@
-"""Pages of a study: settings, members, invitations and log."""
+"""Pages for the settings, members, invitations and log of a study."""
 
 import uuid
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def closed_door(
     providers: Sequence[OpenIDProvider] = (),
     next_page: str | None = None,
 ) -> HttpResponse:
-    """Explain in plain words why a person cannot enter, and what to do about it."""
+    """Show a page that explains why access is refused and what the person can do."""
     context = {"title": title, "text": text, "advice": advice, "sign_out": sign_out}
     context |= {"providers": providers, "next": next_page}
     return render(request, "people/closed_door.html", context, status=status)
@@ -58,7 +58,7 @@ def study_new(request: PersonRequest) -> HttpResponse:
 
 @study_page(Role.ADMIN)
 def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
-    draft = Study.objects.get(pk=study.pk)  # the form writes into it before it is valid
+    draft = Study.objects.get(pk=study.pk)  # the form changes it even before validation succeeds
     form = StudyForm(request.POST or None, instance=draft)
     if request.method == "POST" and form.is_valid():
         change_study(study=study, actor=request.user, **form.cleaned_data)
@@ -70,7 +70,7 @@ def study_settings(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 PAGE_SIZE = 50
-# The session holds a new link until the next page shows it, so that reloading creates no other.
+# The session stores a new link for the next page, so that reloading does not create another link.
 NEW_INVITATION_KEY = "new_invitation"
 
 
@@ -87,7 +87,7 @@ def members(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.ADMIN, only="POST")
 def invitation_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Create an invitation and show its link once, where requested or on this page."""
+    """Create an invitation and show its link once, in the form or on the members page."""
     form = InvitationForm(request.POST, instance=Invitation(study=study))
     if not form.is_valid():
         return _page(request, study, status=422, form=form)
@@ -139,7 +139,7 @@ def member_role(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Http
 
 @study_page(Role.ADMIN, only="POST")
 def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> HttpResponse:
-    """Remove a member's access, or restore it: ``active`` is "yes" or "no"."""
+    """Restore (``active`` is "yes") or remove ("no") a member's access."""
     membership = get_object_or_404(_members(study), user__public_id=user_id)
     wanted = request.POST.get("active") == "yes"
     act = actions.reactivate_member if wanted else actions.deactivate_member
@@ -156,7 +156,7 @@ def member_active(request: StudyRequest, study: Study, user_id: uuid.UUID) -> Ht
 
 
 def _members(study: Study) -> QuerySet[Membership]:
-    """Return members with an account; crowd participants have their own page."""
+    """Return the members with an account; crowd participants have a separate page."""
     return study.memberships.filter(user__email__isnull=False).select_related("user")
 
 
@@ -166,7 +166,7 @@ def _refuse_last_admin(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _after_change(request: StudyRequest, study: Study, changed: Membership) -> HttpResponse:
-    """Return to the list, or home if people changed their own membership."""
+    """Redirect to the list, or to the home page if users changed their own membership."""
     if changed.user_id == request.user.pk:
         return redirect("home")
     return redirect("members", study_id=study.public_id)
@@ -193,14 +193,14 @@ def _page(
 def audit(request: StudyRequest, study: Study) -> HttpResponse:
     events = study.audit_events.select_related("actor")
     page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
-    for event in page:  # not in the template, where "items" may be a key of the details
+    for event in page:  # not in the template, because "items" may be a key of the details
         lines = [(name, _in_words(value)) for name, value in event.details.items()]
         vars(event).update(lines=lines)
     return render(request, "people/audit.html", {"study": study, "page": page})
 
 
 def _in_words(value: object) -> object:
-    """Return nested counts and settings on one line, without zero or empty values."""
+    """Format nested counts and settings on one line, without zero or empty values."""
     if isinstance(value, dict):
         parts = [(name, _in_words(part)) for name, part in value.items() if part]
         return "; ".join(f"{name} {part}" for name, part in parts if part)

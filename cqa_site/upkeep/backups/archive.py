@@ -1,4 +1,4 @@
-"""Archive file of a backup, and the progress line of its commands."""
+"""The archive file of a backup, and the progress line of the backup commands."""
 
 import hashlib
 import json
@@ -26,28 +26,28 @@ from .tables import (
     as_line,
 )
 
-# The file of a backup: a zip with a manifest, one part for each table and file, and the keys.
+# Backup file: a zip with a manifest, one part for each table and file, and the keys.
 #
-# Any program that reads zip files opens it, and its rows are lines of JSON. The last 64 bytes, the
-# comment of the zip, are the SHA-256 of all before them; the manifest has one for every part. So a
-# changed bit is found wherever it is, and the part that it is in has a name.
+# Any program that reads zip files can open it, and table rows are lines of JSON. The zip comment,
+# in the last 64 bytes, is the SHA-256 hash of all preceding bytes; the manifest contains a hash of
+# every part. Any changed bit can therefore be detected and traced to a part.
 
 FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "keys.json"
 SUM_LENGTH = 64
 BLOCK = 2**20
-# More than any site has (a manifest names a million files), and little enough to be read at once.
+# More than any site needs (a manifest lists a million files), but small enough to read at once.
 MOST_MANIFEST, MOST_LINE = 2**28, 2**28
-# Rows and texts shrink to a tenth at any level; the first ones cost the least time.
+# Rows and texts shrink to a tenth at any level; the lowest levels are fastest.
 LEVEL = 3
-# How the writer writes every entry.
+# Compression method and file mode of every entry.
 METHOD, MODE = zipfile.ZIP_DEFLATED, 0o600 << 16
-# Uploads, exports and trained weights, and models that somebody put there. What else lies in the
-# data folder can be computed again, or belongs to this machine.
+# Uploads, exports, trained weights and models added by hand. All other contents of the data folder
+# can be recomputed or apply only to this machine.
 FOLDERS = ("files", "scorers", "models")
-# Longer than any name of ours, and too short for more folders than Python descends into.
+# Longer than any file name of a site, but too short for more subfolders than Python can handle.
 MOST_NAME = 1000
-# How much is done: parts, of how many, and what the present one is.
+# Progress callback: finished parts, total parts, and a note on the current part.
 Say = Callable[[int, int, str], None]
 
 
@@ -57,7 +57,7 @@ def quiet(done: int, total: int, note: str) -> None:
 
 @dataclass(frozen=True)
 class ArchivePart:
-    """A part of the archive: its name in the zip, its uncompressed size, its hash."""
+    """A part of the archive, with its name in the zip, its uncompressed size and its hash."""
 
     name: str
     bytes: int
@@ -75,7 +75,7 @@ class TablePart(ArchivePart):
 
 @dataclass
 class Manifest:
-    """The description and the contents of a backup."""
+    """The description and contents of a backup."""
 
     format: int
     version: str
@@ -87,7 +87,7 @@ class Manifest:
     keys: ArchivePart | None = None
     # Files that were deleted while the backup was made.
     vanished: list[str] = field(default_factory=list)
-    # Links that lead out of the folders of a site, or nowhere.
+    # Links that are broken or lead out of the site's folders.
     left_out: list[str] = field(default_factory=list)
 
     @property
@@ -101,19 +101,19 @@ class Manifest:
 
 
 class ArchiveWriter:
-    """A writer of parts, one after another in bounded memory, that closes the file."""
+    """A writer that adds parts one after another in bounded memory, and closes the file."""
 
     def __init__(self, target: IO[bytes], manifest: Manifest) -> None:
         self.manifest = manifest
         self._target = _HashedFile(target)
-        # Without a way back, zipfile writes sizes behind a part instead of into its head.
+        # If it cannot seek, zipfile writes sizes after a part instead of into its header.
         self._zip = zipfile.ZipFile(self._target, "w")
         self._zip.comment = b"0" * SUM_LENGTH
 
     def table(
         self, table: BackupTable, rows: Iterator[list[Value]], say: Callable[[int], None]
     ) -> None:
-        """Write the rows of a table; `say` receives the count now and then."""
+        """Write the rows of a table, and report the count to `say` from time to time."""
         contents = Contents(table)
         with self._part(f"tables/{table.name}.jsonl") as part:
             for row in rows:
@@ -155,7 +155,7 @@ class ArchiveWriter:
         self._target.close()
 
     def _abandon(self) -> None:
-        """Prevent the zip from writing its end when it is discarded."""
+        """Prevent the zip from writing its directory when it is discarded."""
         self._target.is_abandoned = True
         self._zip.close()
 
@@ -184,7 +184,7 @@ class _PartWriter:
 
 
 class _HashedFile:
-    """A file that cannot seek, and ends with the hash of all but its last 64 bytes."""
+    """A file that cannot seek and whose last 64 bytes are the hash of all other bytes."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self._target, self._hash, self._last = target, hashlib.sha256(), b""
@@ -208,7 +208,7 @@ class _HashedFile:
 
 
 class Archive:
-    """A backup to read from. Any change since it was written raises `DamagedBackup`."""
+    """A backup to read; raises `DamagedBackup` if it was changed after it was written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -219,8 +219,8 @@ class Archive:
         except (PermissionError, IsADirectoryError) as problem:
             raise BackupRefused(f"{path} cannot be read: {problem.strerror}.") from problem
         except Exception as problem:
-            # Crafted bytes make zipfile and its decompressors raise anything, here and below.
-            why = "it is incomplete, or not a backup"
+            # Crafted bytes may cause any error in zipfile and its decompressors, here and below.
+            why = "the file is incomplete or is not a backup"
             raise DamagedBackup("the directory at its end", why) from problem
         self.manifest = self._read_manifest()
 
@@ -231,7 +231,7 @@ class Archive:
         self._zip.close()
 
     def check(self, say: Say = quiet) -> None:
-        """Read everything; an error names the damaged part."""
+        """Read the whole backup; an error names the damaged part."""
         self._check_entries()
         parts = self.manifest.parts
         for done, part in enumerate(parts):
@@ -263,18 +263,18 @@ class Archive:
             contents.add(row, line + b"\n")
             yield row
         if (contents.rows, contents.sha256) != (part.rows, part.content):
-            raise DamagedBackup(part.name, "its rows are not those it was made from")
+            raise DamagedBackup(part.name, "its rows differ from the original rows")
 
     def copy(self, part: ArchivePart, target: IO[bytes]) -> None:
         for block in self._blocks(part):
             target.write(block)
 
     def keys(self) -> bytes:
-        """Return the sealed keys; empty if the backup holds none."""
+        """Return the sealed keys, or empty bytes if the backup has no keys."""
         return b"".join(self._blocks(self.manifest.keys)) if self.manifest.keys else b""
 
     def _check_entries(self) -> None:
-        """Reject entries that are duplicate, unlisted, or not as the writer writes them."""
+        """Reject entries that are duplicate, unlisted, or different from the writer's format."""
         named = [(part.name, part.bytes, METHOD, MODE) for part in self.manifest.parts]
         named.append((MANIFEST, self._zip.getinfo(MANIFEST).file_size, METHOD, MODE))
         entries = [
@@ -283,7 +283,7 @@ class Archive:
         ]
         odd = (Counter(entries) - Counter(named)) + (Counter(named) - Counter(entries))
         if odd:
-            raise DamagedBackup(min(odd)[0], "present twice, unnamed, or of another size or kind")
+            raise DamagedBackup(min(odd)[0], "duplicate, unlisted, or of the wrong size or kind")
 
     def _read_manifest(self) -> Manifest:
         try:
@@ -301,7 +301,7 @@ class Archive:
         digest, left = hashlib.sha256(), part.bytes
         try:
             with self._zip.open(part.name) as source:
-                # One byte more than there should be: what was packed may be without end.
+                # Read one extra byte at most, because crafted data may decompress without end.
                 while block := source.read(min(BLOCK, left + 1)):
                     left -= len(block)
                     if left < 0:
@@ -323,7 +323,7 @@ def _lines(blocks: Iterator[bytes], part: ArchivePart) -> Iterator[bytes]:
             rest = []
         rest.append(last)
         if BLOCK * len(rest) > MOST_LINE:
-            raise DamagedBackup(part.name, "a row is longer than any that is written")
+            raise DamagedBackup(part.name, "a row is too long")
 
 
 def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Value]:
@@ -335,12 +335,12 @@ def _row(line: bytes, part: TablePart, kinds: list[tuple[type, ...]]) -> list[Va
         raise DamagedBackup(part.name, "a row does not have one value for each column")
     for value, kind, column in zip(row, kinds, part.table.columns, strict=True):
         if value is not None and type(value) not in kind:
-            raise DamagedBackup(part.name, f"a value that does not fit its column {column.name}")
+            raise DamagedBackup(part.name, f"a value does not fit its column {column.name}")
     return row
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether the hash at the end matches all bytes before it."""
+    """Return whether the hash at the end matches all preceding bytes."""
     digest, left = hashlib.sha256(), path.stat().st_size - SUM_LENGTH
     with path.open("rb") as source:
         while left > 0 and (block := source.read(min(BLOCK, left))):
@@ -368,7 +368,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _manifest(content: dict[str, Any]) -> Manifest:
-    """Return the manifest, checked for unsound values."""
+    """Return the manifest after checking its values."""
     try:
         tables = [_table_part(part) for part in content.pop("tables")]
         files = [ArchivePart(**part) for part in content.pop("files")]
@@ -377,22 +377,22 @@ def _manifest(content: dict[str, Any]) -> Manifest:
         _refuse_unsound(read)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise DamagedBackup(
-            MANIFEST, "values are missing, unknown or of another kind"
+            MANIFEST, "values are missing, unknown or of the wrong type"
         ) from problem
     if odd := [part.name for part in files if not _is_place(part.name)]:
-        raise DamagedBackup(odd[0], "a site keeps no file of this name")
+        raise DamagedBackup(odd[0], "a site has no file with this name")
     return read
 
 
 def _refuse_unsound(read: Manifest) -> None:
-    """Reject values of a wrong type, because people see them unchanged."""
+    """Reject values of the wrong type, because pages and messages show them unchanged."""
     tables = [part.table for part in read.tables]
     columns = [column for table in tables for column in table.columns]
     records: list[Any] = [read, *read.parts, *tables, *columns]
     for record in records:
         for part in fields(record):
             if not isinstance(getattr(record, part.name), _kind(part)):
-                raise DamagedBackup(MANIFEST, f"a value of another kind for {part.name}")
+                raise DamagedBackup(MANIFEST, f"the value of {part.name} has the wrong type")
     texts = [read.version, *read.vanished, *read.left_out]
     for app, name in read.migrations:
         texts += [app, name]
@@ -400,18 +400,18 @@ def _refuse_unsound(read: Manifest) -> None:
     datetime.fromisoformat(read.made_at)
     is_ours = read.engine in WRITERS and _numbers(read.version) and read.version.isprintable()
     if not is_ours or any(part.bytes < 0 for part in read.parts):
-        raise DamagedBackup(MANIFEST, "no engine, version or size of ours")
+        raise DamagedBackup(MANIFEST, "its engine, version or sizes are not valid")
 
 
 def _is_place(name: str) -> bool:
-    """Whether a file of this name lies inside a backed-up folder, without leading out of it."""
+    """Return whether the name is a path inside one of the folders in a backup."""
     top, *below = name.split("/")
     is_kept = top == "files" and len(below) > 1 and below[0] in FOLDERS
     return is_kept and len(name) <= MOST_NAME and not {"", ".", ".."} & {*below}
 
 
 def _kind(field: Field[Any]) -> Any:
-    """Return the type for `isinstance`; a list of texts is only checked as a list."""
+    """Return the type to use with `isinstance`, which does not check the items of lists."""
     kind = get_origin(field.type)
     return kind if kind in (list, tuple) else field.type
 
@@ -422,13 +422,13 @@ def _table_part(content: dict[str, Any]) -> TablePart:
     return TablePart(**content, table=BackupTable(**table, columns=columns))
 
 
-# How commands of backups tell how far they are: one line that changes, or nothing in a log.
+# Progress of backup commands: a single changing line on a terminal, and nothing in a log.
 
 WIDTH = 78
 
 
 class ProgressLine:
-    """A progress line, on a terminal only."""
+    """A progress line that is only shown on a terminal."""
 
     def __init__(self, out: OutputWrapper) -> None:
         self._out = out
@@ -441,10 +441,10 @@ class ProgressLine:
 
 
 def told(manifest: Manifest) -> str:
-    """Describe a backup in a sentence or two, with a line for each file it lacks."""
+    """Describe a backup in a sentence, with a line for each missing file."""
     size = sum(part.bytes for part in manifest.files)
-    missing = [f"Deleted meanwhile, not in the backup: {n}" for n in manifest.vanished]
-    missing += [f"A link that leads elsewhere, not in the backup: {n}" for n in manifest.left_out]
+    missing = [f"Deleted during the backup, so not included: {n}" for n in manifest.vanished]
+    missing += [f"A link that leads elsewhere, so not included: {n}" for n in manifest.left_out]
     about = (
         f"Made by version {manifest.version} on {manifest.made_at[:16].replace('T', ' ')} UTC: "
         f"{manifest.rows:,} rows in {len(manifest.tables)} tables, {len(manifest.files):,} files "

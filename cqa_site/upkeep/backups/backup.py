@@ -1,4 +1,4 @@
-"""Backups, made, listed and restored by command or job, and moves of a database."""
+"""Create, list and restore backups by command or job, and move a database."""
 
 import os
 import re
@@ -45,11 +45,9 @@ def make_backup(
 ) -> Manifest:
     """Write a backup and read it back.
 
-    `path` appears only once it is complete and on disk.
-
-    Without `keys` it holds none.
+    `path` only appears once the backup is complete and on disk.
     """
-    # First, so that a passphrase that is too short costs nobody an hour.
+    # First, so that a passphrase that is too short does not waste an hour.
     sealed = seal(keys, passphrase) if keys else b""
     with in_words("The backup could not be written"):
         _check_room_for_backup(path.parent)
@@ -61,7 +59,7 @@ def make_backup(
 
 
 def _write(path: Path, sealed: bytes, say: Say) -> Manifest:
-    # Whatever was acknowledged before this moment is in the snapshot.
+    # The snapshot contains everything that was acknowledged before this time.
     moment = timezone.now()
     with path.open("wb") as target:
         with (
@@ -91,7 +89,7 @@ def _tell_rows(say: Say, done: int, total: int, name: str, rows: int) -> None:
 
 
 def _write_files(writer: ArchiveWriter, folder: Path, say: Say) -> None:
-    """Write the files after the rows, so that all files of those rows exist; one may vanish."""
+    """Write the files after the rows, so that the rows' files exist unless deleted meanwhile."""
     paths, links = files_and_links(folder)
     writer.manifest.left_out.extend(link.relative_to(folder).as_posix() for link in links)
     for done, path in enumerate(paths):
@@ -108,9 +106,9 @@ def _write_files(writer: ArchiveWriter, folder: Path, say: Say) -> None:
 
 @contextmanager
 def _unfinished(path: Path) -> Iterator[Path]:
-    """Yield a temporary file that replaces the wanted one if nothing is raised."""
+    """Yield a temporary file that replaces the target file if nothing is raised."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Only the owner may read it, as mkstemp makes every file.
+    # Only the owner may read files created by mkstemp.
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=UNFINISHED, dir=path.parent)
     os.close(handle)
     try:
@@ -131,11 +129,11 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _check_room_for_backup(folder: Path) -> None:
-    """Refuse before the first byte if the backup would not fit even uncompressed."""
+    """Refuse to start if the disk might be too small for the uncompressed backup."""
     data, database = Path(settings.DATA_DIR), _database_bytes()
     needs = [(folder, size_of(files_in(data)) + database)]
     if connections["default"].vendor == "sqlite":
-        # It is copied first.
+        # The database file is copied first.
         needs.append((data, database))
     refuse_small(needs, "A backup")
 
@@ -152,10 +150,10 @@ def _database_bytes() -> int:
         return int(cursor.fetchone()[0])
 
 
-# Only what the site named itself is listed, sent or thrown away.
+# Only files named by the site are listed, sent or deleted.
 NAME = re.compile(r"counterpoint-(\d{8}T\d{6})Z\.zip")
 STAMP = "%Y%m%dT%H%M%S"
-# Nobody writes on a file for so long without adding to it.
+# A process that is still running would have added to its file within this time.
 LEFTOVER_SECONDS = 60 * 60
 
 
@@ -169,7 +167,7 @@ class StoredBackup:
 
     @cached_property
     def manifest(self) -> Manifest | None:
-        """The manifest of the backup; None if it cannot be opened."""
+        """The manifest of the backup, or None if the backup cannot be opened."""
         try:
             with Archive(self.path) as archive:
                 return archive.manifest
@@ -186,7 +184,7 @@ def folder() -> Path:
 
 
 def all_kept() -> list[StoredBackup]:
-    """Return every backup in the folder, newest first, without opening any."""
+    """Return every backup in the folder, newest first, without opening the files."""
     if not folder().is_dir():
         return []
     backups = filter(None, map(_kept, folder().iterdir()))
@@ -194,19 +192,19 @@ def all_kept() -> list[StoredBackup]:
 
 
 def newest(backups: Iterable[StoredBackup] | None = None) -> datetime | None:
-    """Return the time of the newest complete backup; None without one."""
+    """Return the time of the newest complete backup, or None without one."""
     candidates = all_kept() if backups is None else backups
     return next((backup.made_at for backup in candidates if backup.manifest), None)
 
 
 def is_due(last: datetime | None) -> bool:
-    """Whether the schedule requires a backup now; `last` is the result of `newest`."""
+    """Return whether the schedule requires a backup now; `last` is the result of `newest`."""
     every = settings.BACKUP_EVERY_HOURS
     return every > 0 and (last is None or timezone.now() - last >= timedelta(hours=every))
 
 
 def throw_away_old() -> list[str]:
-    """Delete old backups, and leftovers of a killed process; return the backups' names."""
+    """Delete old backups and the leftovers of killed processes; return the backups' names."""
     remove_old(folder().glob(f"counterpoint-*{UNFINISHED}"), LEFTOVER_SECONDS)
     whole = [backup for backup in all_kept() if backup.manifest]
     wanted = {backup.name for backup in to_keep(whole)}
@@ -217,7 +215,7 @@ def throw_away_old() -> list[str]:
 
 
 def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
-    """Return the newest backup of each of the last days that have one, and of the last weeks."""
+    """Return the newest backup of each of the most recent days and weeks with a backup."""
     newest_first = sorted(backups, key=lambda backup: backup.made_at, reverse=True)
     days: dict[object, StoredBackup] = {}
     weeks: dict[object, StoredBackup] = {}
@@ -231,25 +229,25 @@ def to_keep(backups: Iterable[StoredBackup]) -> list[StoredBackup]:
 
 
 def _kept(path: Path) -> StoredBackup | None:
-    """Return a stored backup; None if the site did not name the file, or it no longer exists."""
+    """Return a stored backup, or None if the file is not named by the site or does not exist."""
     if not (match := NAME.fullmatch(path.name)) or not path.is_file():
         return None
-    # A day that no calendar has; or deleted just now.
+    # The date may be invalid, or the file may have just been deleted.
     with suppress(ValueError, FileNotFoundError):
         made_at = datetime.strptime(match[1], STAMP).replace(tzinfo=UTC)
         return StoredBackup(path, made_at, path.stat().st_size)
     return None
 
 
-# A backup into an empty installation: completely, or not at all.
+# Restores into an empty installation, which succeed completely or change nothing.
 
-# From the rows in a backup SQLite makes two files with indices, which exist at the same time.
+# SQLite writes the rows of a backup to two files with indexes, which exist at the same time.
 TIMES_ROWS = 4
 
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """The result of a restore; `unreadable` names the items that need their key again."""
+    """The result of a restore; `unreadable` names items whose key must be entered again."""
 
     manifest: Manifest
     unreadable: list[str]
@@ -263,7 +261,7 @@ def restore_backup(
 
     Files are in place before the rows are committed; any failure undoes both.
     """
-    # Migrations take the rows of a crafted backup for their own, and may raise anything.
+    # Migrations trust the rows of a crafted backup, so they may raise any error.
     with in_words("The backup could not be restored", (Exception,)):
         refuse_full(config)
         needs = [(folder, sum(part.bytes for part in archive.manifest.files))]
@@ -280,14 +278,14 @@ def restore_backup(
     return RestoreResult(archive.manifest, unreadable, held)
 
 
-STOP = "Stop all web servers and workers, and move again. Nothing was changed."
+STOP = "Stop all web servers and workers, then try again. Nothing was changed."
 
 
 def move_database(config: Config, *, say: Say = quiet) -> dict[str, Contents]:
-    """Copy this database into another one; return the moved contents by table.
+    """Copy this database into another database; return the copied contents by table.
 
-    Files are not moved, and encrypted values remain readable, because it is the same site. Refused
-    while workers live, and where something was written until the other was full.
+    Files are not moved, and encrypted values remain readable, because the site stays the same.
+    Raises BackupRefused if workers are running, or if data changed during the copy.
     """
     refuse_full(config)
     _refuse_at_work()
@@ -314,7 +312,7 @@ def _refuse_written(later: DatabaseSnapshot, moved: dict[str, Contents]) -> None
         now = Contents.of(table, later.rows(table))
         if now.sha256 != moved[table.name].sha256:
             raise BackupRefused(
-                f"{table.name} was changed while it was moved: {now.rows:,} rows now, "
+                f"{table.name} was changed during the move: {now.rows:,} rows now, "
                 f"{moved[table.name].rows:,} before. {STOP}"
             )
 
@@ -323,18 +321,18 @@ BACKUP_JOB, CHECK_JOB = "backup", "check_backup"
 
 
 def ask_for_backup(actor: User | None = None) -> Job:
-    """Queue a backup; there is never more than one at a time."""
+    """Queue a backup unless one is already queued."""
     return enqueue(study=None, kind=BACKUP_JOB, key="site", actor=actor)
 
 
 def ask_for_check(backup: StoredBackup, actor: User) -> Job:
-    """Queue a job that reads a whole backup."""
+    """Queue a job that checks a whole backup."""
     return enqueue(study=None, kind=CHECK_JOB, key=backup.name, actor=actor, name=backup.name)
 
 
 @handles(BACKUP_JOB, is_long=True)
 def back_up(work: JobContext) -> None:
-    """Make a backup, then delete the old ones."""
+    """Make a backup, then delete old backups."""
     file = settings.BACKUP_PASSPHRASE_FILE
     try:
         passphrase = read_passphrase(file) if file else ""
@@ -351,7 +349,7 @@ def back_up(work: JobContext) -> None:
 
 @handles(CHECK_JOB, is_long=True)
 def check(work: JobContext) -> None:
-    """Read a backup; the job fails with the name of the damaged part."""
+    """Read a backup; the job fails if a part is damaged, and names that part."""
     backup = {candidate.name: candidate for candidate in all_kept()}.get(work.payload["name"])
     if backup is None:
         raise JobRefused("The backup no longer exists.")
@@ -363,13 +361,13 @@ def check(work: JobContext) -> None:
 
 
 def _progress_of(work: JobContext) -> Say:
-    """Return a progress callback that cuts file names too long for a job's note."""
+    """Return a progress callback that truncates notes too long for a job."""
     return lambda done, total, note: work.progress(done, total, note[:200])
 
 
 @chore("scheduled backups")
 def back_up_if_due() -> int:
-    """Queue a backup if the schedule requires one; return how many were queued."""
+    """Queue a backup if the schedule requires it; return the number of queued backups."""
     if not is_due(newest()):
         return 0
     ask_for_backup()

@@ -1,4 +1,4 @@
-"""Files and sealed keys of a site in a backup, and its passphrase."""
+"""A site's files and sealed keys in a backup, and the passphrase."""
 
 import base64
 import getpass
@@ -20,20 +20,20 @@ from django.conf import settings
 from .archive import FOLDERS, Archive, Say
 from .tables import BackupRefused, DamagedBackup
 
-# Files of a site that a backup holds, and how they come into an empty installation.
+# Files of a site in a backup, and their restoration into an empty installation.
 
-# Stands in the data folder while files of a restore lie there without their rows.
+# A marker file in the data folder while it contains restored files without their rows.
 MARK = "restoring"
 ROOM_TO_SPARE = 16 * 2**20
 
 
 def files_in(folder: Path) -> list[Path]:
-    """List every file to keep, in order; the target of a link is listed under both names."""
+    """Return all files to back up, in order; a linked file is listed under both names."""
     return files_and_links(folder)[0]
 
 
 def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
-    """List the files to keep, and links that leave their folder, loop, chain or lead nowhere."""
+    """Return the files to back up, and the links that lead outside, loop, chain or are broken."""
     paths: list[Path] = []
     left_out: list[Path] = []
     for name in FOLDERS:
@@ -45,9 +45,10 @@ def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
 def _walk(
     where: Path, root: Path, above: frozenset[Path], is_linked: bool
 ) -> Iterator[tuple[Path, bool]]:
-    """Yield the files and links below, and whether each is kept; nothing for a vanished folder.
+    """Yield the files and links in a folder, and whether each is backed up.
 
-    What a linked folder links to is reached by its own name: each such step could double the rest.
+    Folders linked from within a linked folder are not followed, because each such link could
+    double the number of files.
     """
     above |= {where.resolve()}
     for path in _entries(where):
@@ -71,7 +72,7 @@ def _entries(where: Path) -> list[Path]:
             name.decode()
         except UnicodeDecodeError as problem:
             raise BackupRefused(
-                f"The name of a file is not UTF-8, and no backup can hold it: {name!r}. Rename it."
+                f"A file cannot be backed up, because its name is not UTF-8: {name!r}. Rename it."
             ) from problem
     return paths
 
@@ -84,7 +85,7 @@ def _stays_within(link: Path, root: Path, above: frozenset[Path]) -> bool:
 
 
 def size_of(paths: list[Path]) -> int:
-    """Return the size of files in bytes; vanished files count as 0."""
+    """Return the total size of the files in bytes; deleted files count as 0."""
     total = 0
     for path in paths:
         with suppress(FileNotFoundError):
@@ -93,7 +94,7 @@ def size_of(paths: list[Path]) -> int:
 
 
 def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
-    """Refuse before the first byte if a disk has less space than its folders may need."""
+    """Refuse to start if a disk has less space than its folders may need."""
     disks: dict[int, tuple[Path, int]] = {}
     for folder, needed in needs:
         there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
@@ -104,17 +105,17 @@ def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
         free = shutil.disk_usage(place).free
         if free < needed:
             raise BackupRefused(
-                f"{what} may need {needed / 2**20:,.0f} MiB, and {place} has "
+                f"{what} may need {needed / 2**20:,.0f} MiB, but {place} has "
                 f"{free / 2**20:,.0f} MiB left. Free some space, or use another disk."
             )
 
 
 @contextmanager
 def all_or_none(folder: Path, *, whose: str) -> Iterator[None]:
-    """Keep files written below the folder only if nothing is raised; for an empty database.
+    """Keep files written to the folder only if nothing is raised; for an empty database.
 
-    A process that is killed leaves a mark with the name of its database, by which the next one
-    knows that no row of this database knows the files.
+    A killed process leaves a marker file with the name of its database. It tells the next process
+    that no row of this database refers to the files.
     """
     mark = folder / MARK
     if mark.exists() and mark.read_text() == whose:
@@ -138,7 +139,7 @@ def put_files(archive: Archive, folder: Path, say: Say) -> None:
     files = archive.manifest.files
     for done, part in enumerate(files):
         say(done, len(files), part.name)
-        # The archive refuses names that lead anywhere else.
+        # The archive refuses names that lead out of the folder.
         path = folder / part.name.removeprefix("files/")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:
@@ -149,25 +150,25 @@ def put_files(archive: Archive, folder: Path, say: Say) -> None:
 
 def _remove_files(folder: Path) -> None:
     for path in files_in(folder):
-        # A link within its folder may have led to one that went before it.
+        # The target of a link may already have been deleted.
         path.unlink(missing_ok=True)
 
 
-# 128 MiB and about half a second for each passphrase that somebody tries.
+# Each guess at a passphrase needs 128 MiB and about half a second.
 COST, BLOCK_SIZE, LANES = 2**17, 8, 1
-# A file that asks for more than this is not one of ours.
+# Files that require more were not written by this program.
 MOST_COST = 2**20
 SHORTEST = 8
 Keys = dict[str, Any]
 
 
 def keys_here() -> Keys:
-    """Return the keys that open the database's encrypted values; a restore needs no others."""
+    """Return the keys that decrypt the database's values, the only keys a restore needs."""
     return {"SECRETS_KEYS": list(settings.SECRETS_KEYS)}
 
 
 def seal(keys: Keys, passphrase: str) -> bytes:
-    """Encrypt keys, and store everything needed to open them except the passphrase."""
+    """Encrypt the keys, and include everything needed to decrypt them except the passphrase."""
     if len(passphrase) < SHORTEST:
         raise BackupRefused(f"The passphrase needs at least {SHORTEST} characters.")
     salt, nonce = os.urandom(16), os.urandom(12)
@@ -179,7 +180,7 @@ def seal(keys: Keys, passphrase: str) -> bytes:
 
 
 def unseal(content: bytes, passphrase: str) -> Keys:
-    """Decrypt keys; raises BackupRefused with an explanation for a wrong passphrase."""
+    """Decrypt the keys, or raise BackupRefused if the passphrase is wrong."""
     try:
         header = json.loads(content)
         sealed = base64.b64decode(header.pop("sealed"))
@@ -190,7 +191,7 @@ def unseal(content: bytes, passphrase: str) -> Keys:
         for key in keys["SECRETS_KEYS"]:
             Fernet(key)
     except InvalidTag:
-        raise BackupRefused("This is not the passphrase that the backup was made with.") from None
+        raise BackupRefused("This is not the passphrase of the backup.") from None
     except (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError):
         raise DamagedBackup("the keys") from None
     return keys
@@ -207,7 +208,7 @@ def _derived(passphrase: str, header: dict[str, Any]) -> bytes:
 
 
 def _bound(header: dict[str, Any]) -> bytes:
-    """Return the parameters as bytes to authenticate, so that they cannot be changed either."""
+    """Return the parameters as bytes to authenticate, so that they cannot be changed."""
     return json.dumps(header, sort_keys=True).encode()
 
 
@@ -215,17 +216,17 @@ def _text(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
 
-# Where a command has its passphrase from: a file, the environment, or somebody who types it.
+# Passphrase of a command, from a file, the environment or the keyboard.
 
 VARIABLE = "BACKUP_PASSPHRASE"
 WAYS = (
-    "No passphrase can be entered here. Give a file with --passphrase-file, set "
+    "You cannot enter a passphrase here. Specify a file with --passphrase-file, set "
     f"{VARIABLE}, or leave the keys out with --without-keys."
 )
 
 
 def given_passphrase(file: str) -> str:
-    """Return the passphrase from the file or the environment; empty if neither has one."""
+    """Return the passphrase from the file or the environment, or an empty string."""
     return read_passphrase(file) if file else os.environ.get(VARIABLE, "")
 
 
@@ -237,10 +238,10 @@ def read_passphrase(file: str) -> str:
             f"The passphrase cannot be read from {file}: {problem.strerror}."
         ) from problem
     except UnicodeDecodeError:
-        # What is in the file is secret, and the error has it.
+        # The error contains the secret from the file.
         raise BackupRefused(f"The passphrase in {file} is not UTF-8 text.") from None
     if not lines or not lines[0]:
-        raise BackupRefused(f"The first line of {file} has no passphrase.")
+        raise BackupRefused(f"The first line of {file} is empty. Enter the passphrase there.")
     return lines[0]
 
 
@@ -248,6 +249,6 @@ def ask_passphrase(*, twice: bool) -> str:
     if not sys.stdin.isatty():
         raise BackupRefused(WAYS)
     passphrase = getpass.getpass("Passphrase for the keys: ")
-    if twice and getpass.getpass("The same again: ") != passphrase:
-        raise BackupRefused("The two passphrases differ; nothing was written.")
+    if twice and getpass.getpass("Repeat the passphrase: ") != passphrase:
+        raise BackupRefused("The two passphrases differ. Nothing was written.")
     return passphrase

@@ -21,36 +21,36 @@ from django.conf import settings
 from django.db import Error, connections
 from django.db.models import Field, Model
 
-# Why a backup cannot be made, read or restored: words for the person who asked.
+# Messages to people about failed backups and restores.
 
-# What Django says of SQLite's rows, and PostgreSQL of what is copied into it, quotes values.
+# Django's messages on SQLite rows and PostgreSQL's on copied rows quote values.
 MISSING = re.compile(r"invalid foreign key: (\S+) contains")
 COLUMN = re.compile(r"^COPY \S+, line \d+, column (\w+)")
-# What disks and databases raise.
+# Errors raised by disks and databases.
 REFUSING = (OSError, sqlite3.Error, Error)
-# The class of PostgreSQL's errors whose messages quote a value.
+# The class of PostgreSQL errors whose messages quote a value.
 DATA = "22"
 
 
 class BackupRefused(Exception):
-    """The request cannot be carried out; the message says why, and what to do."""
+    """Raised if a request cannot be carried out, with a message that says why and what to do."""
 
 
 class DamagedBackup(BackupRefused):
-    """The backup was changed after it was written; `part` names the place."""
+    """Raised if a backup was changed after it was written; `part` is the damaged part."""
 
     def __init__(self, part: str, why: str = "") -> None:
         self.part = part
         named = repr(part[:200])[1:-1] or "a part without a name"
         super().__init__(
             f"The backup is damaged: {named}{f' ({why})' if why else ''}. "
-            "Nothing was restored from it; take another backup, or copy this one again."
+            "Nothing was restored from it. Use another backup, or copy this file again."
         )
 
 
 @contextmanager
 def in_words(what: str, kinds: tuple[type[Exception], ...] = REFUSING) -> Iterator[None]:
-    """Turn disk and database errors into a message for the person; `what` failed."""
+    """Turn disk and database errors into a message that starts with `what`."""
     try:
         yield
     except BackupRefused:
@@ -60,14 +60,14 @@ def in_words(what: str, kinds: tuple[type[Exception], ...] = REFUSING) -> Iterat
 
 
 def why(problem: Exception) -> str:
-    """Return the error of a disk or database; it may name a row's column, never its content."""
+    """Describe a disk or database error; the text may name a column, but never its values."""
     if isinstance(problem, OSError):
         strerror = problem.strerror or str(problem)
         return f"{problem.filename}: {strerror}" if problem.filename else strerror
     if not isinstance(problem, sqlite3.Error | Error):
         return f"its rows or migrations do not fit this version ({type(problem).__name__})"
     if match := MISSING.search(str(problem)):
-        return f"{match[1]} names a row that is missing"
+        return f"{match[1]} refers to a missing row"
     cause = problem.__cause__
     about = getattr(cause, "diag", None)
     if about is None or not about.sqlstate:
@@ -78,15 +78,15 @@ def why(problem: Exception) -> str:
     return f"{strerror} (column {column})" if column else str(strerror)
 
 
-# How values of every kind of column are written down, the same from and for every database.
+# Conversion of column values to a format that does not depend on the database.
 #
-# Rows are read and written without the models' own conversion, which would lose what a JSON text
-# looked like, and costs most of the time. A kind of field that is not known here stops a backup
-# before it begins; tests/upkeep asks about every field there is.
+# Rows are read and written without the models' own conversion, which is slow and would lose the
+# original notation of JSON texts. A backup does not start if a type of field is missing here;
+# tests/upkeep checks every field.
 
 Value = Any
 Convert = Callable[[Value], Value]
-# What is not a text in a backup; an infinite number is one.
+# Values that are not stored as text in a backup; infinite numbers are stored as text.
 JSON_TYPES = {"integer": (int,), "boolean": (bool,), "float": (float, str)}
 KINDS = {
     "AutoField": "integer",
@@ -116,7 +116,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class BackupColumn:
-    """A column, the type of its values, and the decimal places of decimals."""
+    """A column, with the type of its values and the number of decimal places for decimals."""
 
     name: str
     kind: str
@@ -125,7 +125,7 @@ class BackupColumn:
 
 @dataclass(frozen=True)
 class BackupTable:
-    """A table, its columns, and the column that orders its rows."""
+    """A table, with its columns and the column that defines the order of its rows."""
 
     name: str
     key: str
@@ -133,7 +133,7 @@ class BackupTable:
 
 
 def table_of(model: type[Model]) -> BackupTable:
-    """Return the table of a model, without the inherited columns of a child's table."""
+    """Return the table of a model, without columns inherited from a parent's table."""
     fields = [field for field in model._meta.local_concrete_fields if not field.generated]
     columns = tuple(_column(field) for field in fields)
     return BackupTable(model._meta.db_table, str(model._meta.pk.column), columns)
@@ -145,22 +145,22 @@ def _column(field: "Field[Any, Any]") -> BackupColumn:
         shaped = shaped.target_field
     kind = KINDS.get(shaped.get_internal_type())
     if kind is None:
-        raise BackupRefused(f"Nobody has said how a backup keeps {field} ({type(field)}).")
+        raise BackupRefused(f"Backups do not support the field {field} ({type(field)}).")
     return BackupColumn(str(field.column), kind, getattr(shaped, "decimal_places", 0) or 0)
 
 
 def readers(table: BackupTable, vendor: str) -> list[Convert | None]:
-    """Return a converter from database to JSON per column; None if no conversion is needed."""
+    """Return a converter from database to JSON for each column, or None if not needed."""
     return [_reader(column, vendor) for column in table.columns]
 
 
 def writers(table: BackupTable, vendor: str) -> list[Convert | None]:
-    """Return a converter from JSON to database per column; None if no conversion is needed."""
+    """Return a converter from JSON to database for each column, or None if not needed."""
     return [WRITERS[vendor].get(column.kind) for column in table.columns]
 
 
 def converted(row: tuple[Value, ...] | list[Value], converts: list[Convert | None]) -> list[Value]:
-    """Return the row with its values converted; None stays None."""
+    """Return the row with converted values; None remains None."""
     return [
         convert(value) if convert and value is not None else value
         for value, convert in zip(row, converts, strict=True)
@@ -174,7 +174,7 @@ def _reader(column: BackupColumn, vendor: str) -> Convert | None:
 
 
 def _float(value: float) -> float | str:
-    """Return a float for JSON, with infinities as text."""
+    """Return a float for JSON, or text for infinity."""
     number = float(value)
     return number if math.isfinite(number) else str(number)
 
@@ -212,14 +212,14 @@ WRITERS: dict[str, dict[str, Convert]] = {
 }
 
 
-# One hash for what a table holds, the same whichever database holds it.
+# Hash of a table's content, independent of the database.
 #
-# PostgreSQL keeps JSON with its keys in another order, and numbers in another notation; so a JSON
-# text counts by what it says.
+# PostgreSQL stores JSON keys in a different order and numbers in a different notation, so the hash
+# of a JSON text depends on its meaning only.
 
 
 class Contents:
-    """The hash of rows in the order of their key, and their number."""
+    """The number of rows, and their hash in key order."""
 
     def __init__(self, table: BackupTable) -> None:
         self.rows = 0
@@ -228,7 +228,7 @@ class Contents:
 
     @classmethod
     def of(cls, table: BackupTable, rows: Iterable[list[Value]]) -> "Contents":
-        """Return the hash and number of all these rows."""
+        """Return the hash and number of the given rows."""
         contents = cls(table)
         for row in rows:
             contents.add(row)
@@ -245,7 +245,7 @@ class Contents:
         self._hash.update(line or as_line(row))
 
     def counted(self, rows: Iterable[list[Value]]) -> Iterator[list[Value]]:
-        """Yield the same rows, adding each."""
+        """Yield the rows, and add each of them."""
         for row in rows:
             self.add(row)
             yield row
@@ -266,7 +266,7 @@ def _said(text: str | None) -> Value:
 def _number(literal: str) -> float | int:
     """Normalize a number as PostgreSQL does: no exponent (1e+16 gets 17 digits) and no -0.0."""
     value = float(literal) + 0.0
-    # OverflowError beyond what a float holds: 1e999999999 written out would fill the memory.
+    # int() raises OverflowError for infinity, because 1e999999999 in full would fill the memory.
     if value and value == int(value) and "e" in literal.lower():
         return int(Decimal(literal))
     return value
@@ -274,7 +274,7 @@ def _number(literal: str) -> float | int:
 
 _LOADER = json.JSONDecoder(parse_float=_number)
 
-# Databases beside the one that is configured: a copy to read, a target to fill.
+# Databases other than the configured database: a copy to read, a target to fill.
 
 Config = dict[str, Any]
 SQLITE = "django.db.backends.sqlite3"
@@ -282,7 +282,7 @@ POSTGRESQL = "django.db.backends.postgresql"
 
 
 def from_url(url: str) -> Config:
-    """Return the settings of a database from its address; raises BackupRefused."""
+    """Return the settings of a database for its URL; raise BackupRefused if it is invalid."""
     try:
         config: Config = dict(dj_database_url.parse(url))
     except ValueError as problem:
@@ -293,7 +293,7 @@ def from_url(url: str) -> Config:
 
 
 def with_file(path: Path) -> Config:
-    """Return settings for a SQLite file that only this process uses, during its lifetime."""
+    """Return settings for a SQLite file that only this process uses."""
     options = {
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA synchronous=OFF;PRAGMA journal_mode=MEMORY",
@@ -302,7 +302,7 @@ def with_file(path: Path) -> Config:
 
 
 def configured() -> Config:
-    """Return the settings of this site's database, without its pool."""
+    """Return the settings of this site's database, without its connection pool."""
     config = dict(settings.DATABASES["default"])
     return config | {"OPTIONS": {k: v for k, v in config["OPTIONS"].items() if k != "pool"}}
 
@@ -314,7 +314,7 @@ def name_of(config: Config) -> str:
 
 @contextmanager
 def registered(name: str, config: Config) -> Iterator[str]:
-    """Register a database with Django for a while; yield its alias."""
+    """Register a database with Django temporarily, and yield its alias."""
     alias = f"{name}-{uuid4().hex}"
     filled = connections.configure_settings({"default": dict(config)})["default"]
     connections.settings[alias] = filled | {"CONN_MAX_AGE": 0}

@@ -1,4 +1,4 @@
-"""Transfer of rows between databases: snapshot, empty target, load and proof."""
+"""Transfer of rows between databases, with a snapshot, an empty target and verification."""
 
 import os
 import re
@@ -43,7 +43,7 @@ from .tables import (
     writers,
 )
 
-# Who is signed in and which workers live belongs to a machine, not to what a lab has.
+# Sessions and running workers belong to a machine, not to the lab's data.
 LEFT_OUT = {"django_session", "usersessions_usersession", "runs_workerbeat"}
 ROWS_AT_ONCE = 2000
 COPY = "backing-up-"
@@ -51,7 +51,7 @@ Migrations = set[tuple[str, str]]
 
 
 class DatabaseSnapshot:
-    """The tables and rows of a database at one moment, by the models that created it."""
+    """The tables and rows of a database at one moment, read with the models that created it."""
 
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
         self.connection = connection
@@ -65,7 +65,7 @@ class DatabaseSnapshot:
 
 
 def read_rows(connection: BaseDatabaseWrapper, table: BackupTable) -> Iterator[list[Value]]:
-    """Yield the rows of a table in key order; a server-side cursor saves memory."""
+    """Yield the rows of a table in key order, with a server-side cursor to save memory."""
     quote = connection.ops.quote_name
     columns = ", ".join(quote(column.name) for column in table.columns)
     order = quote(table.key)
@@ -74,30 +74,30 @@ def read_rows(connection: BaseDatabaseWrapper, table: BackupTable) -> Iterator[l
         order += ' COLLATE "C"'
     converts = readers(table, connection.vendor)
     with connection.chunked_cursor() as cursor:
-        # Names are those of our own models.
+        # The names come from our own models.
         cursor.execute(f"SELECT {columns} FROM {quote(table.name)} ORDER BY {order}")  # noqa: S608
         while rows := cursor.fetchmany(ROWS_AT_ONCE):
             yield from (converted(row, converts) for row in rows)
 
 
 def applied_in(connection: BaseDatabaseWrapper) -> Migrations:
-    """Return the migrations a database has; raises BackupRefused for unknown ones."""
+    """Return the migrations applied in a database; raise BackupRefused if any is unknown."""
     loader = MigrationLoader(connection)
     applied = set(loader.applied_migrations or ())
     if unknown := sorted(applied - set(loader.disk_migrations or ())):
         app, name = unknown[0]
         raise BackupRefused(
             f"The database has a migration that this version does not know ({app}.{name}). "
-            "Start the version that made it, or a later one."
+            "Start the version that created it, or a later version."
         )
     return applied
 
 
 def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[type[Model]]:
-    """Return every model with a table, in its state after these migrations."""
+    """Return all models with a table, in their state after these migrations."""
     loader = MigrationLoader(connection)
     then: Apps = loader.project_state(sorted(migrations)).apps
-    # An app without migrations has tables as its models are.
+    # The tables of an app without migrations match its current models.
     models = [
         model
         for there, is_asked in ((then, loader.migrated_apps), (apps, loader.unmigrated_apps))
@@ -112,7 +112,7 @@ def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[t
 
 @contextmanager
 def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
-    """Yield the database's current content; writers wait while SQLite's file is copied."""
+    """Yield the database's current content; writers must wait while an SQLite file is copied."""
     connection = connections[alias]
     if connection.vendor == "sqlite":
         with _copied(connection) as copy:
@@ -124,13 +124,13 @@ def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
 
 @contextmanager
 def _copied(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
-    """Yield a copy of the file made in one step, because each write would restart a gradual one.
+    """Yield a copy of the file made in one step, because each write would restart a gradual copy.
 
-    Writers wait for it; 100 MiB take a third of a second.
+    Writers must wait for it, a third of a second for 100 MiB.
     """
     if connection.in_atomic_block:
-        # SQLite would wait for this very transaction.
-        raise RuntimeError("A snapshot is taken outside of any transaction.")
+        # SQLite would wait for the current transaction.
+        raise RuntimeError("A snapshot cannot be taken inside a transaction.")
     remove_old(Path(settings.DATA_DIR).glob(f"{COPY}*"), 24 * 60 * 60)
     with _own_file() as path:
         connection.ensure_connection()
@@ -153,7 +153,7 @@ def _own_file() -> Iterator[Path]:
 
 
 def remove_old(paths: Iterable[Path], seconds: float) -> None:
-    """Delete files that a killed process left, unless they changed so recently."""
+    """Delete the leftovers of killed processes that have not changed for this many seconds."""
     for path in paths:
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > seconds:
@@ -162,7 +162,7 @@ def remove_old(paths: Iterable[Path], seconds: float) -> None:
 
 @contextmanager
 def _one_moment(alias: str) -> Iterator[BaseDatabaseWrapper]:
-    """Yield a separate transaction that sees no concurrent writes."""
+    """Yield a connection in a separate transaction that does not see concurrent writes."""
     config: dict[str, Any] = dict(connections.settings[alias])
     config["OPTIONS"] = {k: v for k, v in config["OPTIONS"].items() if k != "pool"}
     with registered("reading", config) as name, transaction.atomic(using=name):
@@ -171,21 +171,21 @@ def _one_moment(alias: str) -> Iterator[BaseDatabaseWrapper]:
         yield connections[name]
 
 
-# An empty database that is filled completely, or stays as it was.
+# Filling of an empty database, completely or not at all.
 
-# Rows that are made with the tables.
+# Tables with rows that Django creates, and tables that are left out.
 MADE_WITH_TABLES = {"django_content_type", "auth_permission", "django_site"} | LEFT_OUT
 BUILDING = "restoring-"
-# What SQLite keeps beside a file has its name and more.
+# SQLite's extra files have the name of the main file with a suffix.
 LEFTOVER = re.compile(BUILDING + r"[0-9a-f]{32}\.sqlite3(-journal|-wal|-shm)?")
 
 
 @contextmanager
 def filled(config: Config) -> Iterator[str]:
-    """Yield the alias of a database to fill; changes count only if nothing is raised.
+    """Yield the alias of a database to fill; changes are saved only if nothing is raised.
 
-    SQLite is filled in a file beside the target and copied in one step, because migrations want
-    transactions of their own there; in PostgreSQL all of it is one transaction.
+    For SQLite, a separate file is filled and then copied to the target in one step, because
+    migrations need their own transactions there. For PostgreSQL, everything is one transaction.
     """
     if config["ENGINE"] == SQLITE:
         with _file_beside(Path(config["NAME"])) as alias:
@@ -193,15 +193,15 @@ def filled(config: Config) -> Iterator[str]:
         return
     with registered("target", config) as alias, transaction.atomic(using=alias):
         yield alias
-        # Whatever refers to a row that is missing is found here, before anything counts.
+        # Find references to missing rows before the transaction is committed.
         connections[alias].check_constraints()
         with connections[alias].cursor() as cursor:
-            # Planned as for empty tables, a query over 100,000 labels took minutes.
+            # Planned for empty tables, a query over 100,000 labels took minutes.
             cursor.execute("ANALYZE")
 
 
 def refuse_full(config: Config) -> None:
-    """Refuse a database in which people have begun to work, and list its content."""
+    """Refuse a database in which people have started to work, and list its content."""
     if config["ENGINE"] == SQLITE and not Path(config["NAME"]).exists():
         return
     with in_words("The database cannot be opened"), registered("asked", config) as alias:
@@ -210,20 +210,20 @@ def refuse_full(config: Config) -> None:
         tables = ", ".join(f"{count:,} in {table}" for table, count in sorted(held.items())[:5])
         more = f" and {len(held) - 5} more tables" if len(held) > 5 else ""
         raise BackupRefused(
-            f"The database is not empty; it holds {sum(held.values()):,} rows ({tables}{more}). "
-            "Nothing was changed. Use an empty database, or an installation nobody has used."
+            f"The database is not empty: it has {sum(held.values()):,} rows ({tables}{more}). "
+            "Nothing was changed. Use an empty database or an unused installation."
         )
 
 
 def _held_by(connection: BaseDatabaseWrapper) -> dict[str, int]:
-    """Count the rows of each table that people or their work have filled."""
+    """Count the rows that people or their work have added to each table."""
     ours = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
     with connection.cursor() as cursor:
         there = set(connection.introspection.table_names(cursor)) & ours - MADE_WITH_TABLES
         counts = {}
         for table in there:
             rows = connection.ops.quote_name(table)
-            # Work of the site itself is nobody's: any worker asks for a backup at once.
+            # Jobs of the site itself do not count, because any worker queues a backup at once.
             rows += " WHERE study_id IS NOT NULL" if table == Job._meta.db_table else ""
             cursor.execute(f"SELECT count(*) FROM {rows}")  # noqa: S608
             counts[table] = cursor.fetchone()[0]
@@ -232,7 +232,7 @@ def _held_by(connection: BaseDatabaseWrapper) -> dict[str, int]:
 
 @contextmanager
 def _file_beside(path: Path) -> Iterator[str]:
-    # A process that was killed left its own; nobody else fills this database at the same time.
+    # Files of killed processes: no other process fills this database at the same time.
     for leftover in path.parent.glob(f"{BUILDING}*"):
         if LEFTOVER.fullmatch(leftover.name):
             leftover.unlink()
@@ -252,25 +252,25 @@ def _file_beside(path: Path) -> Iterator[str]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy in one transaction of the target, so that a process that dies leaves it unchanged."""
+    """Copy in a single transaction, so that the target is unchanged if the process is killed."""
     target.touch(mode=0o600)
     with closing(sqlite3.connect(source)) as read, closing(sqlite3.connect(target)) as written:
         written.execute("PRAGMA synchronous=FULL")
         read.backup(written)
 
 
-# Rows of one database into another, by the models they were written with, and the proof of it.
+# Transfer of rows with the models that wrote them, and verification.
 
 
 def load(source: DatabaseSnapshot | Archive, alias: str, say: Say) -> dict[str, Contents]:
-    """Create the tables, fill them, and verify their content; return contents by name."""
+    """Create and fill the tables, and verify their content; return the contents by name."""
     connection = connections[alias]
     migrate_to(connection, source.migrations)
     models = models_at(connection, source.migrations)
     _refuse_others(source.tables, models)
     loaded, total = {}, len(source.tables)
     with connection.constraint_checks_disabled(), transaction.atomic(using=alias):
-        # The rows that came with the tables go; the loaded rows include them.
+        # Delete the rows that were created with the tables, because the loaded rows include them.
         tables = [model._meta.db_table for model in models]
         for statement in connection.ops.sql_flush(no_style(), tables):
             _execute(connection, statement)
@@ -283,12 +283,12 @@ def load(source: DatabaseSnapshot | Archive, alias: str, say: Say) -> dict[str, 
 
 
 def _refuse_others(tables: list[BackupTable], models: list[type[Model]]) -> None:
-    """Refuse tables unknown to the models, because a backup file may be crafted."""
+    """Refuse tables that do not match the models, because a backup file may be crafted."""
     known = {table.name: table for table in map(table_of, models)}
     for table in tables:
         if known.pop(table.name, None) != table:
             raise BackupRefused(
-                f"The backup has a table that its migrations do not make, or not so: "
+                f"The backup has a table that does not match its migrations: "
                 f"{table.name!r}. Nothing was restored from it."
             )
     if missing := sorted(known.keys() - LEFT_OUT):
@@ -296,12 +296,12 @@ def _refuse_others(tables: list[BackupTable], models: list[type[Model]]) -> None
 
 
 def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
-    """Bring an empty database to exactly these migrations."""
+    """Migrate an empty database to exactly these migrations."""
     executor = MigrationExecutor(connection)
     if unknown := sorted(wanted - set(executor.loader.disk_migrations or ())):
         app, name = unknown[0]
         raise BackupRefused(
-            f"The backup needs a migration that is not here ({app}.{name}): it was made by "
+            f"The backup needs a migration that is missing here ({app}.{name}): it was made by "
             "another version, or with an app that is not installed."
         )
     applied = set(executor.loader.applied_migrations or ())
@@ -314,7 +314,7 @@ def migrate_to(connection: BaseDatabaseWrapper, wanted: Migrations) -> None:
 
 
 def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[str, str]]:
-    """Return each app's last migrations, because Django reverses those after a target."""
+    """Return each app's last migrations, because Django reverses any that follow a target."""
     followed = {
         parent.key
         for migration in wanted
@@ -327,7 +327,7 @@ def _last_of_each_app(graph: MigrationGraph, wanted: Migrations) -> list[tuple[s
 def migrate_on(alias: str) -> None:
     """Apply the newest migrations to the loaded data, and create Django's own rows."""
     if connections[alias].vendor == "postgresql":
-        # It changes no table whose constraints are still to be checked.
+        # PostgreSQL does not alter a table with unchecked constraints.
         _execute(connections[alias], "SET CONSTRAINTS ALL IMMEDIATE")
     call_command("migrate", database=alias, interactive=False, verbosity=0)
     call_command("createcachetable", database=alias, verbosity=0)
@@ -346,12 +346,12 @@ def _load_table(
         ) from problem
     except (ValueError, TypeError, ArithmeticError, RecursionError) as problem:
         raise BackupRefused(
-            f"A row of {table.name} has a value that does not fit its column; nothing changed."
+            f"{table.name} contains a value that does not fit its column. Nothing was changed."
         ) from problem
     if stored.sha256 != read.sha256:
         raise BackupRefused(
-            f"{table.name} holds something else after it was written ({stored.rows:,} rows, "
-            f"{stored.sha256[:12]}) than before ({read.rows:,} rows, {read.sha256[:12]})."
+            f"{table.name} was not stored correctly: {stored.rows:,} rows ({stored.sha256[:12]}) "
+            f"instead of {read.rows:,} rows ({read.sha256[:12]})."
         )
     return stored
 
@@ -372,7 +372,7 @@ def _write(
             return
         marks = ", ".join(["%s"] * len(table.columns))
         while several := list(islice(ready, ROWS_AT_ONCE)):
-            # Names are those of our own models; see `_refuse_others`.
+            # The names come from our own models; see `_refuse_others`.
             cursor.executemany(f"INSERT INTO {place} VALUES ({marks})", several)  # noqa: S608
 
 

@@ -1,4 +1,4 @@
-"""Pages of the stored backups, for administrators of the site."""
+"""Pages about stored backups for site administrators."""
 
 from django.conf import settings
 from django.http import Http404, HttpResponse, HttpResponseBase
@@ -50,17 +50,17 @@ def site_backup_check(request: PersonRequest, name: str) -> HttpResponse:
 
 @administrator_page
 def site_backup_file(request: PersonRequest, name: str) -> HttpResponseBase:
-    """Download a backup; the log records who did."""
+    """Download a backup, and record the download in the log."""
     backup = _listed(name)
     record(study=None, actor=request.user, verb="backup.downloaded", subject=backup.name)
     response = attachment(backup.path, name=backup.name, content_type="application/zip")
-    # Compressing it once more would take long and hide how much is still to come.
+    # Compressing the file again would take long and hide the download size.
     response["Content-Encoding"] = "identity"
     return response
 
 
 def _listed(name: str) -> backup_files.StoredBackup:
-    """Return a listed backup; the requested name is never turned into a path."""
+    """Return a backup from the list, without ever using the requested name as a path."""
     for backup in backup_files.all_kept():
         if backup.name == name:
             return backup
@@ -68,7 +68,7 @@ def _listed(name: str) -> backup_files.StoredBackup:
 
 
 def _checks(backups: list[backup_files.StoredBackup]) -> list[Job | None]:
-    """Return the latest complete check of each backup since it was made."""
+    """Return the latest check job of each backup, or None."""
     keys = [f"{CHECK_JOB}:{backup.name}" for backup in backups]
     jobs = {job.key: job for job in Job.objects.filter(key__in=keys).order_by("pk")}
     return [jobs.get(key) for key in keys]

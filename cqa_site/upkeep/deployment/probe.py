@@ -1,6 +1,6 @@
-"""Health of this container's process, checked with `python probe.py web`, or `worker`.
+"""Health check for the process in a container: `python probe.py web` or `python probe.py worker`.
 
-Without Django, which would take half a second of the processor at each look.
+Django is not used, because loading it would cost half a second of processor time per check.
 """
 
 import os
@@ -10,12 +10,12 @@ import urllib.request
 from pathlib import Path
 
 SECONDS = 4
-# The minute is `ALIVE` in cqa_site/runs/jobs.py, whose import would load Django.
+# The minute corresponds to `ALIVE` in cqa_site/runs/jobs.py, whose import would load Django.
 SEEN = "SELECT 1 FROM runs_workerbeat WHERE host = %s AND seen_at > now() - interval '1 minute'"
 
 
 def web() -> bool:
-    """Whether the web server answers and reaches its database, asked like the proxy does."""
+    """Return whether the web server responds to a proxy's request and reaches its database."""
     host = os.environ.get("ALLOWED_HOSTS", "localhost").partition(",")[0]
     request = urllib.request.Request(
         f"http://127.0.0.1:{os.environ.get('PORT', '8000')}/healthz",
@@ -26,7 +26,7 @@ def web() -> bool:
 
 
 def worker() -> bool:
-    """Whether a worker of this container looked for work within the last minute."""
+    """Return whether a worker in this container looked for work within the last minute."""
     import psycopg
 
     file = os.environ.get("DATABASE_PASSWORD_FILE")
@@ -37,10 +37,10 @@ def worker() -> bool:
 
 
 def main() -> int:
-    """Report a failure in one line, including no answer in time."""
+    """Run a check, and report an error, such as a timeout, on one line."""
     try:
         is_well = {"web": web, "worker": worker}[sys.argv[1]]()
-    except Exception as problem:  # noqa: BLE001 - whatever it is, it is not well
+    except Exception as problem:  # noqa: BLE001 - any error means unhealthy
         sys.stderr.write(f"{problem}\n")
         return 1
     return 0 if is_well else 1

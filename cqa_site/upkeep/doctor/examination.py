@@ -1,4 +1,4 @@
-"""All examinations, run in parallel, isolated from one another and limited in time."""
+"""Run all examinations in parallel, isolated from one another and with a time limit."""
 
 import logging
 import math
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from .findings import CheckState, Finding, Result, unknown, wrong
 
-# What was found so long ago is not news.
+# Findings are considered current for this number of seconds.
 FRESH = 60.0
 log = logging.getLogger(__name__)
 Look = Callable[[], Finding]
@@ -39,9 +39,9 @@ class Examination:
     family: Family
     name: str | Promise
     look: Look
-    # Those that ask the database take turns, so that they take one connection and no more.
+    # Examinations that query the database run in turn, so that they need only one connection.
     asks_database: bool = False
-    # No answer in time is wrong, not merely unknown.
+    # No response in time counts as wrong, not as unknown.
     must_answer: bool = False
 
     def result(self, finding: Finding) -> Result:
@@ -55,7 +55,7 @@ EXAMINATIONS: dict[str, Examination] = {}
 def examination(
     family: Family, name: str | Promise, *, asks_database: bool = False, must_answer: bool = False
 ) -> Callable[[Look], Look]:
-    """Register ``function()``, which returns a finding and may raise any exception."""
+    """Register a function that returns a finding and may raise any exception."""
 
     def register(function: Look) -> Look:
         key = f"{family}.{function.__name__}"
@@ -68,7 +68,7 @@ def examination(
 
 
 def examine(seconds: float) -> list[Result]:
-    """Run all examinations; those without an answer after ``seconds`` count as not examined."""
+    """Run all examinations; any that take longer than ``seconds`` count as not examined."""
     ends = time.monotonic() + seconds
     lanes = [_begin(keys) for keys in _turns()]
     for lane in lanes:
@@ -96,18 +96,18 @@ def look_at(examination: Examination) -> Finding:
     except OSError as problem:
         return unknown(_("The machine reported an error: %s.") % (problem.strerror or problem))
     except Exception as problem:
-        log.warning("the examination %s broke", examination.key, exc_info=True)
+        log.warning("the examination %s failed", examination.key, exc_info=True)
         return unknown(_("The check itself failed (%s).") % type(problem).__name__)
 
 
 def first_line(problem: Exception) -> str:
-    """Return a driver's message without hints, help addresses and the full stop."""
+    """Return the first line of a driver's message, without hints, URLs or the full stop."""
     line = (str(problem).splitlines() or [type(problem).__name__])[0]
     return line.strip().rstrip(".")[:160]
 
 
 class ExaminationThread:
-    """Examinations that run one after another, in a thread nobody has to wait for."""
+    """Examinations that run one after another in a background thread."""
 
     def __init__(self, keys: tuple[str, ...]) -> None:
         self.keys = keys
@@ -120,7 +120,7 @@ class ExaminationThread:
             self.thread.join(max(0.0, seconds))
 
     def look(self) -> None:
-        """Run the examinations; skip those of the database once it did not respond."""
+        """Run the examinations; skip those of the database if it does not respond."""
         for examination in map(EXAMINATIONS.__getitem__, self.keys):
             if examination.asks_database and any(
                 finding.state == CheckState.WRONG and EXAMINATIONS[key].must_answer
@@ -143,9 +143,10 @@ _STARTING = threading.Lock()
 
 
 def _begin(keys: tuple[str, ...]) -> ExaminationThread:
-    """Start the examinations, or return a run started earlier that nobody waited for.
+    """Start the examinations, or return the thread of an earlier request.
 
-    So none pile up on a fault, and what takes longer than a page waits is there the next time.
+    Threads therefore do not pile up during a fault, and results that arrive too late for one
+    request are available for the next.
     """
     if settings.JOBS_INLINE:
         here = ExaminationThread(keys)

@@ -1,4 +1,4 @@
-"""Findings of the doctor as text for a terminal, even if Django cannot start."""
+"""The doctor's findings as text for a terminal, even if Django cannot start."""
 
 import json
 import re
@@ -11,9 +11,9 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-# What an examination found: a state, a sentence, and what to do about it.
+# Findings: a state, a sentence and a remedy.
 #
-# Nothing here needs Django: the first look is made where it cannot start.
+# Nothing here needs Django, because the first check must work even if Django cannot start.
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -27,17 +27,17 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding in one sentence, with a remedy and its command if there is one."""
+    """A finding in one sentence, with an optional remedy and command."""
 
     state: CheckState
     says: str
     remedy: str = ""
     command: str = ""
-    # Further sentences, where one examination found several things.
+    # Further sentences if an examination found several problems.
     more: tuple[str, ...] = ()
 
 
-# Needs no action; works but needs attention; is broken or unsafe; could not be examined.
+# No action needed; works but needs attention; broken or unsafe; could not be examined.
 well, look, wrong, unknown = (
     partial(Finding, CheckState[name]) for name in ("WELL", "LOOK", "WRONG", "UNKNOWN")
 )
@@ -45,7 +45,7 @@ well, look, wrong, unknown = (
 
 @dataclass(frozen=True)
 class Result:
-    """An examination with its finding, and the key by which programs know it."""
+    """An examination with its finding, and a key for use by programs."""
 
     key: str
     family: str
@@ -54,14 +54,14 @@ class Result:
 
 
 def as_row(finding: Result) -> dict[str, object]:
-    """Return one examination as JSON, under stable field names."""
+    """Return an examination as a dictionary for JSON, with stable field names."""
     row = asdict(finding)
     flat: dict[str, object] = row | row.pop("finding")
     return flat
 
 
 def grouped(results: Iterable[Result], state: CheckState) -> list[tuple[str, Finding]]:
-    """Return the distinct findings in a state, each titled with all its examinations."""
+    """Return the distinct findings in a state, titled with the names of their examinations."""
     groups: dict[Finding, list[Result]] = {}
     for result in results:
         if result.finding.state == state:
@@ -112,7 +112,7 @@ def _trouble(title: str, finding: Finding, paint: Paint) -> list[str]:
         lines += _wrapped(f"- {sentence}")
     if finding.remedy:
         lines += _wrapped(finding.remedy)
-    # Whole, so that it can be copied.
+    # Not wrapped, so that it can be copied.
     return lines + ([f"{' ' * INDENT}  {finding.command}"] if finding.command else [])
 
 
@@ -160,9 +160,9 @@ def _count(results: list[Result]) -> str:
     return f"{len(results)} checked: {summary}."
 
 
-# The first look, where Django cannot start: which package or setting keeps it from that.
+# First check, which finds the package or setting that keeps Django from starting.
 #
-# Only Python's own library is loaded before it is known what else is there.
+# Only Python's standard library is loaded until the other packages are known to be installed.
 
 SETTING = re.compile(r"""env\.\w+\(\s*["'](\w+)["']""")
 EXTRA = "requirements-watching.txt"
@@ -170,7 +170,7 @@ AGAIN = "Correct it in the environment or in .env, then run the doctor again."
 
 
 def look_first(arguments: list[str]) -> None:
-    """Exit with 1 and the reason if nothing can be examined; else return."""
+    """Print the reason and exit with code 1 if Django cannot start."""
     finding = why_not()
     if finding is None:
         return
@@ -183,7 +183,7 @@ def look_first(arguments: list[str]) -> None:
 
 
 def why_not() -> Finding | None:
-    """Return the finding that keeps Django from starting; None if it starts."""
+    """Return a finding on what keeps Django from starting, or None if it starts."""
     try:
         import django
         from django.core.exceptions import ImproperlyConfigured
@@ -192,14 +192,14 @@ def why_not() -> Finding | None:
     except ModuleNotFoundError as problem:
         return _not_installed(problem.name or "")
     except ImproperlyConfigured as problem:
-        # With a command that generates a value, if the settings name one.
+        # The settings may add a command that generates a value.
         says, _from, command = str(problem).partition(", for example from: ")
         return wrong(f"The site refuses to start: {says.rstrip('.')}.", AGAIN, command)
     except OSError as problem:
         place = problem.filename or "a file"
         says = f"The site cannot start: {place} cannot be used ({problem.strerror})."
         return wrong(says, "Set DATA_DIR to a folder that this user can write to.")
-    except Exception as problem:  # noqa: BLE001  whatever a library says about a value
+    except Exception as problem:  # noqa: BLE001  libraries may raise any error for a value
         return _unreadable(problem)
     return None
 
@@ -207,7 +207,7 @@ def why_not() -> Finding | None:
 def _not_installed(module: str) -> Finding:
     says = f"The site cannot start: the package {module} is not installed."
     install = python("-m pip install -r")
-    # How all modules of an extra package begin; what is none of them the site itself needs.
+    # The common prefix of an extra package's modules; the site itself needs any other module.
     name = module.partition(".")[0].replace("_", "-")
     if re.search(rf"^{re.escape(name)}\b", (ROOT / EXTRA).read_text(), re.MULTILINE):
         remedy = "Install the packages for error reports and traces, or remove their settings:"
@@ -218,11 +218,11 @@ def _not_installed(module: str) -> Finding:
 
 
 def _unreadable(problem: Exception) -> Finding:
-    """Name the unreadable setting, but not its value, which may be a password."""
+    """Return a finding with the unreadable setting, but not its value, which may be a password."""
     lines = [frame.line or "" for frame in traceback.extract_tb(problem.__traceback__)]
     named = [match[1] for line in lines if (match := SETTING.search(line))]
     if named:
         return wrong(f"The site cannot start: {named[-1]} cannot be read.", AGAIN)
     kind = type(problem).__name__
     says = f"The site cannot start: the code fails to load ({kind})."
-    return wrong(says, "To see the message of Python, run:", python("manage.py check"))
+    return wrong(says, "To see Python's error message, run:", python("manage.py check"))

@@ -13,7 +13,7 @@ from . import examinations  # noqa: F401  they register themselves
 from .examination import examine
 from .findings import CheckState, Result, grouped
 
-# A page waits no longer; the command does.
+# Time limit for the page; the command waits longer.
 SECONDS = 1.5
 TROUBLES = (
     (CheckState.WRONG, _("Problems"), "bad"),
@@ -25,7 +25,7 @@ TROUBLES = (
 @require_safe
 @administrator_page
 def site_state(request: PersonRequest) -> HttpResponse:
-    """Show all findings, the faults first."""
+    """Show all findings, faults first."""
     results = examine(SECONDS)
     troubles = [
         (title, mark, len(_in_state(results, state)), groups)

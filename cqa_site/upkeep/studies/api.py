@@ -1,4 +1,4 @@
-"""One study in the REST API: changed, archived, restored, deleted."""
+"""REST API for changing, archiving, restoring and deleting a study."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class StudyDetailViews(AdminViews):
     in_archive = ("archive", "unarchive", "destroy")
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return name, description and date of creation."""
+        """Return the name, description and creation date."""
         return self.shown(self.study)
 
     @extend_schema(request=StudyInput, responses=StudySerializer)

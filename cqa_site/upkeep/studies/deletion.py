@@ -28,21 +28,21 @@ from cqa_site.runs.models import Job, Run
 from cqa_site.web.housekeeping import chore
 from cqa_site.web.uploads import path_of
 
-# Archiving a study and taking it back; what still runs in one, and what it holds.
+# Archiving and restoring a study, its active work and its contents
 
 LISTED = 50
 
 
 @dataclass(frozen=True)
 class Active:
-    """Active work in a study, and the page where it can be ended."""
+    """Active work in a study, and the page on which it can be ended."""
 
     name: str
     url: str
 
 
 class StudyBusy(Exception):
-    """The study cannot be archived or deleted while work is active; ``active`` lists it."""
+    """Raised if a study with active work cannot be archived or deleted; ``active`` lists it."""
 
     def __init__(self, active: list[Active]) -> None:
         super().__init__(
@@ -54,7 +54,7 @@ class StudyBusy(Exception):
 
 @transaction.atomic
 def archive_study(*, study: Study, actor: User) -> None:
-    """Make the study read-only; raises StudyBusy while work is active."""
+    """Make the study read-only, or raise StudyBusy while work is active."""
     hold_people(study)
     if active := list(active_in(study)):
         raise StudyBusy(active)
@@ -63,7 +63,7 @@ def archive_study(*, study: Study, actor: User) -> None:
 
 @transaction.atomic
 def unarchive_study(*, study: Study, actor: User) -> None:
-    """Restore an archived study; its rounds stay closed until somebody opens them."""
+    """Restore an archived study; its rounds remain closed until somebody opens them."""
     hold_people(study)
     _set_archived(study, actor, None)
 
@@ -107,22 +107,22 @@ def contents_of(study: Study) -> list[str]:
     ]
 
 
-# Deleting a study: every row that belongs to it, in batches, and its files.
+# Deletion of a study's rows, in batches, and of its files.
 #
-# Which rows those are, and in which order they go, is read from the foreign keys of all models.
-# This is the one place that goes around PROTECT and around rows that are otherwise only added:
-# rows are deleted table by table, those that refer to others first, and the database checks every
-# reference. A worker that dies leaves a smaller study, and the next one goes on.
+# The foreign keys of all models determine which rows are deleted, and in which order. Only this
+# module bypasses PROTECT and deletes rows from append-only tables. Rows are deleted table by
+# table, referring rows first, and the database checks every reference. If a worker is killed, the
+# study is only partly deleted, and the next worker continues.
 
 DELETE_JOB = "delete_study"
 BATCH = 1_000
-# A request that was on its way when the study was deleted may still add a row.
+# Requests that were in progress when the study was deleted may still add rows.
 PASSES = 5
 Model = type[models.Model]
 
 
 class NotArchived(Exception):
-    """Only an archived study can be deleted."""
+    """Raised for a study that cannot be deleted because it is not archived."""
 
     def __str__(self) -> str:
         return "Archive the study first."
@@ -130,7 +130,7 @@ class NotArchived(Exception):
 
 @transaction.atomic
 def delete_study(*, study: Study, actor: User) -> Job:
-    """Close the study to everybody and queue its deletion; raises NotArchived, StudyBusy."""
+    """Close the study to everybody and queue its deletion; raise NotArchived or StudyBusy."""
     hold_people(study)
     if not Study.objects.filter(pk=study.pk, archived_at__isnull=False).exists():
         raise NotArchived
@@ -147,7 +147,7 @@ def _enqueue(study: Study, actor: User | None) -> Job:
 
 @chore("interrupted study deletions")
 def delete_again() -> int:
-    """Queue unfinished deletions again; return their number."""
+    """Queue unfinished deletions again, and return their number."""
     waiting = list(Study.objects.filter(deleted_at__isnull=False))
     for study in waiting:
         key = f"{DELETE_JOB}:{study.public_id}"
@@ -172,13 +172,13 @@ def delete_rows(work: JobContext) -> None:
         except IntegrityError:
             continue
         return
-    raise JobRefused("Something still writes to the study. Housekeeping tries again.")
+    raise JobRefused("Something is still writing to the study. Housekeeping will try again.")
 
 
 def tables_of_study() -> list[tuple[Model, ...]]:
     """Return the models whose rows belong to a study, referring models first.
 
-    Models that refer to each other in a circle are grouped.
+    Models with circular references are grouped.
     """
     paths = study_paths()
     group_of = {model: (model,) for model in paths}
@@ -195,7 +195,7 @@ def tables_of_study() -> list[tuple[Model, ...]]:
         try:
             return list(TopologicalSorter(before).static_order())
         except CycleError as error:
-            # Rows that are found by way of others of the circle go before these.
+            # In a circle, rows that are found through other rows are deleted before those rows.
             models = dict.fromkeys(model for group in error.args[1] for model in group)
             circle = tuple(sorted(models, key=lambda model: -paths[model][0].count("__")))
             group_of |= dict.fromkeys(circle, circle)
@@ -205,7 +205,7 @@ def tables_of_study() -> list[tuple[Model, ...]]:
 def study_paths() -> dict[Model, tuple[str, ...]]:
     """Map each model with rows of a study to the lookups from a row to its study.
 
-    One reference that no row lacks is enough, otherwise all of them are looked at.
+    A single required reference is enough; otherwise all optional references are followed.
     """
     paths: dict[Model, tuple[str, ...]] = {Study: ("pk",)}
     every = [*apps.get_models(include_auto_created=True)]
@@ -213,7 +213,7 @@ def study_paths() -> dict[Model, tuple[str, ...]]:
         reached = {model: _paths(model, paths) for model in every if model not in paths}
         reached = {model: lookups for model, lookups in reached.items() if lookups}
         if not reached:
-            # Only now is it known where else optional references lead.
+            # The targets of all optional references are only known now.
             return {model: _paths(model, paths) or lookups for model, lookups in paths.items()}
         paths |= reached
 
@@ -246,7 +246,7 @@ def rows_of(model: Model, study: Study) -> QuerySet[Any]:
 
 
 class Deletion:
-    """The deletion of one study by one worker; ``done`` includes earlier deletions."""
+    """The deletion of a study by one worker; ``done`` includes rows deleted earlier."""
 
     def __init__(self, study: Study, work: JobContext) -> None:
         self.study, self.work = study, work
@@ -257,9 +257,9 @@ class Deletion:
         )
 
     def delete_contents(self) -> None:
-        """Delete the rows table by table, and the files they name before them."""
+        """Delete the rows table by table, and the files of each row before the row."""
         for group in self.tables:
-            # The database looks at a circle's references when all of it is gone.
+            # The database checks circular references after all their rows have been deleted.
             targets = {field.related_model for model in group for field in _references(model)}
             is_circle = not targets.isdisjoint(group)
             with transaction.atomic() if is_circle else nullcontext():
@@ -292,7 +292,7 @@ class Deletion:
     def delete_participants(self) -> None:
         """Delete accounts of crowd participants that no longer belong to any study.
 
-        They have no e-mail and no password: without a study nobody can use them.
+        These accounts have no e-mail address or password, so nobody can use them without a study.
         """
         orphans = User.objects.filter(
             email__isnull=True, memberships=None, raters=None, participant=None
@@ -300,7 +300,7 @@ class Deletion:
         last = 0
         while keys := list(orphans.filter(pk__gt=last).values_list("pk", flat=True)[:BATCH]):
             for key in keys:
-                # Of somebody whom another log names, the number stays.
+                # Accounts named in another log are not deleted.
                 with suppress(ProtectedError):
                     User.objects.filter(pk=key).delete()
             last = keys[-1]
@@ -323,12 +323,12 @@ class Deletion:
 
 
 def _delete(rows: QuerySet[Any]) -> None:
-    """Delete rows of one table only, without collecting or protecting related rows."""
+    """Delete rows from one table only, without cascading or protection of related rows."""
     rows._raw_delete(rows.db)
 
 
 def _let_go(model: Model, keys: list[Any]) -> None:
-    """Clear nullable references from other studies, and from rows of a later batch."""
+    """Clear nullable references to the rows from other studies and from later batches."""
     for relation in model._meta.get_fields(include_hidden=True):
         if not (isinstance(relation, ManyToOneRel) and relation.field.null):
             continue

@@ -1,4 +1,4 @@
-"""Pages on which a study's admins archive or delete it and follow the progress."""
+"""Pages on which a study's admins archive or delete the study and see the progress."""
 
 import uuid
 from typing import Any
@@ -26,7 +26,7 @@ from .deletion import (
 
 
 class StudyNameForm(forms.Form):
-    """A form for the study's name, typed so that a stray click deletes nothing."""
+    """A form in which admins type the study's name, to prevent accidental deletion."""
 
     name = forms.CharField(label=lazy("Name of the study"))
 
@@ -62,7 +62,7 @@ def study_unarchive(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(Role.ADMIN, in_archive=True)
 def study_delete(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the content to delete, and delete the study once its name is typed."""
+    """List the content, and delete the study if its name was entered."""
     form = StudyNameForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
@@ -86,7 +86,7 @@ def _busy(request: StudyRequest, study: Study, busy: StudyBusy) -> HttpResponse:
 
 @login_required
 def study_deletion(request: PersonRequest, job_id: uuid.UUID) -> HttpResponse:
-    """Show progress of a deletion to the person who requested it and to site administrators."""
+    """Show a deletion's progress to the person who requested it and to site administrators."""
     jobs = Job.objects.filter(study=None, kind=DELETE_JOB)
     if not is_administrator(request.user):
         jobs = jobs.filter(created_by=request.user)

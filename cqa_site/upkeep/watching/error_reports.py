@@ -1,7 +1,7 @@
-"""Error reports to the Sentry server in SENTRY_DSN; they hold no more than the log does.
+"""Error reports to the Sentry server in SENTRY_DSN, which contain no more than the log.
 
-Every error is a log line with a traceback, so only the log is used: the library's integrations
-with requests, tasks and clients are off.
+Every error is logged with a traceback, so only the log is used, and the library's integrations
+with requests, tasks and clients are disabled.
 """
 
 from typing import Any
@@ -46,11 +46,11 @@ def report_errors() -> None:
 
 
 def only_what_logs_hold(event: Event, hint: Event) -> Event:
-    """Copy the allowed parts of an event, so that later library versions send nothing more."""
+    """Copy only the allowed parts of an event, so that new library versions send no other data."""
     logs_hold = {name: event[name] for name in SENT if name in event}
     logs_hold["tags"] = {name: value for name, value in known().items() if name != PLACE}
     if words := (event.get("logentry") or {}).get("message"):
-        # As written in the code, without what was put into it.
+        # The message as written in the code, without the inserted values.
         logs_hold["logentry"] = {"message": hide(str(words))}
     if values := (event.get("exception") or {}).get("values"):
         logs_hold["exception"] = {"values": [_exception(value) for value in values]}

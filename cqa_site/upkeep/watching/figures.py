@@ -1,4 +1,4 @@
-"""Prometheus figures of the whole site, computed within a time limit."""
+"""Prometheus metrics for the whole site, computed within a time limit."""
 
 import logging
 import threading
@@ -22,21 +22,21 @@ from cqa_site.runs.models import Attempt, Budget, Call, Job, Run, WorkerBeat
 from cqa_site.upkeep.backups.backup import newest
 from cqa_site.web.outages import pulse
 
-# Figures of the whole site, from the database: few statements, each by an index.
+# Figures from the database, with few statements that all use an index.
 #
-# Labels are names of kinds and states, and public ids of studies and endpoints: never of people or
-# of what they work on.
+# Labels are names of kinds and states, and public ids of studies and endpoints, but never identify
+# people or items.
 
 log = logging.getLogger(__name__)
-# How often each state of calls occurs in a run that ended then: it does not change any more.
+# Calls per state in each run that has ended, by run and end time; they no longer change.
 _ENDED: dict[tuple[int, datetime | None], dict[str, int]] = {}
 
 
 def jobs() -> Iterator[Metric]:
     family = GaugeMetricFamily(
-        "counterpoint_jobs", "Jobs that wait, run or failed.", labels=("kind", "state")
+        "counterpoint_jobs", "Jobs that are waiting, running or failed.", labels=("kind", "state")
     )
-    # One part for each index, all in one statement.
+    # One part per index, combined in a single statement.
     parts = [
         Job.objects.filter(state=state).order_by().values_list("kind", "state")
         for state in (Job.State.READY, Job.State.LEASED, Job.State.FAILED)
@@ -49,16 +49,16 @@ def jobs() -> Iterator[Metric]:
     first = due.aggregate(first=Min("run_after"))["first"]
     yield GaugeMetricFamily(
         "counterpoint_oldest_waiting_job_seconds",
-        "How long the oldest job that could run has waited.",
+        "Waiting time of the oldest job that is due.",
         value=_age(first) or 0,
     )
 
 
 def leases() -> Iterator[Metric]:
-    """Yield how many jobs and calls were taken back from lost workers."""
+    """Yield the number of jobs and calls taken back from lost workers."""
     family = CounterMetricFamily(
         "counterpoint_leases_taken_back",
-        "Jobs and calls that were taken from a worker that died or hung.",
+        "Jobs and calls taken back from a worker that died or hung.",
         labels=("what",),
     )
     lost = Job.objects.filter(losses__gt=0).aggregate(n=Sum("losses"))["n"] or 0
@@ -81,12 +81,12 @@ def runs() -> Iterator[Metric]:
 
 
 def money() -> Iterator[Metric]:
-    """Yield the cost of runs, in the currency of the study's prices."""
+    """Yield the cost of runs in the currency of the study's prices."""
     spent = CounterMetricFamily(
-        "counterpoint_spend", "Spent, in the study's currency.", labels=("study", "kind")
+        "counterpoint_spend", "Cost in the study's currency.", labels=("study", "kind")
     )
     tokens = CounterMetricFamily(
-        "counterpoint_tokens", "Tokens by replies.", labels=("study", "kind", "direction")
+        "counterpoint_tokens", "Tokens reported in replies.", labels=("study", "kind", "direction")
     )
     rows = (
         Run.objects.order_by()
@@ -103,7 +103,7 @@ def money() -> Iterator[Metric]:
 def people() -> Iterator[Metric]:
     family = CounterMetricFamily(
         "counterpoint_submissions",
-        "Labels and sheets handed in, a changed mind once more.",
+        "Submitted labels and score sheets, including changes.",
         labels=("kind",),
     )
     for kind in kinds():
@@ -112,7 +112,7 @@ def people() -> Iterator[Metric]:
 
 
 def workers() -> Iterator[Metric]:
-    """Yield the number of live workers and the age of the last beat."""
+    """Yield the number of live workers and the age of the last heartbeat."""
     beats = WorkerBeat.objects.aggregate(
         last=Max("seen_at"), alive=Count("pk", filter=Q(seen_at__gt=Now() - ALIVE))
     )
@@ -120,13 +120,13 @@ def workers() -> Iterator[Metric]:
         "counterpoint_workers_alive", "Workers seen within a minute.", value=beats["alive"]
     )
     yield from _age_of(
-        "counterpoint_worker_beat_age_seconds", "Since a worker was last seen.", beats["last"]
+        "counterpoint_worker_beat_age_seconds", "Time since a worker was last seen.", beats["last"]
     )
 
 
 def backups() -> Iterator[Metric]:
     yield from _age_of(
-        "counterpoint_backup_age_seconds", "Since the newest whole backup.", newest()
+        "counterpoint_backup_age_seconds", "Time since the newest complete backup.", newest()
     )
 
 
@@ -136,7 +136,7 @@ ALL: tuple[Callable[[], Iterator[Metric]], ...] = (
 
 
 def compute(seconds: float) -> list[Metric]:
-    """Compute every figure; raises TimeoutError if all together take too long."""
+    """Compute every figure, or raise TimeoutError if the total time is too long."""
     ends = time.monotonic() + seconds
     metrics: list[Metric] = []
     for figures in ALL:
@@ -147,7 +147,7 @@ def compute(seconds: float) -> list[Metric]:
 
 
 def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
-    """Return all figures of a kind, or none after an error; database errors are raised."""
+    """Return all figures of a kind, or an empty list after any error not from the database."""
     try:
         return list(figures())
     except Error:
@@ -158,7 +158,7 @@ def _without_faults(figures: Callable[[], Iterator[Metric]]) -> list[Metric]:
 
 
 def _calls() -> Counter[tuple[str, str]]:
-    """Count calls by endpoint and state; counts of ended runs are cached."""
+    """Count calls by endpoint and state, and cache the counts of runs that have ended."""
     known = list(Run.objects.values_list("pk", "ended_at", "endpoint__public_id"))
     for gone in _ENDED.keys() - {(pk, ended) for pk, ended, _endpoint in known}:
         del _ENDED[gone]
@@ -178,10 +178,10 @@ def _calls() -> Counter[tuple[str, str]]:
 
 
 def _of_limit() -> Metric:
-    """Return how close each study is to a limit that would stop it: its own or a run's."""
+    """Return how close each study is to a spending limit, whether its own or a run's."""
     family = GaugeMetricFamily(
         "counterpoint_spend_of_limit_ratio",
-        "Spent and set aside, of the limit that is nearest.",
+        "Share of the nearest limit that is spent or reserved.",
         labels=("study",),
     )
     used = ExpressionWrapper(
@@ -196,12 +196,12 @@ def _of_limit() -> Metric:
 
 
 def _counts(rows: QuerySet[Any, Any]) -> Iterable[Any]:
-    """Return each distinct row of names with its frequency."""
+    """Return each distinct row with its frequency."""
     return cast(Iterable[Any], rows.order_by().annotate(n=Count("pk")))
 
 
 def _age_of(name: str, words: str, moment: datetime | None) -> Iterator[Metric]:
-    """Yield the age of an event; nothing if it never happened, so that alerts test for absence."""
+    """Yield the age of an event, or nothing if it never happened, for alerts on absence."""
     if (age := _age(moment)) is not None:
         yield GaugeMetricFamily(name, words, value=age)
 
@@ -210,18 +210,18 @@ def _age(moment: datetime | None) -> float | None:
     return None if moment is None else max(0.0, (timezone.now() - moment).total_seconds())
 
 
-# One look at all figures: in time whatever the database does, and not too often.
+# Computation of all figures, limited in time and frequency.
 
-# Several who scrape, and a page that is reloaded, cost one look.
+# Lifetime of the figures, so that several scrapers or reloads cause only one computation.
 KEPT_SECONDS = 5.0
-# Time for all statements together.
+# Time limit for all statements together.
 LIMIT_SECONDS = 2.0
-# Lines that SQLite's machine runs between two looks at the clock: about a millisecond.
+# SQLite instructions between two checks of the clock, about a millisecond.
 STEPS = 10_000
 
 
 class Scrape:
-    """Figures with the time of their computation. While it fails, the last ones are used."""
+    """The figures and when they were computed; after a failure, the previous figures remain."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -229,12 +229,12 @@ class Scrape:
         self.looked_at = 0.0
 
     def collect(self) -> Iterator[Metric]:
-        build = GaugeMetricFamily("counterpoint_build", "What runs here.", labels=("version",))
+        build = GaugeMetricFamily("counterpoint_build", "Running version.", labels=("version",))
         build.add_metric((cqa_site.__version__,), 1)
         yield build
         is_reached = pulse.reaches_database()
         yield GaugeMetricFamily(
-            "counterpoint_database_up", "Whether the database answers.", value=is_reached
+            "counterpoint_database_up", "Whether the database responds.", value=is_reached
         )
         with self.lock:
             if is_reached and time.monotonic() - self.looked_at > KEPT_SECONDS:
@@ -243,7 +243,7 @@ class Scrape:
             if self.looked_at:
                 yield GaugeMetricFamily(
                     "counterpoint_figures_age_seconds",
-                    "Since the figures from the database were looked up.",
+                    "Time since the figures were computed from the database.",
                     value=time.monotonic() - self.looked_at,
                 )
 
@@ -252,14 +252,14 @@ class Scrape:
             with time_limit(LIMIT_SECONDS):
                 self.metrics = compute(LIMIT_SECONDS)
         except (Error, TimeoutError):
-            log.warning("the figures could not be looked up in time", exc_info=True)
+            log.warning("the figures could not be computed in time", exc_info=True)
         else:
             self.looked_at = time.monotonic()
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Make the database abort statements that take longer."""
+    """Make the database abort statements that take longer than this."""
     connection.ensure_connection()
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:

@@ -1,7 +1,7 @@
-"""Requests of this process: counts summed over all processes of the site, and a log line for each.
+"""Request counts, added up over all processes of a server, and a log line for each request.
 
-A server with several processes has one file of counts for each, in a folder named after the
-server: all of them start at zero, and files of earlier servers are deleted.
+A server with several processes has one file of counts per process, in a folder named after the
+server. All counts start at zero, and files of earlier servers are deleted.
 """
 
 import logging
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-# Age from which counts count as left behind, since servers on other machines cannot be checked.
+# Age at which files count as abandoned, because servers on other machines cannot be checked.
 LEFT_BEHIND = 7 * 24 * 3600.0
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-# Bytes that a new file of counts takes, and at most those of an entry beside its key.
+# Size of a new file of counts, and the maximum size of an entry without its key, in bytes.
 ROOM, ENTRY = 1 << 20, 40
-# Around what people notice: a label in 50 ms, a page in a quarter of a second.
+# Limits near times that people notice: 50 ms for a label, a quarter of a second for a page.
 BUCKETS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
@@ -51,10 +51,10 @@ class RequestCounts(NamedTuple):
 
 
 def share(folder: Path) -> None:
-    """Store this process's counts beside its neighbours'; call before anything is counted.
+    """Store this process's counts with those of the server's other processes.
 
-    A count of a process that ended stays as long as the server: a sum that fell would look like
-    a new beginning.
+    Call this function before anything is counted. Counts of ended processes remain as long as the
+    server, because a decreasing total would look like a restart.
     """
     if SHARED in os.environ:
         return
@@ -64,7 +64,7 @@ def share(folder: Path) -> None:
     others = [neighbour for neighbour in folder.iterdir() if neighbour != own]
     over = gone(neighbour.name for neighbour in others)
     for other in others:
-        # A neighbour that starts at the same time may be taking it away already.
+        # Another server that starts at the same time may already have deleted it.
         with suppress(FileNotFoundError):
             changed = max(path.stat().st_mtime for path in (other, *other.glob("*")))
             if other.name in over or time.time() - changed > LEFT_BEHIND:
@@ -72,9 +72,9 @@ def share(folder: Path) -> None:
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
-    """Count one response; every label has few values, whatever the request.
+    """Count one response, using labels with few possible values.
 
-    Where a full disk has no room for one more count the answer is not counted.
+    The response is not counted if the disk is full.
     """
     method = method if method in METHODS else "other"
     with suppress(OSError):
@@ -84,7 +84,7 @@ def count_request(route: str, method: str, status: int, seconds: float) -> None:
 
 
 def counted() -> "CollectorRegistry":
-    """Return the counts of all processes of this server."""
+    """Return the counts from all processes of this server."""
     if SHARED not in os.environ:
         return _counts().registry
     from prometheus_client import CollectorRegistry
@@ -97,7 +97,7 @@ def counted() -> "CollectorRegistry":
 
 @cache
 def _counts() -> RequestCounts:
-    """Create the counters at the first request, because the package reads the folder on load."""
+    """Create the counters at the first request, because the package reads the folder on import."""
     from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
     disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -107,13 +107,13 @@ def _counts() -> RequestCounts:
         registry,
         Counter(
             "counterpoint_requests",
-            "Requests answered, by the name of the address.",
+            "Requests by the name of the route.",
             ("route", "method", "status"),
             registry=registry,
         ),
         Histogram(
             "counterpoint_request_seconds",
-            "Time until an answer began, by the name of the address.",
+            "Time until the response started, by the name of the route.",
             ("route",),
             registry=registry,
             buckets=BUCKETS,
@@ -124,7 +124,7 @@ def _counts() -> RequestCounts:
 def _reserve_room() -> None:
     """Reserve disk space for the files of counts before a process maps them.
 
-    A page that is written where a full disk has no room for it ends the process (SIGBUS).
+    On a full disk, writing to a mapped page would kill the process (SIGBUS).
     """
     from prometheus_client import values
     from prometheus_client.mmap_dict import MmapedDict
@@ -144,10 +144,10 @@ def _reserve_room() -> None:
     values.MmapedDict = Reserved  # type: ignore[misc]
 
 
-# The request log: an id and a line for each request, and events of sign-in.
+# Request log, with an id and a line for each request, and sign-in events.
 
 HEADER = "X-Request-ID"
-# Ids as proxies make them; anything else could forge parts of a line or be somebody's text.
+# Ids in the format of proxies; other values could forge parts of a line or contain user text.
 WELL_FORMED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
 REFUSED = (401, 403, 429)
 log = logging.getLogger("counterpoint.access")
@@ -157,7 +157,7 @@ class Follow(Middleware):
     """Middleware that adds a request's id, route and person to all its log lines."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Add the id to the response, write one line and count, whatever the response is."""
+        """Add the id to the response, write a log line and count the response."""
         began, name = time.perf_counter(), id_of(request)
         with around(
             request=name,
@@ -172,20 +172,20 @@ class Follow(Middleware):
 
 
 def id_of(request: HttpRequest) -> str:
-    """Return the request id from the proxy if it is well-formed; else a new one."""
+    """Return the proxy's request id if it is well-formed, or a new id."""
     header = request.headers.get(HEADER, "")
     return header if WELL_FORMED.fullmatch(header) else secrets.token_hex(16)
 
 
 def route_of(request: HttpRequest) -> str:
-    """Return the name of the address, never its path, because links with a secret are paths."""
+    """Return the name of the route, never the path, because paths may contain secrets."""
     if request.resolver_match is not None:
         return request.resolver_match.view_name or "unnamed"
     return "static" if request.path.startswith(settings.STATIC_URL) else "unknown"
 
 
 def person_of(request: HttpRequest) -> str:
-    """Return the signed-in user's public id, if the user was already loaded."""
+    """Return the signed-in user's public id if the user has already been loaded."""
     user = vars(request).get("user")
     if isinstance(user, LazyObject):
         user = vars(request).get("_cached_user")
@@ -193,7 +193,7 @@ def person_of(request: HttpRequest) -> str:
 
 
 def network_of(request: HttpRequest) -> str:
-    """Return the network of the request's address, without the last part."""
+    """Return the network of the request's IP address, without its last part."""
     try:
         return network(get_adapter().get_client_ip(request))
     except (ValueError, PermissionDenied, ImproperlyConfigured):
@@ -221,7 +221,7 @@ EVENTS: dict[str, Signal] = {
 
 
 def watch() -> None:
-    """Log each sign-in event; for a failed attempt, nothing that was typed."""
+    """Log each sign-in event, but never the text entered in a failed attempt."""
     for event, signal in EVENTS.items():
         signal.connect(_writer(event), weak=False, dispatch_uid=f"watching-{event}")
 

@@ -1,8 +1,8 @@
 """Traces to the OpenTelemetry collector in OTEL_EXPORTER_OTLP_ENDPOINT.
 
-Requests, tasks and statements are followed by the libraries made for that; a job and a call of a
-run is a span of its own (`cqa_site.web.logging.around`) with the ids that log lines have. Exported
-spans are rebuilt from a list of attributes, because those libraries note paths and addresses.
+Standard libraries trace requests, tasks and statements. Each job and each call in a run has a
+separate span (`cqa_site.web.logging.around`) with the same ids as the log lines. Exported spans
+only contain listed attributes, because those libraries also record paths and addresses.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ SENT_ATTRIBUTES = {
 
 
 def trace_work() -> None:
-    """Start tracing; standard variables set the sampling, the name and the target."""
-    # A name in OTEL_SERVICE_NAME goes before this one.
+    """Start tracing; standard environment variables set the sampling, the name and the target."""
+    # A name in OTEL_SERVICE_NAME has priority.
     resource = Resource.create({"service.version": cqa_site.__version__})
     if str(resource.attributes.get("service.name", "")).startswith("unknown_service"):
         resource = resource.merge(Resource({"service.name": "counterpoint"}))
     provider = TracerProvider(resource=resource)
-    # By itself the exporter would look for the address in the environment; it may stand in a file.
+    # By default, the exporter only looks in the environment, but the address may be in a file.
     exporter = OTLPSpanExporter(endpoint=settings.TRACES_ENDPOINT)
     provider.add_span_processor(BatchSpanProcessor(OnlyWhatLogsHold(exporter)))
     trace.set_tracer_provider(provider)
@@ -86,13 +86,13 @@ def _copy(span: ReadableSpan) -> ReadableSpan:
 
 
 def _type_of(event: Event) -> dict[str, Any]:
-    """Return only the class of an exception."""
+    """Return only the type of an exception."""
     name = "exception.type"
     return {name: event.attributes[name]} if event.attributes and name in event.attributes else {}
 
 
 def _name_request(span: trace.Span, request: HttpRequest, response: HttpResponse) -> None:
-    """Name the span by route, and add the ids of the request's log lines."""
+    """Name the span after the route, and add the ids from the request's log lines."""
     route = route_of(request)
     span.update_name(f"{request.method} {route}")
     span.set_attribute(f"{OURS}request", response.headers.get(HEADER, ""))

@@ -1,4 +1,4 @@
-"""The page that Prometheus reads."""
+"""The metrics page for Prometheus."""
 
 import ipaddress
 import secrets
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .figures import Scrape
 
-# What says that a proxy stands before the site, so that everybody seems to be on this machine.
+# Headers that reveal a proxy, through which every request seems to come from this machine.
 PROXIED = (
     "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Via",
     "X-Real-IP", "CF-Connecting-IP", "True-Client-IP",
@@ -26,7 +26,7 @@ PROXIED = (
 
 @csrf_exempt
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Return counts and figures in Prometheus' text format; 404 without permission."""
+    """Return counts and figures in Prometheus's text format, or 404 without permission."""
     if request.method not in ("GET", "HEAD") or not may_read(request):
         raise Http404
     from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
@@ -43,9 +43,9 @@ class MetricsCollector:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Whether the request has the token.
+    """Return whether the request has the token.
 
-    Without a token set, allow this machine, but never in production.
+    If no token is set, only this machine is allowed, and nobody in production.
     """
     if token := settings.METRICS_TOKEN:
         header = request.headers.get("Authorization", "")

@@ -311,20 +311,20 @@ def test_a_good_setting_is_read_and_never_shows_the_secret(tmp_path):
 
 
 WRONG = [
-    ({"id": "The Uni"}, "id: lower-case letters"),
-    ({"issuer": "http://login.uni.example"}, "issuer: an address with https"),
-    ({"issuer": "https://a:b@login.uni.example"}, "issuer: an address with https"),
+    ({"id": "The Uni"}, "id must be lower-case letters"),
+    ({"issuer": "http://login.uni.example"}, "issuer must be an https address"),
+    ({"issuer": "https://a:b@login.uni.example"}, "issuer must be an https address"),
     ({"client_secret": ""}, "client_secret is missing"),
     ({"client_secret_file": "/nowhere"}, "not both"),
     ({"domain": "uni.example"}, "unknown: domain"),
-    ({"domains": "uni.example"}, "domains: a list"),
+    ({"domains": "uni.example"}, "domains must be a list"),
     ({"new_people": "all"}, "new_people"),
     ({"joins_by_email": "yes"}, "joins_by_email"),
-    ({"second_step": "mfa"}, "second_step: a list"),
-    ({"groups": []}, "groups: an object"),
-    ({"groups": {"lab": {"admin": True}}}, "only administrator and studies"),
-    ({"groups": {"lab": {"studies": {"My study": "admin"}}}}, "studies by id"),
-    ({"groups": {"lab": {"administrator": "yes"}}}, "administrator: a boolean"),
+    ({"second_step": "mfa"}, "second_step must be a list"),
+    ({"groups": []}, "groups must be an object"),
+    ({"groups": {"lab": {"admin": True}}}, "only contain administrator and studies"),
+    ({"groups": {"lab": {"studies": {"My study": "admin"}}}}, "studies must map ids"),
+    ({"groups": {"lab": {"administrator": "yes"}}}, "administrator must be a boolean"),
 ]
 
 

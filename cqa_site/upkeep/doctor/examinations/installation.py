@@ -27,9 +27,9 @@ from cqa_site.web.outages import ask_database
 from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, unknown, well, wrong
 
-# Does the database answer, is it sound, and does it fit the code?
+# Connection, integrity and version of the database
 
-# Before this release SQLite's WAL mode has a published race that corrupts files.
+# Before this release, SQLite's WAL mode has a known race condition that corrupts files.
 SAFE_WAL = (3, 51, 3)
 REMOTE_FILES = {
     "9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.s3fs", "fuse.sshfs", "gfs2",
@@ -40,7 +40,7 @@ READING_SECONDS = 1.0
 
 @examination(Family.DATABASE, gettext_lazy("Connection"), asks_database=True, must_answer=True)
 def answers() -> Finding:
-    """Check that the database responds, bypassing the pool, which would hide the reason."""
+    """Check that the database responds, without the pool, which would hide the reason."""
     try:
         ask_database()
     except DatabaseError as problem:
@@ -78,7 +78,7 @@ def migrations() -> Finding:
     """Check that the tables match this code, neither older nor newer."""
     executor = MigrationExecutor(connection)
     loader = executor.loader
-    # What a release replaced by one migration stays written down as applied.
+    # Migrations that a later release squashed are still recorded as applied.
     replaced = {
         name for replacement in loader.replacements.values() for name in replacement.replaces
     }
@@ -105,7 +105,7 @@ def _newer_than_the_code(newer: list[tuple[str, str]]) -> Finding:
 
 @examination(Family.DATABASE, gettext_lazy("SQLite"))
 def sqlite_version() -> Finding:
-    """Check that this SQLite version handles the file's mode safely, and where the file is."""
+    """Check that SQLite handles the file's mode safely and that the file is on a local disk."""
     if connection.vendor != "sqlite":
         return well(_("Not used."))
     path = Path(connection.settings_dict["NAME"])
@@ -113,15 +113,16 @@ def sqlite_version() -> Finding:
 
 
 def _own_connection(path: Path) -> closing[sqlite3.Connection]:
-    """Open an existing file without Django's settings, which change its mode.
+    """Open an existing database without Django's settings, which change its mode.
 
-    Never open the file itself: to close it would end the locks of every connection in here.
+    Never open the file directly, because closing it would release the locks of all connections in
+    this process.
     """
     return closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, timeout=1))
 
 
 def wal_fault(path: Path, version: tuple[int, ...]) -> Finding | None:
-    """Return a fault if the file is in WAL mode and this SQLite version has the race."""
+    """Return a finding if the file is in WAL mode and SQLite has the race condition."""
     with _own_connection(path) as own:
         mode = own.execute("PRAGMA journal_mode").fetchone()[0]
     if mode != "wal" or version >= SAFE_WAL:
@@ -153,7 +154,7 @@ def _place_of_file(path: Path) -> Finding:
 
 
 def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
-    """Return the type of a path's file system; empty if unknown."""
+    """Return the type of a path's file system, or an empty string if unknown."""
     try:
         lines = mounts.read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -169,7 +170,7 @@ def file_system(path: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
 
 @examination(Family.DATABASE, gettext_lazy("Integrity"))
 def integrity() -> Finding:
-    """Check SQLite's file for damage; reading a large one stops early."""
+    """Check the SQLite file for damage; the check of a large file stops early."""
     if connection.vendor != "sqlite":
         return well(_("PostgreSQL checks its own files."))
     path = Path(connection.settings_dict["NAME"])
@@ -218,16 +219,16 @@ def cache() -> Finding:
     return well(_("%s is reachable and shared by all processes.") % name)
 
 
-# Are the settings those of a site that others may reach?
+# Settings of a site that other machines can reach
 
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]"}
-# Told with their remedies by other examinations; the last one is everybody's own choice.
+# Reported with a remedy by other examinations; the last check is a matter of choice.
 LEFT_OUT = {"cqa.E001", "cqa.E008", "security.W021"}
 
 
 @examination(Family.SETTINGS, gettext_lazy("Mode"))
 def mode() -> Finding:
-    """Check that the safe settings are on if other machines have access."""
+    """Check that the safe settings are enabled if other machines have access."""
     others = sorted(set(settings.ALLOWED_HOSTS) - LOOPBACK)
     if settings.DEBUG:
         says = _("DEBUG is on: anyone who triggers an error can read source code and settings.")
@@ -245,7 +246,7 @@ def mode() -> Finding:
 
 @examination(Family.SETTINGS, gettext_lazy("Checks"))
 def checks() -> Finding:
-    """Run Django's checks and ours; deployment checks only in production."""
+    """Run Django's checks and ours, with deployment checks only in production."""
     messages = [
         check
         for check in run_checks(include_deployment_checks=settings.PRODUCTION)
@@ -263,7 +264,7 @@ def checks() -> Finding:
 
 NEW_KEY = "-c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'"
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
-# What root lets the group of the site read, as docs/deploy.md does with .env.
+# Mode of files owned by root that the site's group may read, as for .env in docs/deploy.md.
 LENT = 0o640
 
 
@@ -303,7 +304,7 @@ def _can_be_read(ciphertext: bytes | memoryview) -> bool:
 
 @examination(Family.KEYS, gettext_lazy("Private files"))
 def key_files() -> Finding:
-    """Check that only the site owns and reads the database and the key files."""
+    """Check that only the site's user owns and can read the database and the key files."""
     there = [path for path in _files() if path.exists()]
     fault = next(filter(None, map(_fault, there)), None) or _weak_key()
     if fault or not there:
@@ -322,7 +323,7 @@ def _files() -> Iterator[Path]:
 
 def _fault(path: Path) -> Finding | None:
     result, site = path.stat(), settings.DATA_DIR.stat()
-    # Root may look for somebody else, whose the data folder is.
+    # If root runs the check, the site's user is the owner of the data folder.
     owner = os.geteuid() or site.st_uid
     access = (result.st_uid, result.st_gid, stat.S_IMODE(result.st_mode))
     if owner and access == (0, site.st_gid, LENT):
@@ -337,7 +338,7 @@ def _fault(path: Path) -> Finding | None:
 
 
 def _weak_key() -> Finding | None:
-    """Return a fault for a cut-off or guessable key; in production the site would not start."""
+    """Return a finding for a short or guessable key, with which production would not start."""
     if not key_is_weak(settings.SECRET_KEY):
         return None
     remedy = _(
@@ -348,7 +349,7 @@ def _weak_key() -> Finding | None:
     return look(_("SECRET_KEY is too short or too simple."), remedy, command)
 
 
-# Are the packages those that were tried together?
+# Installed packages
 
 PIN = re.compile(r"^([\w.-]+)(?:\[[\w,]+\])?==(\S+)", re.MULTILINE)
 SITE = "requirements-site.txt"
@@ -357,7 +358,7 @@ INSTALL = f"-m pip install -r {SITE}"
 
 @examination(Family.SETTINGS, gettext_lazy("Packages"))
 def packages() -> Finding:
-    """Check that the required packages are installed in their pinned versions."""
+    """Check that the required packages are installed in the pinned versions."""
     pinned = dict(PIN.findall((settings.BASE_DIR / SITE).read_text(encoding="utf-8")))
     installed = {name: _installed(name) for name in pinned}
     if missing := sorted(name for name, there in installed.items() if not there):
@@ -379,7 +380,7 @@ def packages() -> Finding:
 
 @examination(Family.MODELS, gettext_lazy("Language packages"))
 def language_packages() -> Finding:
-    """Check that judges and scorers have their packages, without loading any."""
+    """Check that the packages for judges and scorers are installed, without loading them."""
     lacking = [package for part in PackagePart if not (package := state(part)).is_there]
     if lacking:
         remedy = _("Features that need them say so; everything else works. To download them, run:")

@@ -25,17 +25,17 @@ from cqa_site.people.sign_in.roles import can_sign_in, orphans
 from ..examination import Family, examination
 from ..findings import Finding, look, manage, well, wrong
 
-# Do hosts, origins and TLS fit each other, and does the address answer as people would ask it?
+# Hosts, origins, TLS and the public address
 
 REPLY_SECONDS = 5
-# Certificates are renewed a month before they run out; here something did not work.
+# Certificates are renewed a month before they expire, so a shorter time means that renewal failed.
 DAYS_LEFT = 14
 DAY = 86_400
 
 
 @examination(Family.WEB, gettext_lazy("Hosts"))
 def hosts() -> Finding:
-    """Check that host names are bare names, and every trusted origin is one of them."""
+    """Check that hosts are bare names and include the host of every trusted origin."""
     for host in settings.ALLOWED_HOSTS:
         if "/" in host or (":" in host and not host.startswith("[")):
             says = _(
@@ -55,9 +55,9 @@ def hosts() -> Finding:
 
 
 def _without_origin() -> Iterator[str]:
-    """Yield hosts whose forms Django would reject, because no trusted origin names them.
+    """Yield hosts whose forms Django would reject, because they have no trusted origin.
 
-    Where the proxy is trusted to say https, the address itself is origin enough.
+    If the proxy is trusted to report https, Django accepts the site's own address as the origin.
     """
     if not settings.PRODUCTION or settings.SECURE_PROXY_SSL_HEADER:
         return
@@ -67,7 +67,7 @@ def _without_origin() -> Iterator[str]:
 
 @examination(Family.WEB, gettext_lazy("TLS"))
 def tls() -> Finding:
-    """Check that browsers are sent to https, and that the site detects https requests."""
+    """Check that browsers are redirected to https and that the site detects https requests."""
     if not settings.PRODUCTION:
         return well(_("Not required outside production."))
     host = settings.ALLOWED_HOSTS[0].lstrip(".")
@@ -123,7 +123,7 @@ def _ask(parts: SplitResult) -> Finding:
 
 
 def _judge(parts: SplitResult, answer: http.client.HTTPResponse, body: bytes) -> Finding | None:
-    """Return the problem with a reply; None if the site is healthy."""
+    """Return a finding about a reply, or None if the site is healthy."""
     host, status = str(parts.hostname), answer.status
     if status == 400:
         says = _("The site returns error 400 for %s: the host is not in ALLOWED_HOSTS.") % host
@@ -180,17 +180,17 @@ def _days_left(parts: SplitResult, certificate: dict[str, object]) -> Finding:
     return well(says)
 
 
-# Would mail leave? The server is spoken to, and nothing is sent.
+# Mail delivery, checked without sending a message
 
 MAIL_SECONDS = 3
 TRY = "doctor --send-mail you@example.org"
-# Where sending says why it does not.
+# The only backend that reports why sending fails.
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
 
 
 @examination(Family.MAIL, gettext_lazy("Delivery"))
 def delivery() -> Finding:
-    """Connect, encrypt and sign in to the mail server as for a message."""
+    """Connect and sign in to the mail server as if to send a message."""
     if settings.EMAIL_BACKEND != SMTP:
         return _goes_nowhere()
     connection = get_connection(timeout=MAIL_SECONDS)
@@ -274,7 +274,7 @@ def send_to(address: str) -> Finding:
 
 @examination(Family.WEB, gettext_lazy("Sign-in providers"))
 def providers() -> Finding:
-    """Read each provider's metadata and keys, as a sign-in would."""
+    """Read each provider's metadata and keys, as during a sign-in."""
     for provider in settings.OIDC_PROVIDERS.values():
         if why := _what_is_wrong(provider):
             says = _("Nobody can sign in with %(name)s (%(issuer)s): %(why)s")
@@ -297,7 +297,7 @@ def _what_is_wrong(provider: OpenIDProvider) -> str:
         return str(error)
 
 
-# Can somebody look after the site, and nobody sign in who was only invented?
+# Administrators and demo accounts
 
 INVENTED = "@counterpoint.example"
 
@@ -306,7 +306,7 @@ INVENTED = "@counterpoint.example"
 def administrators() -> Finding:
     """Check that at least one administrator can sign in."""
     staff = User.objects.filter(Q(is_staff=True) | Q(is_superuser=True), is_active=True)
-    # Whom a provider made one that the site has no longer is none from the next sign-in on.
+    # Administrators through a removed provider lose the role at their next sign-in.
     staying = staff.exclude(pk__in=orphans().filter(study=None).values("user"))
     count = sum(map(can_sign_in, staying))
     if not count:

@@ -1,4 +1,4 @@
-"""Examinations of workers, broker and clock."""
+"""Examinations of workers, the broker and the clock."""
 
 import json
 import time
@@ -26,15 +26,15 @@ from ..examination import Family, examination, first_line
 from ..findings import Finding, look, manage, python, well, wrong
 
 SECONDS = 2
-# Options for Redis; other brokers keep to the time-out of the connection.
+# Options for Redis; other brokers use the timeout of the connection.
 QUICK = {"socket_timeout": SECONDS, "socket_connect_timeout": SECONDS}
-# A message says nothing but "look around", and after a minute nobody needs it.
+# Messages only tell workers to look for work, and are obsolete after a minute.
 MANY = 1_000
 
 
 @examination(Family.WORK, gettext_lazy("Broker"))
 def broker() -> Finding:
-    """Connect to the broker and count unfetched messages."""
+    """Connect to the broker and count the messages that no worker has fetched."""
     try:
         count = _messages()
     except Exception as problem:  # noqa: BLE001  every transport has errors of its own
@@ -60,7 +60,7 @@ def _place() -> str:
 
 
 def _messages() -> int:
-    """Count the waiting messages; raises the transport's exceptions."""
+    """Count the waiting messages; may raise any exception of the transport."""
     from celery import current_app
     from kombu import Connection
     from kombu.exceptions import ChannelError
@@ -78,12 +78,12 @@ def _messages() -> int:
         try:
             return int(channel.queue_declare(current_app.conf.task_default_queue, passive=True)[1])
         except (ChannelError, *connection.channel_errors):
-            return 0  # nobody has worked here yet
+            return 0  # no worker has run yet
 
 
-# Leases are renewed within seconds; sign-in codes and tokens of others allow for half a minute.
+# Leases are renewed within seconds; sign-in codes and external tokens allow half a minute.
 A_LITTLE, TOO_MUCH = timedelta(seconds=2), timedelta(seconds=15)
-# Rows are stamped by several machines; so far ahead no two clocks of a site are.
+# Several machines write timestamps, but no correct clock is this far ahead of another.
 MINUTE = "%Y-%m-%d %H:%M UTC"
 AHEAD = timedelta(minutes=2)
 STAMPS: tuple[tuple[type[models.Model], str], ...] = (
@@ -94,7 +94,7 @@ STAMPS: tuple[tuple[type[models.Model], str], ...] = (
 
 @examination(Family.DATABASE, gettext_lazy("Clock"), asks_database=True)
 def clock() -> Finding:
-    """Check that this machine, the database and stored rows agree on the time."""
+    """Check that the clocks of this machine and the database agree with stored timestamps."""
     off = _ahead_of_the_database()
     if abs(off) > A_LITTLE:
         return _clocks_differ(off)
@@ -110,7 +110,7 @@ def clock() -> Finding:
 
 
 def _ahead_of_the_database() -> timedelta:
-    """Return how far this machine's clock is ahead of the database; 0 for SQLite."""
+    """Return how far this machine's clock is ahead of the database's clock (0 for SQLite)."""
     if connection.vendor == "sqlite":
         return timedelta(0)
     before = datetime.now(UTC)
@@ -133,7 +133,7 @@ def _clocks_differ(off: timedelta) -> Finding:
 
 
 def _newest_rows() -> Iterator[datetime]:
-    """Yield the creation time of the last row of each table."""
+    """Yield the timestamp of the last row in each table."""
     for model, field in STAMPS:
         rows = model._default_manager.order_by("-pk").values_list(field, flat=True)
         yield from rows[:1]
@@ -148,21 +148,21 @@ def _rows_of_tomorrow(newest: datetime, now: datetime) -> Finding:
     return wrong(says, remedy, "timedatectl status")
 
 
-# Is there somebody who does the work, and is any of it stuck?
+# Workers, jobs, runs and endpoints
 
 START = "make worker"
-# A worker looks around every few seconds; long jobs before it may take minutes.
+# Workers look for work every few seconds, but long jobs may occupy them for minutes.
 STUCK = timedelta(minutes=15)
-# Workers keep house when they start, and every hour.
+# Workers run housekeeping when they start and then every hour.
 TOO_LONG = timedelta(hours=3)
 AT_THE_PROVIDER = timedelta(days=2)
-# Failures that no later try mends.
+# Failures that a retry cannot fix.
 REFUSED = (Failure.DENIED, Failure.KEY, Failure.QUOTA, Failure.CERTIFICATE, Failure.BLOCKED)
 
 
 @examination(Family.WORK, gettext_lazy("Workers"), asks_database=True)
 def workers() -> Finding:
-    """Check that workers are running, with this version of the code, and pick up waiting work."""
+    """Check that workers run, use this version of the code, and pick up waiting work."""
     alive, waits = workers_alive(), _oldest_waiting()
     if not alive:
         return _nobody_works(waits)
@@ -194,14 +194,14 @@ def _nobody_works(waits: datetime | None) -> Finding:
     if waits is None:
         return look(_("%s; no work is waiting.") % gone, remedy, START)
     says = _("%(gone)s, and work has been waiting for %(since)s.")
-    # A site that was just made is not broken.
+    # A new site is not broken.
     is_new = last is None and waits > timezone.now() - STUCK
     say = look if is_new else wrong
     return say(says % {"gone": gone, "since": timesince(waits)}, remedy, START)
 
 
 def _oldest_waiting() -> datetime | None:
-    """Return the due time of the longest waiting job or call."""
+    """Return the due time of the job or call that has waited longest."""
     jobs = Job.objects.filter(state="ready", run_after__lte=Now()).order_by("run_after")
     first = [jobs.values_list("run_after", flat=True).first()]
     for rows in _due_calls():
@@ -210,7 +210,7 @@ def _oldest_waiting() -> datetime | None:
 
 
 def _due_calls() -> Iterator[QuerySet[Call]]:
-    """Yield the due calls of working runs without recent requests; others have their own queue."""
+    """Yield the due calls of each active run that has not sent any request recently."""
     lately = timezone.now() - STUCK
     for run in Run.objects.filter(state__in=Run.WORKING):
         calls = Call.objects.filter(run=run)
@@ -220,7 +220,7 @@ def _due_calls() -> Iterator[QuerySet[Call]]:
 
 @examination(Family.WORK, gettext_lazy("Housekeeping"), asks_database=True)
 def housekeeping() -> Finding:
-    """Check that workers run the hourly housekeeping."""
+    """Check that workers run housekeeping every hour."""
     path = chore_record_path()
     if not path.exists():
         return _never_kept()
@@ -237,7 +237,7 @@ def housekeeping() -> Finding:
 
 
 def _never_kept() -> Finding:
-    """Return the finding without housekeeping, which is fine for a new site without workers."""
+    """Return the finding if housekeeping has never run, as on a new site."""
     oldest = Job.objects.order_by("pk").values_list("created_at", flat=True).first()
     if oldest and oldest < timezone.now() - TOO_LONG and workers_alive():
         says = _("Housekeeping has never run: expired data are not deleted.")
@@ -248,7 +248,7 @@ def _never_kept() -> Finding:
 
 @examination(Family.WEB, gettext_lazy("Crowd platform"), asks_database=True)
 def crowd_platform() -> Finding:
-    """Fetch the keys that signed entries need, and compare clocks, if an open link needs both."""
+    """Fetch the keys for signed entries and compare clocks, if any open link needs them."""
     links = ParticipantLink.objects.exclude(entry=ParticipantLink.Entry.IDS)
     links = links.exclude(round__state=Round.State.CLOSED).filter(study__archived_at=None)
     if not links.filter(closed_at=None, expires_at__gt=timezone.now()).exists():
@@ -273,7 +273,7 @@ def crowd_platform() -> Finding:
 
 @examination(Family.WORK, gettext_lazy("Jobs"), asks_database=True)
 def jobs() -> Finding:
-    """Report broken jobs; a refused one tells its person the reason."""
+    """Report jobs with unexpected errors; users see the reasons for refused jobs themselves."""
     lately = timezone.now() - timedelta(days=1)
     failed = Job.objects.filter(state="failed", error=UNEXPECTED, finished_at__gt=lately)
     if not (count := failed.count()):
@@ -288,7 +288,7 @@ def jobs() -> Finding:
 
 @examination(Family.WORK, gettext_lazy("Runs"), asks_database=True)
 def runs() -> Finding:
-    """Report runs paused by a fault, and batches that never returned."""
+    """Report runs that a fault paused, and batches that did not return."""
     paused = Run.objects.filter(state=Run.State.PAUSED).exclude(
         pause_reason__in=("person", "budget", Run.RESTORED)
     )

@@ -1,4 +1,4 @@
-"""Write a whole site into one backup file while people keep working."""
+"""Write a whole site to one backup file while people continue to work."""
 
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,15 @@ from cqa_site.upkeep.backups.tables import BackupRefused
 
 class Command(BaseCommand):
     help = (
-        "Write database, uploads, exports, trained weights and keys into one file, at any time. "
-        "It asks for a passphrase that seals the keys."
+        "Write the database, uploads, exports, trained weights and keys to one file, at any time. "
+        "The command asks for a passphrase that encrypts the keys."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, help="target file; must not exist yet")
-        parser.add_argument("--passphrase-file", default="", help="its first line seals the keys")
+        parser.add_argument(
+            "--passphrase-file", default="", help="its first line is the passphrase"
+        )
         parser.add_argument("--without-keys", action="store_true", help="leave the keys out")
 
     def handle(self, *args: Any, **options: Any) -> None:

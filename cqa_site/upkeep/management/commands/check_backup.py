@@ -19,6 +19,6 @@ class Command(BaseCommand):
         try:
             with Archive(options["file"]) as archive:
                 archive.check(ProgressLine(self.stderr))
-                self.stdout.write(f"It is intact. {told(archive.manifest)}")
+                self.stdout.write(f"The backup is intact. {told(archive.manifest)}")
         except BackupRefused as refusal:
             raise CommandError(str(refusal)) from refusal

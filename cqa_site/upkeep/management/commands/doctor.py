@@ -1,4 +1,4 @@
-"""Report the state of the site, its faults and their remedies."""
+"""Report the state of the site, with its faults and their remedies."""
 
 import json
 import sys
@@ -18,13 +18,13 @@ class Command(BaseCommand):
         "Check the site: what is configured, reachable, up to date and backed up. Exit "
         "code 0: no problems; 1: a problem, or with --strict anything not OK."
     )
-    # It makes them itself, and has to speak where they would end it.
+    # The command runs these checks itself, because it must report the errors instead of stopping.
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="a list of objects, for programs")
         parser.add_argument("--strict", action="store_true", help="exit 1 if anything is not OK")
-        parser.add_argument("--url", help="the public address, to check it too")
+        parser.add_argument("--url", help="the public address, to check it as well")
         parser.add_argument("--send-mail", metavar="TO", help="send one message to this address")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
 
 def _asked_for(options: dict[str, Any]) -> list[Result]:
-    """Run the examinations that need an explicit request."""
+    """Run the examinations that only run on request."""
     results = []
     if options["url"]:
         finding = web.look_at_address(options["url"])

@@ -34,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         rows = sum(contents.rows for contents in moved.values())
         self.stdout.write(
-            f"Moved {rows:,} rows in {len(moved)} tables; every table holds what it held.\n"
+            f"Moved {rows:,} rows in {len(moved)} tables. All tables match the original.\n"
             "Now set DATABASE_URL to the new address wherever it is set (environment, .env, "
             "service), then start the site. Everyone must sign in again. The old database was not "
             "changed."
@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
 
 def _address(argument: str) -> str:
-    """Return the given address, or the environment's, because arguments are visible to all."""
+    """Return the address, by default from the environment, because all users can see arguments."""
     if argument != "-":
         return argument
     if not (address := os.environ.get(VARIABLE)):

@@ -17,16 +17,18 @@ class Command(BaseCommand):
         "Restore a backup into the configured database and data folder, which must be empty. It "
         "succeeds completely or changes nothing. Stop web servers and workers first."
     )
-    # Tables may be missing, and settings may still be changed: nothing is asked of them.
+    # No checks, because tables may be missing and settings may still change.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--passphrase-file", default="", help="its first line opens the keys")
+        parser.add_argument(
+            "--passphrase-file", default="", help="its first line is the passphrase"
+        )
         parser.add_argument(
             "--without-keys",
             action="store_true",
-            help="do not open the keys; stored API keys are then read with SECRETS_KEYS",
+            help="do not decrypt the keys; stored API keys are then read with SECRETS_KEYS",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,8 +46,8 @@ class Command(BaseCommand):
 
     def _tell(self, restored: RestoreResult) -> None:
         self.stdout.write(
-            f"Restored; every table holds what it held. {told(restored.manifest)}\n"
-            "Everyone must sign in again, with the same password."
+            f"Restored. All tables match the backup. {told(restored.manifest)}\n"
+            "Everyone must sign in again with the same password."
         )
         if restored.held.runs:
             self.stdout.write(
@@ -54,7 +56,7 @@ class Command(BaseCommand):
             )
         if restored.held.jobs:
             self.stdout.write(
-                f"Jobs that would have sent something and were ended: {restored.held.jobs}. "
+                f"Ended jobs that would have sent something: {restored.held.jobs}. "
                 "Start them again."
             )
         for name in restored.unreadable:
