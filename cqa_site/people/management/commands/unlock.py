@@ -63,7 +63,10 @@ class Command(BaseCommand):
         if can_sign_in(user):
             self.stdout.write(self.style.SUCCESS(f"{user.email} can sign in again."))
             if role := roles_held().filter(user=user).first():
-                note = f"Only through {role.provider}, whose groups gave a role; remove it with --groups."
+                note = (
+                    f"Only through {role.provider}, whose groups gave a role. Use --groups to "
+                    "remove the role."
+                )
                 self.stdout.write(note)
         else:
             advice = f"manage.py changepassword {user.email}"
