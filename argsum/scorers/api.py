@@ -179,7 +179,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=TextScorerDetailSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Stop a training, which can be resumed later."""
+        """Stop a training run, which can be resumed later."""
         self.read(NothingInput)
         if not training.cancel_training(scorer=self.find_row(public_id), actor=request.user):
             raise Conflict("No training is in progress.")
@@ -187,7 +187,7 @@ class ScorerViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses={202: TextScorerDetailSerializer})
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Resume a failed or cancelled training."""
+        """Resume a failed or cancelled training run."""
         self.read(NothingInput)
         with conflict_on(ScorerRefused):
             training.resume_training(scorer=self.find_row(public_id), actor=request.user)

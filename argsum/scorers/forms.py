@@ -1,4 +1,4 @@
-"""Forms for a new scorer: a model by name, the imported column, or a training."""
+"""Forms for new scorers: a model by name, the imported column, or training."""
 
 from typing import Any
 

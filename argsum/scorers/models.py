@@ -33,7 +33,7 @@ class Scorer(models.Model):
         SEQ2SEQ = "seq2seq", _("Sequence-to-sequence model")
 
     class State(models.TextChoices):
-        """State of a training: it becomes ready, failed or cancelled."""
+        """State of a training run, which ends as ready, failed or cancelled."""
 
         TRAINING = "training", _("Training")
         READY = "ready", _("Ready")
@@ -73,6 +73,6 @@ class Scorer(models.Model):
 
     @property
     def stored_paths(self) -> tuple[Path, Path]:
-        """Folders of the trained weights, and of the checkpoint of an unfinished training."""
+        """Folders of the trained weights and of the checkpoint of an unfinished training run."""
         folder = Path(settings.DATA_DIR) / "scorers"
         return folder / self.public_id.hex, folder / f"{self.public_id.hex}-checkpoint"

@@ -23,7 +23,7 @@ def scorers_of(study: Study) -> QuerySet[Scorer]:
 
 
 def shown_state(scorer: Scorer) -> str:
-    """Return the state; a training whose job ended without a report counts as failed."""
+    """Return the state; a training run whose job ended without a report counts as failed."""
     if scorer.state == Scorer.State.TRAINING and scorer.job and not scorer.job.is_active:
         return Scorer.State.FAILED
     return scorer.state

@@ -110,7 +110,7 @@ def writer_train(request: StudyRequest, study: Study) -> HttpResponse:
 def _trained(
     request: StudyRequest, study: Study, form_type: type[TrainingRecipeForm], page: str
 ) -> HttpResponse:
-    """Start the training of a valid form, or show the form again."""
+    """Start training if the form is valid, or show the form again."""
     form = form_type(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
@@ -160,7 +160,7 @@ def scorer_cancel(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> 
 
 @study_page(*RESEARCHERS, only="POST")
 def scorer_resume(request: StudyRequest, study: Study, scorer_id: uuid.UUID) -> HttpResponse:
-    """Resume a training."""
+    """Resume a training run."""
     row = _scorer(study, scorer_id)
     try:
         training.resume_training(scorer=row, actor=request.user)
@@ -190,7 +190,7 @@ def scorer_figure(
 
 
 def _curves(row: Scorer) -> list[Figure]:
-    """Return the training curve, empty without dev checks."""
+    """Return the training curve; empty without dev checks."""
     if not (rows := curve_rows(row)):
         return []
     return [

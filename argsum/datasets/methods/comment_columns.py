@@ -236,7 +236,7 @@ def _is_date(text: str) -> bool:
 
 
 def texts_of(rows: Sequence[TableRow], header: str) -> list[str]:
-    """Return the values of a column as text, without empty values and values such as N/A."""
+    """Return the values of a column as text, without empty values and placeholders such as N/A."""
     values = (row.values.get(header) for row in rows)
     return [as_words(value).strip() for value in values if not is_missing(value)]
 
@@ -249,7 +249,7 @@ def _texts(rows: Sequence[TableRow], header: str) -> list[str]:
 def is_comment(header: str) -> bool:
     """Return whether the first row of a one-column file is a comment rather than a header.
 
-    A question counts as the header that people answered.
+    A question counts as a header, because it is the question that people answered.
 
     Examples
     --------

@@ -123,7 +123,7 @@ Placed = tuple[list[int], list[int]]
 
 
 class NotThisCell(Exception):
-    """The set does not fit a cell of the dataset; the message gives the reason."""
+    """No cell of the dataset fits the set; the message gives the reason."""
 
 
 class SystemReconciliation(Reconciliation):

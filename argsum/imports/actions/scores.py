@@ -256,7 +256,7 @@ class StoredScoreReconciliation(Reconciliation):
         return stored != dict(zip(arguments, run.cluster_ids, strict=True))
 
     def _made(self, entry: StoredEntry) -> SummarySet | None:
-        """Return a new set from the file, or None if it does not fit a cell of the dataset."""
+        """Return a new set from the file, or None if no cell of the dataset fits."""
         cell = self._cells.get((entry.topic, entry.stance))
         if cell is None:
             reason = _("The dataset does not have this topic and stance: %(topic)s (%(stance)d).")

@@ -183,7 +183,7 @@ def trained_folder(scorer: Scorer) -> Path:
 
 
 def checkpoint_of(scorer: Scorer) -> Path:
-    """Return the folder for checkpoints of an unfinished training."""
+    """Return the folder for checkpoints of an unfinished training run."""
     return scorer.stored_paths[1]
 
 

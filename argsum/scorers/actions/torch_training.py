@@ -155,7 +155,7 @@ MIDDLE = 0.5
 
 
 class MatchTraining(Training):
-    """One training of a match scorer.
+    """Training run of a match scorer.
 
     Parameters
     ----------
@@ -246,17 +246,17 @@ class MatchTraining(Training):
 def train_members(
     source: str, cells: Splits, recipe: ScorerRecipe, folder: Path, say: Say
 ) -> tuple[MatchTraining, list[TrainingProgress]]:
-    """Train all members of a recipe in turn, and return one training with their mean weights.
+    """Train all members of a recipe in turn, and return a run with their mean weights.
 
-    The results of single trainings vary. The mean of several trainings from the same initial
-    weights lies between them and matches more evenly. See docs/papers/argsum.md for the gain.
+    The results of single training runs vary. The mean of several runs from the same initial
+    weights is between them and matches more evenly. See docs/papers/argsum.md for the gain.
 
     Parameters
     ----------
     source, cells, recipe
         As in `MatchTraining`; member n is trained with the recipe's seed plus n.
     folder
-        Folder for checkpoints. An interrupted training continues from there.
+        Folder for checkpoints. An interrupted run resumes from there.
     say
         Called with the joint progress of all members.
     """
@@ -286,7 +286,7 @@ IGNORED = -100
 
 
 class WriterTraining(Training):
-    """One training of a writer; dev is evaluated before training and after each epoch.
+    """Training run of a writer; dev is evaluated before training and after each epoch.
 
     Parameters
     ----------

@@ -103,7 +103,7 @@ def _course(members: Sequence[TrainingProgress], recipe: ScorerRecipe) -> dict[s
 
 
 def _thinned(losses: Sequence[float], most: int = 100) -> list[dict[str, float]]:
-    """Return mean losses over equal parts of the training, each with its last step."""
+    """Return mean losses over equal parts of the training run, each with its last step."""
     parts = np.array_split(np.array(losses), min(most, len(losses))) if losses else []
     ends = np.cumsum([len(part) for part in parts])
     return [
@@ -161,7 +161,7 @@ def _writer(scorer: Scorer, examples: Examples, say: Say) -> Trained:
         training = WriterTraining(
             resolve(scorer.base_model), examples[TRAIN], examples[DEV], recipe, checkpoint
         )
-        # Unknown for a resumed training.
+        # Unknown for a resumed training run.
         before = training.loss_on(test) if test and not checkpoint.exists() else None
         progress = training.run(say)
     say(training.steps, training.steps, "judging")

@@ -118,7 +118,7 @@ def request_training(
 
 @transaction.atomic
 def resume_training(*, scorer: Scorer, actor: User | None) -> Scorer:
-    """Resume a failed or cancelled training from its last checkpoint."""
+    """Resume a failed or cancelled training run from its last checkpoint."""
     held = Scorer.objects.select_for_update(of=("self",)).get(pk=scorer.pk)
     if held.trained_on is None or shown_state(held) not in (
         Scorer.State.FAILED,
@@ -134,7 +134,7 @@ def resume_training(*, scorer: Scorer, actor: User | None) -> Scorer:
 
 @transaction.atomic
 def cancel_training(*, scorer: Scorer, actor: User) -> bool:
-    """Cancel a queued or running training; the worker stops at its next step."""
+    """Cancel a queued or running training job; the worker stops at its next step."""
     changed = Scorer.objects.filter(pk=scorer.pk, state=Scorer.State.TRAINING).update(
         state=Scorer.State.CANCELLED
     )
@@ -182,7 +182,7 @@ def make_scorer(work: JobContext) -> None:
         Scorer.objects.select_for_update().get(pk=scorer.pk)
         work.finish()
         store(scorer, fields)
-    # Only now, because a training can resume from its checkpoint until the scorer is ready.
+    # Only now, because a training run can resume from its checkpoint until the scorer is ready.
     shutil.rmtree(checkpoint_of(scorer), ignore_errors=True)
 
 
@@ -206,7 +206,7 @@ def _enqueue(scorer: Scorer, actor: User | None) -> None:
 
 
 def fail(scorer: Scorer, error: str) -> None:
-    """Mark the training as failed, unless it was cancelled."""
+    """Mark the training run as failed, unless it was cancelled."""
     Scorer.objects.filter(pk=scorer.pk, state=Scorer.State.TRAINING).update(
         state=Scorer.State.FAILED, error=error
     )
@@ -284,7 +284,7 @@ def ship_match(
     recipe
         Usually `RECIPE`.
     work
-        Folder for checkpoints and full weights; an interrupted training resumes from it.
+        Folder for checkpoints and full weights; an interrupted run resumes from it.
     say
         Called with the progress.
 

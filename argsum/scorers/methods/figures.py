@@ -268,12 +268,12 @@ CLUSTERINGS = tuple(
 
 @dataclass(frozen=True)
 class ScoredCell:
-    """One cell with a scorer's scores of its judged arguments.
+    """One cell with the scores of its evaluated arguments.
 
     Attributes
     ----------
     reference : length n
-        The key point of each argument.
+        Key point of each argument.
     match : float array, shape (n, n)
         Scores of arguments with arguments.
     against : float array, shape (n, k)
@@ -306,7 +306,7 @@ class Clusterings:
     def at(self, threshold: float) -> tuple[OverCells, OverCells]:
         """Return the indices excluding and including noise over cells, at one threshold.
 
-        Cells with fewer than 2 judged arguments cannot have an index and are not counted as cells.
+        Cells with fewer than 2 evaluated arguments have no index and are not counted.
         """
         figures = [self._figure(cell, threshold) for cell in self.cells.values()]
         figures = [figure for figure in figures if figure.including is not None]

@@ -39,7 +39,7 @@ class ScorerRecipe(TrainingRecipe):
         Number of checks on the dev split, and number of checks without a better figure after which
         the training ends.
     members : int
-        Number of successive trainings with consecutive seeds, whose best weights are averaged.
+        Number of successive training runs with consecutive seeds, whose best weights are averaged.
     uses_topic : bool
         Whether the topic is prepended to each text, because its meaning depends on the topic.
     quick : bool
@@ -213,7 +213,7 @@ class TrainingCell:
         return f"{self.topic} ({self.stance:+d})"
 
     def reference(self) -> list[str]:
-        """Return the key point of each judged argument."""
+        """Return the key point of each evaluated argument."""
         return [self.key_points[int(self.labels[row].argmax())] for row in self.judged]
 
     def matching(self) -> list[tuple[str, ...]]:
