@@ -20,8 +20,8 @@ from cqa_site.web.rest.queries import FilterSet, TrueFalseFilter
 class PointProposalRunInput(PlanInput):
     """A language model that proposes key points and themes for a finished analysis.
 
-    Up to ``requests`` random samples of ``statements`` are read; the lists are merged into at
-    most ``points`` key points under at most ``themes`` themes.
+    The model reads up to ``requests`` random samples of ``statements``. The lists are merged into
+    at most ``points`` key points under at most ``themes`` themes.
     """
 
     form = PointProposalForm
@@ -32,7 +32,7 @@ class PointProposalRunInput(PlanInput):
 class PointAssignmentRunInput(PlanInput):
     """A language model that assigns the statements of an analysis to its signed-off key points.
 
-    Statements that a person placed stay where they are.
+    Statements that a person placed do not move.
     """
 
     form = PointAssignmentForm
@@ -45,10 +45,11 @@ ASSIGNMENT = start_of(PointAssignmentRunInput, PointAssignmentForm)
 
 
 class CodedStatementSerializer(serializers.ModelSerializer):
-    """Codes of a statement in one reply; empty if it fits none.
+    """Codes of a statement in one reply; empty if the statement fits no key point.
 
-    ``reason`` says why there are no usable codes. ``nearest`` is the code that the match scorer
-    finds nearest, and ``agrees`` whether it confirms the codes; null until they are applied.
+    ``reason`` explains why there are no usable codes. ``nearest`` is the nearest code according to
+    the match scorer, and ``agrees`` is true if the scorer confirms the codes. Both are null until
+    the codes are applied.
     """
 
     statement = public_id("argument", allow_null=True, default=None)
@@ -62,7 +63,7 @@ class CodedStatementSerializer(serializers.ModelSerializer):
 
 
 class CodedStatementFilter(FilterSet):
-    """Statements by attempt, reason, and whether match scores agree."""
+    """Filters by attempt, by reason, and by agreement with match scores."""
 
     attempt = filters.NumberFilter(min_value=1, max_value=9, decimal_places=0)
     reason = filters.CharFilter(max_length=40)
@@ -72,18 +73,18 @@ class CodedStatementFilter(FilterSet):
 class CodedStatementViews(RunPartViews):
     """Codes of a run that assigns statements; 404 for runs of other kinds.
 
-    The run's target says which key point a code stands for.
+    The run's target maps codes to key points.
     """
 
     serializer_class = CodedStatementSerializer
     filterset_class = CodedStatementFilter
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run, and check that it assigns statements."""
+        """Find the run and check that it assigns statements."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != KIND:
             raise Http404
 
     def rows(self) -> QuerySet[CodedStatement]:
-        """Return the rows in the order in which they were stored."""
+        """Return the rows in the order of storage."""
         return self.run.coded_statements.select_related("argument", "call").order_by("pk")

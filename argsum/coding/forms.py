@@ -11,12 +11,12 @@ from argsum.coding.actions import assignment, proposal
 from argsum.coding.actions.prompts import ASSIGNMENT_PROMPTS, PROPOSAL_PROMPTS
 from cqa_site.runs.forms.plan import differing
 
-# Tokens of one entry of a reply: a key point with its theme, and a statement with its reason.
+# Tokens per entry of a reply: for a key point with its theme, and for a statement with its reason.
 POINT_TOKENS, STATEMENT_TOKENS = 80, 100
 
 
 class PointProposalForm(AnalysisRunForm):
-    """Language model, prompt and sizes of a proposal of key points."""
+    """Language model, prompt and sizes for a proposal of key points."""
 
     kind = proposal.KIND
     prompt_kinds = tuple(PROPOSAL_PROMPTS)
@@ -66,7 +66,7 @@ class PointProposalForm(AnalysisRunForm):
 
 
 class PointAssignmentForm(AnalysisRunForm):
-    """Language model, prompt and sizes of an assignment of statements to key points."""
+    """Language model, prompt and sizes for an assignment of statements to key points."""
 
     kind = assignment.KIND
     prompt_kinds = tuple(ASSIGNMENT_PROMPTS)
@@ -97,7 +97,7 @@ class PointAssignmentForm(AnalysisRunForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Check that the key points are signed off."""
+        """Check that the key points have been signed off."""
         data = super().clean()
         analysis = data.get("analysis")
         if analysis is not None:

@@ -1,12 +1,12 @@
-"""Strict reading of a language model's replies: proposed key points, and codes of statements.
+"""Strict parsing of a language model's replies: proposed key points, and codes of statements.
 
-Two kinds of replies are read. A *list of key points* is a proposal that people review, so entries
-of no use are left out and counted. *Codes of statements* move statements, so nothing is repaired
-or guessed: a statement without exactly one usable entry has no codes, and a reason.
+There are two kinds of replies. A *list of key points* is a proposal that people review, so
+unusable entries are left out and counted. *Codes of statements* move statements, so nothing is
+repaired or guessed: a statement without exactly one usable entry gets a reason instead of codes.
 
-Statements are known to a model by codes that nobody would count out (`argsum.writing.methods`). So
-an entry for a statement that was not asked about belongs to none that was, and a model that
-renumbers them is noticed. Key points have codes in one codebook, the same in every request.
+The model sees statements under codes that do not form a sequence (`argsum.writing.methods`). An
+entry for an unknown statement can therefore not be mistaken for another one, and a model that
+renumbers the statements is noticed. Key points have the same codes in every request.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_
 from cqa_site.judging.reply_parsing import LONGEST_REASON, closed_object, parse_prose
 from cqa_site.stats.arrays import IntArray
 
-# Increased with every change that may read a reply differently.
+# Increase this with every change that may read a reply differently.
 READER_VERSION = 1
 NONE_FITS = "none"
 LONGEST_THEME = 80
-# A text with more than this many times the words that were asked for is no key point, and a list
-# with more than this many times the entries is no list.
+# Replies may exceed the requested limits by at most this factor: a longer text is not accepted as
+# a key point, and a longer list is not accepted as a list.
 TOO_LONG, TOO_MANY = 2, 3
 
 
 @dataclass(frozen=True, slots=True)
 class ProposedPoint:
-    """One key point of a list, its theme, and the numbers of the records it was drawn from."""
+    """One key point of a list, its theme, and the numbers of its source records."""
 
     theme: str
     text: str
@@ -46,7 +46,7 @@ class ProposedPoint:
 
 @dataclass(frozen=True, slots=True)
 class ProposedPoints:
-    """A list of key points; ``dropped`` counts its entries of no use and repeated ones."""
+    """A list of key points; ``dropped`` counts unusable and repeated entries."""
 
     points: tuple[ProposedPoint, ...]
     dropped: int = 0
@@ -54,7 +54,7 @@ class ProposedPoints:
 
 @dataclass(frozen=True, slots=True)
 class StatementCodes:
-    """Codes of the key points that a statement makes, none if it fits none, and why."""
+    """Codes of the key points in a statement, with a note; empty if it fits no key point."""
 
     codes: tuple[str, ...]
     note: str = ""
@@ -65,8 +65,9 @@ def read_points(
 ) -> ProposedPoints:
     """Read ``{"key_points": [{"theme": "…", "key_point": "…", "from": [1, 2]}, …]}``.
 
-    ``most`` key points of ``words`` were asked for at most; ``records`` were shown, numbered from
-    1. Raises ReplyNotUsable, ``out_of_set`` for more than `TOO_MANY` times ``most`` entries.
+    The request asked for at most ``most`` key points of at most ``words`` words, and showed
+    ``records`` records, numbered from 1. Raises ReplyNotUsable, with ``out_of_set`` for more than
+    `TOO_MANY` times ``most`` entries.
     """
     entries = _list_in(reply, finish_reason, refusal, "key_points")
     if len(entries) > TOO_MANY * most:
@@ -93,15 +94,15 @@ def read_codes(
 ) -> list[StatementCodes | UnscoredReason]:
     """Read ``{"statements": [{"id": "…", "reason": "…", "codes": ["K1", …]}, …]}`` in any order.
 
-    A statement that fits none has ``["none"]``; the ``statements`` of the request have the codes
-    of `code_of` from 0 on, and each has ``most`` of the ``codes`` at most.
+    A statement that fits no key point has ``["none"]``. The ``statements`` of the request are
+    named by `code_of`, from 0 on; each may have at most ``most`` of the ``codes``.
 
     Returns
     -------
-    For each statement its codes, or the reason for none: ``missing_item``, ``duplicate_item`` (two
-    entries, or a code twice), ``out_of_set`` (an unknown code, or too many), ``ambiguous`` (a code
-    beside "none"), ``wrong_type``, ``empty`` or ``not_schema``; where the reply as a whole cannot
-    be read, the same reason for all.
+    For each statement its codes, or why it has none: ``missing_item``, ``duplicate_item`` (two
+    entries, or a repeated code), ``out_of_set`` (an unknown code, or too many), ``ambiguous`` (a
+    code and "none"), ``wrong_type``, ``empty`` or ``not_schema``. If the whole reply is
+    unreadable, all statements have the same reason.
     """
     try:
         entries = _list_in(reply, finish_reason, refusal, "statements")
@@ -116,7 +117,7 @@ def read_codes(
 
 
 def points_schema(most: int, words: int, records: int) -> dict[str, Any]:
-    """Return the schema of a list of key points."""
+    """Return the JSON schema of a list of key points."""
     numbers = {"type": "integer", "minimum": 1, "maximum": records}
     entry = closed_object(
         {
@@ -130,7 +131,7 @@ def points_schema(most: int, words: int, records: int) -> dict[str, Any]:
 
 
 def codes_schema(statements: int, codes: Sequence[str], most: int) -> dict[str, Any]:
-    """Return the schema of codes of statements; the reason stands before them."""
+    """Return the JSON schema of codes of statements; the reason precedes the codes."""
     some = {"type": "string", "enum": [*codes, NONE_FITS]}
     entry = closed_object(
         {
@@ -144,10 +145,10 @@ def codes_schema(statements: int, codes: Sequence[str], most: int) -> dict[str, 
 
 
 def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
-    """Divide statements among requests; return the places of each request.
+    """Divide statements among requests; return the positions in each request.
 
-    Statements that seem to address the model are sent separately, each in its own request, so that
-    none can affect another.
+    A statement that seems to address the model gets a separate request, so that it cannot affect
+    other statements.
 
     Examples
     --------
@@ -160,7 +161,7 @@ def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
 
 
 def next_size(size: int, attempt: int) -> int:
-    """Return how many statements a request has in an attempt; a bad one spoils fewer each time.
+    """Return the batch size of an attempt, which shrinks so that a bad statement spoils fewer.
 
     Examples
     --------
@@ -213,8 +214,8 @@ def _line(value: object) -> str:
 
 
 def _list_in(reply: str, finish_reason: str, refusal: str, name: str) -> list[Any]:
-    """Return the list that is all there is in a reply's one object."""
-    # Without a finish reason, too: an object says itself where it ends.
+    """Return the list in a reply that must be an object with this single key."""
+    # A missing finish reason is accepted, because the end of an object is unambiguous.
     text = parse_prose(reply, finish_reason or "stop", refusal=refusal)
     answer: Mapping[str, Any] = extract_json(text)
     entries = answer.get(name)
@@ -223,21 +224,22 @@ def _list_in(reply: str, finish_reason: str, refusal: str, name: str) -> list[An
     return entries
 
 
-# Agreement of match scores with the key points that a language model gives a statement.
+# Agreement of match scores with the codes from a language model
 
 
 @dataclass(frozen=True)
 class PointMatches:
-    """Match of n statements with the texts of k key points.
+    """Match scores of n statements with the texts of k key points.
 
     Attributes
     ----------
     scores : shape (n, k)
         Match scores on the scale of `argsum.analysis.methods.key_points.find_points`.
     sure : shape (n, k)
-        Whether a score reaches the cut-off of the analysis; all False where it is not known.
+        Whether a score reaches the cut-off of the analysis; all False if the cut-off is unknown.
     barred : shape (n, k)
-        Whether they are on opposite sides, or the statement says nothing: then they never agree.
+        Whether the two are on opposite sides, or the statement says nothing. Barred pairs never
+        agree.
     """
 
     scores: Scores
@@ -246,15 +248,15 @@ class PointMatches:
 
     @property
     def nearest(self) -> IntArray:
-        """Place of the best matching key point of each statement, shape (n,)."""
+        """Position of the best-matching key point of each statement, shape (n,)."""
         places: IntArray = self.scores.argmax(axis=1)
         return places
 
     def agrees(self, statement: int, points: Sequence[int]) -> list[bool]:
-        """Return, for each key point given to a statement, whether match scores agree.
+        """Return, for each key point assigned to a statement, whether match scores agree.
 
-        They do if the score is sure, or if it is at least that of every key point not given. Where
-        all are given, none is left to compare with, and only sure scores agree.
+        They agree if the score is sure, or if no unassigned key point has a higher score. If all
+        key points are assigned, only sure scores agree.
 
         Examples
         --------
@@ -269,16 +271,16 @@ class PointMatches:
         return [bool(agreeing[at]) for at in points]
 
     def agrees_with_none(self, statement: int) -> bool:
-        """Return whether no key point surely matches a statement."""
+        """Return whether no key point is a sure match for a statement."""
         return not (self.sure[statement] & ~self.barred[statement]).any()
 
 
 def match_points(
     texts: Sequence[str], points: Sequence[str], tools: AnalysisTools
 ) -> PointMatches:
-    """Match statements with texts of key points, at least one, as `find_points` does.
+    """Match statements with the texts of one or more key points, as `find_points` does.
 
-    ``texts`` are all statements of the analysis, in its order: their common part is subtracted.
+    ``texts`` are all statements of the analysis, in order, so that their mean can be subtracted.
     """
     tools.say(0.0, "reading the statements", 0.9)
     vectors = np.asarray(tools.vectors(texts), dtype=np.float32)

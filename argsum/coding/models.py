@@ -1,4 +1,4 @@
-"""Rows of language model replies: proposed lists of key points, and codes of statements."""
+"""Parsed replies of language models: proposed lists of key points, and codes of statements."""
 
 from django.db import models
 
@@ -9,9 +9,10 @@ from ..datasets.models import CellArgument
 class ProposedList(models.Model):
     """Key points that a language model proposes in one reply.
 
-    ``step`` is 0 where it read statements, else the round of merging lists. ``entries`` are
-    ``[[theme, text, [source, …]], …]``; sources are statements by primary key, where lists were
-    merged those of the merged entries. Empty where no reply could be used, for the ``reason``.
+    ``step`` is 0 if the model read statements, else the round of merging. ``entries`` are
+    ``[[theme, text, [source, …]], …]``, where the sources are primary keys of statements; a merged
+    entry has the sources of all entries in it. ``entries`` is empty if the reply was not usable;
+    ``reason`` explains why.
     """
 
     run = models.ForeignKey(
@@ -23,7 +24,7 @@ class ProposedList(models.Model):
     dropped = models.PositiveIntegerField(default=0)
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)
-    # The edit that proposed its key points in the analysis.
+    # The edit that proposed these key points in the analysis.
     change = models.ForeignKey(PointChange, models.SET_NULL, null=True, related_name="+")
 
     class Meta:
@@ -31,26 +32,26 @@ class ProposedList(models.Model):
 
 
 class CodedStatement(models.Model):
-    """Codes that a language model gives a statement in one reply.
+    """Codes that a language model assigns to a statement in one reply.
 
-    ``codes`` are those of the run's codebook, none where the statement fits none. Where the reply
-    has no usable codes for it, ``reason`` says why. ``attempt`` counts requests about the same
-    statement in a run, from 1.
+    ``codes`` come from the run's codebook and are empty if the statement fits no key point. If the
+    reply has no usable codes for the statement, ``reason`` explains why. ``attempt`` counts
+    requests about the same statement in a run, from 1.
     """
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="coded_statements", db_index=False
     )
     call = models.ForeignKey("runs.Call", models.CASCADE, related_name="coded_statements")
-    # None once the comments are deleted; the request stays in the ledger.
+    # None after the comments are deleted; the request remains in the ledger.
     argument = models.ForeignKey(CellArgument, models.SET_NULL, null=True, related_name="+")
     attempt = models.PositiveSmallIntegerField(default=1)
     codes = models.JSONField(default=list)
     note = models.TextField(blank=True)
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)
-    # The code that the match scorer finds nearest, and whether it agrees with the codes; known
-    # once the codes are applied.
+    # The nearest code according to the match scorer, and whether the scorer agrees with the codes;
+    # set when the codes are applied.
     nearest = models.CharField(max_length=8, blank=True)
     agrees = models.BooleanField(null=True)
 

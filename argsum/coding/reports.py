@@ -1,4 +1,4 @@
-"""Requests of proposals and assignments in words, with their keys, and the results of a run."""
+"""Keys and descriptions of proposal and assignment requests, and the results of a run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ from cqa_site.runs.models import Call, Run
 
 
 class ListKey(NamedTuple):
-    """A request for a list of key points: step, number of its records, and where they are from.
+    """Key of a request for a list of key points: step, number of records, and their sources.
 
-    In step 0 ``sources`` are statements, afterwards lists, by primary key.
+    ``sources`` are primary keys of statements in step 0, and of lists afterwards.
     """
 
     step: int
@@ -35,16 +35,16 @@ class ListKey(NamedTuple):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The key as a request's row stores it."""
+        """The key in the format of a request's row."""
         return (self.step, self.records, *self.sources)
 
     def subject(self, number: int) -> Subject:
-        """Return the subject for the engine, the one of this number in its step."""
+        """Return the subject for the engine, with its number in the step."""
         return Subject(f"{self.step}-{number}", self.ids)
 
 
 class CodingKey(NamedTuple):
-    """A request for codes: attempt, and statements by primary key."""
+    """Key of a request for codes: attempt, and primary keys of statements."""
 
     attempt: int
     statements: tuple[int, ...]
@@ -57,24 +57,24 @@ class CodingKey(NamedTuple):
 
     @property
     def ids(self) -> tuple[int, ...]:
-        """The key as a request's row stores it."""
+        """The key in the format of a request's row."""
         return (self.attempt, *self.statements)
 
     @property
     def subject(self) -> Subject:
-        """Return the subject for the engine; its name is unique in a run."""
+        """Return the subject for the engine, with a name that is unique in the run."""
         return Subject(f"{self.attempt}-{self.statements[0]}", self.ids)
 
 
-# Statements with codes by a language model, and agreement of a run.
+# Results of an assignment run
 
 
 @dataclass(frozen=True)
 class AssignmentOutcome:
-    """Numbers of statements of a run.
+    """Numbers of statements in a run.
 
-    ``fits_none`` are among the ``coded``. ``agreeing`` and ``differing`` are known once the codes
-    are applied. ``unusable`` maps reasons to statements that got no usable codes.
+    ``coded`` includes ``fits_none``. ``agreeing`` and ``differing`` are 0 until the codes are
+    applied. ``unusable`` maps each reason to a number of statements without usable codes.
     """
 
     statements: int
@@ -92,7 +92,7 @@ class AssignmentOutcome:
 
 @dataclass(frozen=True)
 class DisputedCodes:
-    """A statement whose codes match scores do not confirm, with texts of key points."""
+    """A statement with codes that match scores do not confirm, and the texts of key points."""
 
     text: str
     points: Sequence[str]
@@ -121,7 +121,7 @@ def _statements(which: Q) -> Count:
 
 
 def disagreements_of(run: Run) -> QuerySet[CodedStatement]:
-    """Return the statements whose codes match scores do not confirm, in their order."""
+    """Return the statements with codes that match scores do not confirm, in order."""
     rows = run.coded_statements.filter(agrees=False).select_related("argument")
     return rows.order_by("argument__position")
 
@@ -141,7 +141,7 @@ def disagreements_in_words(run: Run, rows: Sequence[CodedStatement]) -> list[Dis
 
 
 def texts_of(run: Run) -> dict[str, str]:
-    """Map the codes of a run's codebook to key points."""
+    """Map the codes of a run's codebook to the texts of key points."""
     codebook: list[dict[str, Any]] = run.spec["target"]["codebook"]
     return {entry["code"]: entry["text"] for entry in codebook}
 
@@ -178,16 +178,16 @@ ASSIGNMENT_CALLS = CallSubjects(
 )
 
 
-# Proposals of key points by a language model, and the list of a run.
+# Results of a proposal run
 
 EXAMPLES = 3
 
 
 @dataclass(frozen=True)
 class ProposedEntry:
-    """One key point of the final list, with statements that it was drawn from.
+    """One key point of the final list, with examples of its source statements.
 
-    ``point`` is the resulting key point; None if one with the same text already existed.
+    ``point`` is the resulting key point; None if a key point with this text already existed.
     """
 
     theme: str
@@ -198,7 +198,7 @@ class ProposedEntry:
 
 @dataclass(frozen=True)
 class ProposalOutcome:
-    """Lists of a run: how many requests read statements and how many merged, and the result."""
+    """Numbers of reading, merging and unusable requests in a run, and its final list."""
 
     read: int
     merged: int
@@ -219,7 +219,7 @@ def proposal_of(run: Run) -> ProposalOutcome:
 
 
 def _final(rows: Sequence[ProposedList]) -> ProposedList | None:
-    """Return the proposed list, even if it has nothing new; None if there is none."""
+    """Return the final list, even if it contains nothing new; None if there is no such list."""
     proposed = [row for row in rows if row.change_id is not None]
     last = [row for row in rows if row.step == max(row.step for row in rows)]
     if proposed or len(last) != 1 or last[0].reason:

@@ -32,7 +32,7 @@ def _assignment(analysis: Analysis) -> dict[str, Any]:
 
 
 def proposal_page(request: StudyRequest, study: Study, run: Run) -> HttpResponse:
-    """Show one proposal run: progress, requests, and its key points."""
+    """Show one proposal run: progress, requests and key points."""
     context = _run_context(study, run) | {"outcome": proposal_of(run)}
     return render(request, "argsum/coding/proposal.html", context)
 
@@ -52,7 +52,7 @@ def _run_context(study: Study, run: Run) -> dict[str, Any]:
     analysis = analysis_of_run(run)
     job = analysis.job if analysis and analysis.coding_id == run.pk else None
     if job and (job.kind != FOLLOW or job.created_at < run.created_at):
-        # Another job, or one of an earlier run.
+        # This is a different job, or the job of an earlier run.
         job = None
     return run_context(study, run) | {
         "analysis": analysis,

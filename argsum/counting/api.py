@@ -24,9 +24,10 @@ from cqa_site.runs.forms.plan import RunPlanForm
 
 
 class CountingRunInput(PlanInput):
-    """A judge that counts what its prompt asks for, by default for all sets.
+    """A counting run with a language model, by default for all sets.
 
-    Without ``replicates`` it replies ten times for each set, at temperature 1.
+    The prompt defines what the model counts. By default it replies ten times for each set, at
+    temperature 1.
     """
 
     form = CountingRunForm
@@ -44,13 +45,13 @@ COUNTING = Start(CountingRunInput, _counting)
 
 
 class CountingRoundInput(FormInput):
-    """Which sets are judged and how; omitted fields keep their default or value."""
+    """Selection of sets and settings of the round; omitted fields keep their default or value."""
 
     form = CountingRoundForm
 
 
 class CountingRoundSerializer(RoundSerializer):
-    """How a round was drawn, and its progress: ``done`` of ``wanted`` sheets."""
+    """A round with its recipe and its progress: ``done`` of ``wanted`` sheets."""
 
     form = CountingRoundForm
     found = serializers.IntegerField(source="recipe.found", allow_null=True, default=None)
@@ -62,7 +63,7 @@ class CountingRoundSerializer(RoundSerializer):
 
 
 class CountingItemSerializer(ItemSerializer):
-    """One set of a round; ``id`` is the set's."""
+    """One set of a round; ``id`` is the id of the set."""
 
     id = public_id("summary_set")
     cell = public_id("summary_set.cell")
@@ -75,7 +76,7 @@ class CountingItemSerializer(ItemSerializer):
 
 
 class CounterSerializer(PersonSerializer):
-    """Progress of one person in a round; ``id`` is the rater's."""
+    """Progress of one person in a round; ``id`` is the id of the rater."""
 
     unsure = serializers.IntegerField(source="figures.unsure", read_only=True)
     coverage = serializers.FloatField(source="figures.coverage", read_only=True, allow_null=True)
@@ -85,7 +86,7 @@ class CounterSerializer(PersonSerializer):
 
 
 class CountSheetSerializer(ReadSerializer):
-    """One sheet; a count or share of null is missing, never 0."""
+    """One sheet; null means that a count or share is missing, not that it is 0."""
 
     set = public_id("summary_set")
     cell = public_id("summary_set.cell")
@@ -134,5 +135,5 @@ class CountSheetViews(StudyViews):
     filterset_class = CountSheetFilter
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows in the order in which they were created."""
+        """Return the rows in order of creation."""
         return shown_sheets(self.study, CountSheetQuery())

@@ -47,7 +47,7 @@ from cqa_site.web.pages import offer
 
 LONGEST_COMMENT = 5_000
 LONGEST_COUNT = 40
-# The comment at its longest, each letter encoded as three bytes of three, and every mark.
+# Room for the longest comment with nine encoded bytes per letter, and for all marks.
 LONGEST_FORM = 1_000_000
 EMPTY = "0"
 
@@ -55,11 +55,11 @@ EMPTY = "0"
 class CountForm(SaveForm):
     """Form for marks, typed counts and the comment.
 
-    Typed text that is not a count is kept in the content and reported in ``unready``, so that it
-    can be stored as a draft but not submitted.
+    Typed text that is not a count remains in the content and is reported in ``unready``, so that
+    it can be stored as a draft but not submitted.
 
-    Fields: ``level-0`` ("full", "part", "none") and ``by-0`` (numbers of summaries, any number of
-    times) for every reference; ``group-0`` (a letter, or "0" for a summary that says nothing) and
+    Fields: ``level-0`` ("full", "part", "none") and ``by-0`` (the number of a summary, repeatable)
+    for every reference; ``group-0`` (a letter, or "0" for a summary that says nothing) and
     ``partly-0`` for every summary; ``covered`` and ``unique`` (typed counts), ``covered_unsure``
     and ``unique_unsure``; ``comment``.
     """
@@ -67,7 +67,7 @@ class CountForm(SaveForm):
     longest = LONGEST_FORM
 
     def read(self, data: QueryDict, sheet: CountSheet) -> CountContent:
-        """Read the content; marks that do not fit are rejected with their position."""
+        """Read the content; invalid marks are rejected with their position."""
         self.given, self.sheet = data, sheet
         self._texts: dict[str, str] = {}
         marks = self._marks()
@@ -128,7 +128,7 @@ class CountForm(SaveForm):
         return levels
 
     def _by(self, levels: dict[int, str]) -> dict[int, tuple[int, ...]]:
-        """Return the summaries that cover each reference; none if a reference is not covered."""
+        """Return the summaries that cover each reference; empty if a reference is not covered."""
         by = {}
         for place in range(self.sheet.references):
             texts = [text for text in self.given.getlist(f"by-{place}") if text.isdecimal()]
@@ -243,7 +243,7 @@ class CountingRoundForm(RoundPlanForm):
 
     @classmethod
     def usual(cls, study: Study) -> dict[str, Any]:
-        """Return the questions of the paper as defaults."""
+        """Return the paper's questions as defaults."""
         return {"instructions": GUIDE}
 
     def plan(self) -> CountingPlan:
@@ -253,7 +253,7 @@ class CountingRoundForm(RoundPlanForm):
         return CountingPlan(**data)
 
     def measure(self) -> Extent:
-        """Return the extent of the sets that would be drawn, with raters per set."""
+        """Return the extent of the round: the sets to draw, and the raters per set."""
         plan = self.plan()
         drawn, _found = drawn_sets(study=self.study, plan=plan, round_=self.round)
         return Extent(
@@ -305,7 +305,7 @@ class CountingRunForm(RunPlanForm):
         "temperature",
         initial=TEMPERATURE,
         help_text=lazy(
-            "At 0, all replies are alike, so their mean says little more than a single reply."
+            "At 0, all replies are similar, so their mean adds little to a single reply."
         ),
     )
     max_tokens = differing(

@@ -10,7 +10,7 @@ from ..keypoints.models import SummarySet
 
 
 class CountingRound(Round):
-    """Summary sets given to people; each set goes to ``raters`` of them."""
+    """A round of summary sets for people to count; each set goes to ``raters`` people."""
 
     kind_name = "count"
 
@@ -42,12 +42,12 @@ class CountingSlot(Slot):
 class CountSheet(Sheet):
     """One rater's judgement of one set.
 
-    ``marks`` are the rater's marks: ``{"references": {"0": {"level": "full" | "part" | "none" |
-    "", "by": [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with
-    positions of references and summaries; ``partly`` lists summaries whose group partly repeats
-    another, ``empty`` those that say nothing. The counts follow from them by the server
-    (`argsum.counting.methods.counts`) or were typed directly. A count of None beside ``…_unsure``
-    is the rater's -1: no statistic includes it.
+    ``marks`` has the form ``{"references": {"0": {"level": "full" | "part" | "none" | "", "by":
+    [0, 2]}, …}, "groups": [[0, 3], [1], …], "partly": [2, …], "empty": [4, …]}`` with positions of
+    references and summaries. ``partly`` lists summaries whose group partly repeats another group,
+    ``empty`` lists summaries that say nothing. The server computes the counts from the marks
+    (`argsum.counting.methods.counts`), or they were typed. A count of None with ``…_unsure`` means
+    that the rater was unsure (-1 in files); no statistic includes it.
     """
 
     kind_name = "count"
@@ -57,7 +57,7 @@ class CountSheet(Sheet):
     )
     summary_set = models.ForeignKey(SummarySet, models.PROTECT, related_name="count_sheets")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="count_sheets")
-    # Where it comes from: a round, or a file with a position.
+    # Origin of the sheet: a round, or a position in a file.
     round = models.ForeignKey(
         CountingRound, models.CASCADE, null=True, related_name="sheets", db_index=False
     )
@@ -69,10 +69,11 @@ class CountSheet(Sheet):
     unique = models.FloatField(null=True)
     unique_is_typed = models.BooleanField(default=False)
     unique_is_unsure = models.BooleanField(default=False)
-    # Of the set when the sheet was made, so that the database itself can guard the counts.
+    # Sizes of the set when the sheet was created, so that database constraints can check the
+    # counts.
     references = models.PositiveSmallIntegerField()
     summaries = models.PositiveSmallIntegerField()
-    # Shares, 0–1; imported ones may be all that is known.
+    # Shares, 0–1; an imported sheet may have shares but no counts.
     coverage = models.FloatField(null=True)
     redundancy = models.FloatField(null=True)
 

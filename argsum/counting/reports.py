@@ -22,7 +22,7 @@ from cqa_site.runs.models import Call
 FETCH = 2_000
 MOST_BESIDE = 12
 PEOPLE = (Rater.Kind.PERSON, Rater.Kind.EXPERT)
-# Drafts are nobody's counts yet.
+# Drafts do not count yet.
 SHOWN_STATES = (CountSheet.State.SUBMITTED, CountSheet.State.VOID)
 RELATED = ("summary_set__cell__dataset", "rater", "round")
 TYPES: dict[str, type] = {
@@ -73,7 +73,7 @@ def sheets_of_people(sheets: QuerySet[CountSheet]) -> QuerySet[CountSheet]:
 
 
 def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
-    """Return submitted and void sheets in order of creation."""
+    """Return the submitted and void sheets in order of creation."""
     wanted = {
         "round__public_id": query.counting_round,
         "rater__public_id": query.rater,
@@ -86,12 +86,12 @@ def shown_sheets(study: Study, query: CountSheetQuery) -> QuerySet[CountSheet]:
 
 
 def rater_name(rater: Rater) -> str:
-    """Return a rater's name: a pseudonym for a user, the file's name for an imported rater."""
+    """Return a rater's name: a user's pseudonym, or an imported rater's name in the file."""
     return rater.pseudonym if rater.user_id else str(rater)
 
 
 def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
-    """Yield cells in the order of `TYPES`; one query, with only some sheets in memory."""
+    """Yield cells in the order of `TYPES`; one query, with a few sheets in memory at a time."""
     for sheet in sheets.iterator(FETCH):
         cell = sheet.summary_set.cell
         at = sheet.submitted_at
@@ -123,7 +123,8 @@ def export_rows(sheets: QuerySet[CountSheet]) -> Iterator[tuple[Any, ...]]:
             sheet.unique_is_unsure,
             json.dumps(sheet.marks, sort_keys=True) if sheet.marks else "",
             sheet.comment,
-            # To the minute, as everywhere: a finer time could name the person.
+            # To the minute, as in other exports, because a more precise time could identify the
+            # person.
             at and at.replace(second=0, microsecond=0),
         )
 
@@ -136,7 +137,7 @@ def sheet_or_404(study: Study, count_id: uuid.UUID) -> CountSheet:
 
 @dataclass(frozen=True)
 class CountColumn:
-    """One sheet of the set as a column of the table."""
+    """One sheet of the set, as a column of the table."""
 
     sheet: CountSheet
     name: str
@@ -145,7 +146,7 @@ class CountColumn:
 
 
 def beside_sheet(sheet: CountSheet) -> dict[str, Any]:
-    """Return the sheet and the others of its set: the marks of each, row by row."""
+    """Return the marks of this sheet and of the other sheets of its set, row by row."""
     others = (
         sheet.summary_set.count_sheets.filter(state__in=SHOWN_STATES)
         .exclude(pk=sheet.pk)

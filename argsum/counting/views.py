@@ -43,7 +43,7 @@ from cqa_site.runs.views.start import PER_PAGE, RunPages, RunScope, run_urls
 
 @dataclass(frozen=True)
 class FormReference:
-    """One reference with its marks; ``place`` counts from 0."""
+    """One reference with its marks; ``place`` is its position from 0."""
 
     place: int
     text: str
@@ -73,7 +73,7 @@ class FormSummary:
 
 @dataclass(frozen=True)
 class SetForm:
-    """Everything that a judge of a set sees."""
+    """All content that the judge of a set sees."""
 
     topic: str
     stance: str
@@ -82,7 +82,7 @@ class SetForm:
 
     @property
     def language(self) -> str:
-        """Detected language of most texts; empty if unclear."""
+        """Language detected in most texts; empty if unclear."""
         texts = [reference.text for reference in self.references] + [
             summary.text for summary in self.summaries
         ]
@@ -90,7 +90,7 @@ class SetForm:
 
 
 def form_set(sheet: CountSheet, content: CountContent) -> SetForm:
-    """Return the set with the form's content: two queries, texts only."""
+    """Return the set with the form's content, texts only; two queries."""
     cell = sheet.summary_set.cell
     marks = marks_from_json(content.marks)
     chosen = _letters(marks, sheet.summaries)
@@ -118,13 +118,13 @@ def levels() -> list[tuple[str, str, str]]:
 
 
 def shown_counts(sheet: CountSheet, content: CountContent) -> dict[str, float | None]:
-    """Return the running counts; None for an unsure one."""
+    """Return the current counts; None for a count that is unsure."""
     counts = counts_of(content, references=sheet.references, summaries=sheet.summaries)
     return {"covered": counts.covered, "unique": counts.unique}
 
 
 def said(sheet: CountSheet, content: CountContent) -> dict[str, str]:
-    """Return a content in words, row by row."""
+    """Return the form's content as text, row by row."""
     marks = marks_from_json(content.marks)
     words = {value: word for value, _key, word in levels()}
     rows = {}
@@ -161,7 +161,7 @@ def _letters(marks: Marks, summaries: int) -> dict[int, str]:
 
 
 def _shown(sheet: CountSheet, content: CountContent) -> dict[str, Any]:
-    """Return the form's context: texts, without system, setting, run and other people."""
+    """Return the form's context: texts, but no system, setting, run or other people."""
     return {
         "shown": form_set(sheet, content),
         "content": content,
@@ -269,7 +269,7 @@ urlpatterns += round_urls(ROUND_PAGES, "key-points/rounds/", "counting_id")
 
 
 def _taken(study: Study, form: RunPlanForm, requests: int) -> RunScope:
-    """Return the numbers of sets and of requests for them."""
+    """Return the number of sets and the number of requests for them."""
     sets = requests // form.cleaned_data["replicates"]
     return RunScope([(lazy("Sets"), sets), (lazy("Requests (one per set and reply)"), requests)])
 
@@ -333,7 +333,7 @@ def _reasons(run: Run) -> dict[str, int]:
 
 
 def _mean_score(run: Run) -> tuple[float | None, int]:
-    """Return the mean over sets with a score, and the number of those sets."""
+    """Return the mean over the sets with a score, and the number of these sets."""
     values = [
         value
         for value in MetricScore.objects.filter(run=run).values_list("value", flat=True)
@@ -352,7 +352,7 @@ FORMATS = ("csv", "jsonl")
 
 @study_page(*RESEARCHERS, only="GET")
 def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
-    """List the requested sheets, or send them as a file."""
+    """List the selected sheets, or send them as a file."""
     sheets = shown_sheets(study, _asked(request))
     format = request.GET.get("format", "")
     if format in FORMATS:
@@ -371,7 +371,7 @@ def counting_sheets(request: StudyRequest, study: Study) -> HttpResponseBase:
 
 @study_page(*RESEARCHERS, only="GET")
 def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> HttpResponse:
-    """Show one sheet with the marks of others on the same set."""
+    """Show one sheet with other people's marks on the same set."""
     sheet = sheet_or_404(study, count_id)
     context = {
         "study": study,
@@ -383,7 +383,7 @@ def count_sheet(request: StudyRequest, study: Study, count_id: uuid.UUID) -> Htt
 
 
 def _asked(request: StudyRequest) -> CountSheetQuery:
-    """Read ids from the URL; raises Http404 for an invalid one."""
+    """Read the filters from the URL; raise Http404 for an invalid id."""
     parameters = {field: request.GET.get(name, "") for name, field in FILTERS.items()}
     try:
         return CountSheetQuery(

@@ -46,35 +46,35 @@ from cqa_site.web.rest.queries import conflict_on, refuse_unknown
 
 
 class ParameterSerializer(DataSerializer):
-    """A parameter of a system; ``only`` names the variants for which it matters, empty for all."""
+    """A parameter of a system; ``only`` lists the variants that use it, empty for all."""
 
     shows = Parameter
     left_out = ("help",)
 
 
 class SummarizationSystemSerializer(DataSerializer):
-    """A system; ``package`` names the installed package it comes from, empty for ours."""
+    """A system; ``package`` is the package that provides it, empty for built-in systems."""
 
     shows = SummarizationSystem
     left_out = ("summarize", "warm_up", "chosen")
 
 
 class SummarizationSystemsSerializer(serializers.Serializer):
-    """Systems that can be run, and installed ones that cannot."""
+    """Systems that can be run, and installed systems that cannot."""
 
     systems = SummarizationSystemSerializer(many=True)
     faults = body_of(Fault)(many=True)
 
 
 class SummarizationSystemViews(StudyViews):
-    """The systems of this server; every study has the same."""
+    """The systems of this server, which are the same for every study."""
 
     queryset = SystemRun.objects.none()
     serializer_class = SummarizationSystemsSerializer
 
     @extend_schema(responses=SummarizationSystemsSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return all systems, ours first."""
+        """Return all systems, built-in systems first."""
         refuse_unknown(request, set())
         payload = {"systems": systems(), "faults": faults()}
         return Response(SummarizationSystemsSerializer(payload).data)
@@ -103,7 +103,7 @@ class SystemRunSerializer(ReadSerializer):
 
 
 class RunSetSerializer(serializers.Serializer):
-    """One setting of a cell; a best index is an oracle: the references that judge it chose it."""
+    """One setting of a cell; a best index is an oracle, chosen by the references that judge it."""
 
     id = serializers.UUIDField(source="row.public_id")
     setting = serializers.CharField(source="row.setting")
@@ -132,7 +132,7 @@ class RunCellSerializer(serializers.Serializer):
 
 
 class RunFiguresSerializer(serializers.Serializer):
-    """A run's cells in order; adjusted Rand indices are null for very large runs."""
+    """The cells of a run in order; adjusted Rand indices are null for very large runs."""
 
     cells = RunCellSerializer(many=True)
 
@@ -141,10 +141,10 @@ class SystemRunInput(Input):
     """The system to run, its dataset and its settings.
 
     ``grid`` maps a parameter to a list of values, or to a range such as ``"0.05-0.95 step
-    0.025"``; parameters that it does not name take the values that ``settings`` stands for:
-    those of the paper (``published``), one by the system's authors (``usual``), or one that the
-    dev split chose when the match scorer was trained (``chosen``). Without scorers the study's
-    first ones are used.
+    0.025"``. Other parameters have the values that ``settings`` selects: those of the paper
+    (``published``), the recommendation of the system's authors (``usual``), or the setting chosen
+    on the dev split when the match scorer was trained (``chosen``). The default scorers are the
+    first ones of the study.
     """
 
     dataset = serializers.UUIDField()
@@ -167,7 +167,7 @@ class SystemRunFilter(filters.FilterSet):
     dataset = filters.UUIDFilter(field_name="dataset__public_id")
 
     def of_system(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        """Filter by a system that is installed or has run here; 400 for any other."""
+        """Filter by a system that is installed or has run here; other systems give status 400."""
         system = rows.filter(system=value)
         if value not in {summarizer.name for summarizer in systems()} and not system.exists():
             raise ValidationError({name: ["There is no system with that name."]})
@@ -188,7 +188,7 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(request=SystemRunInput, responses={201: SystemRunSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Start a run; where a language model writes first, it waits for a writing run."""
+        """Start a run, which waits for a writing run if a language model writes first."""
         data = self.read(SystemRunInput)
         try:
             plan = SystemPlan(**self._plan(data))
@@ -199,7 +199,7 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(responses=RunFiguresSerializer)
     def figures(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return every cell and setting with its clusters and their figures."""
+        """Return every cell and setting, with figures of the clusters."""
         run = self.find_row(public_id)
         refuse_unknown(request, set())
         lines = cell_lines(run, list(cells_of(run.dataset, run.split)))
@@ -207,7 +207,7 @@ class SystemRunViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=SystemRunSerializer)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Stop the run; stored sets are kept."""
+        """Stop the run and keep its stored sets."""
         return self._steer(public_id, cancel_system)
 
     @extend_schema(request=NothingInput, responses=SystemRunSerializer)
@@ -250,7 +250,7 @@ class SystemRunViews(StudyViews):
 
 
 def _read_grid(system: str, variant: str, data: dict[str, Any]) -> dict[str, Any]:
-    """Values as lists, with ranges written out."""
+    """Return the values as lists, with ranges expanded."""
     grid: dict[str, Any] = dict(data)
     known = {
         parameter.name: parameter for parameter in system_named(system).parameters_for(variant)
@@ -268,7 +268,7 @@ def _read_grid(system: str, variant: str, data: dict[str, Any]) -> dict[str, Any
 
 
 class SystemSummarySerializer(serializers.ModelSerializer):
-    """A key point; ``position`` counts from 0, the one with the most arguments first."""
+    """A key point; ``position`` counts from 0, starting with the most arguments."""
 
     class Meta:
         model = SystemSummary
@@ -306,7 +306,7 @@ class SummarySetDetailSerializer(SummarySetSerializer):
         fields = [*SummarySetSerializer.Meta.fields, "arguments"]
 
     def get_arguments(self, row: SummarySet) -> list[dict[str, Any]]:
-        """Return the arguments in the order of the cell; null for no key point or no cluster."""
+        """Return the arguments in the order of the cell; null means no key point or no cluster."""
         arguments = CellArgument.objects.in_bulk(row.arguments)
         n = len(row.arguments)
         columns = [
@@ -344,7 +344,7 @@ class SummarySetViews(StudyViews):
     filterset_class = SummarySetFilter
 
     def rows(self) -> QuerySet:
-        """Return sets without arguments, which a single set includes."""
+        """Return the sets without their arguments, which only the details of a set include."""
         rows = self.study.summary_sets.select_related("cell__dataset", "system_run")
         return (
             rows.prefetch_related("summaries")
@@ -359,7 +359,7 @@ class SummarySetDetailViews(SummarySetViews):
     serializer_class = SummarySetDetailSerializer
 
     def rows(self) -> QuerySet:
-        """Return sets with all their data."""
+        """Return the sets with all their data."""
         rows = self.study.summary_sets.select_related("cell__dataset", "system_run")
         return rows.prefetch_related("summaries")
 

@@ -1,4 +1,4 @@
-"""The form of a summarization system run: cells, system, scorers and grid."""
+"""The form for a run of a summarization system: cells, system, scorers and grid."""
 
 from typing import Any
 
@@ -116,12 +116,12 @@ class SystemRunForm(forms.Form):
         ]
 
     def writers(self) -> list[str]:
-        """Return the names of the writers trained here."""
+        """Return the names of the writers that were trained here."""
         rows = self.study.scorers.filter(task=Scorer.Task.WRITE, state=Scorer.State.READY)
         return list(rows.values_list("name", flat=True))
 
     def faults(self) -> tuple[Fault, ...]:
-        """Return systems of other packages that cannot be chosen."""
+        """Return the systems of other packages that cannot be chosen."""
         return faults()
 
     def clean(self) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class SystemRunForm(forms.Form):
 
     @property
     def plan(self) -> SystemPlan:
-        """Plan of a valid form; raises ValueError otherwise."""
+        """The plan from a valid form; raises ValueError otherwise."""
         if self._plan is None:
             raise ValueError("The form is not valid.")
         return self._plan
@@ -184,7 +184,7 @@ class SystemRunForm(forms.Form):
 
 
 def field_of(system: str, parameter: Parameter) -> str:
-    """Return the name of a parameter's field; system names contain no hyphen."""
+    """Return the name of a parameter's field; system names do not contain hyphens."""
     return f"{system}-{parameter.name}"
 
 

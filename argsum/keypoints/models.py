@@ -12,10 +12,10 @@ from ..scorers.models import Scorer
 
 
 class SystemRun(models.Model):
-    """One system over the cells of a dataset, with all combinations of a parameter grid."""
+    """A run of one system over the cells of a dataset, with all settings of a parameter grid."""
 
     class Variant(models.TextChoices):
-        """Writer of the key points: none, a language model, or a sequence-to-sequence model."""
+        """Writer of the key points: the system, a language model or a seq2seq model."""
 
         PLAIN = "plain", _("Without a language model")
         CANDIDATES = "candidates", _("Language model writes candidates")
@@ -39,24 +39,25 @@ class SystemRun(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="system_runs")
     number = models.PositiveIntegerField()
-    # What the system is called in tables, such as "MCArgSum (MiniLM, global)".
+    # Name in tables, such as "MCArgSum (MiniLM, global)".
     label = models.CharField(_("name"), max_length=120)
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="system_runs")
     split = models.CharField(max_length=5, choices=Cell.Split, blank=True, default="")
-    # Arguments that preprocessing left out take part too.
+    # Whether arguments that preprocessing left out are included.
     is_unfiltered = models.BooleanField(default=False)
-    # A name in `argsum.systems.registry`, and the installed package it is from, if not ours.
+    # A name in `argsum.systems.registry`, and the package that provides it, empty for built-in
+    # systems.
     system = models.CharField(max_length=40)
     package = models.CharField(max_length=200, blank=True, default="")
     variant = models.CharField(max_length=10, choices=Variant, default=Variant.PLAIN)
     match_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
     quality_scorer = models.ForeignKey(Scorer, models.PROTECT, null=True, related_name="+")
-    # {parameter: [values]}; every combination is run.
+    # {parameter: [values]}; the run covers every combination.
     grid = models.JSONField(default=dict)
     seed = models.PositiveIntegerField(default=1)
-    # Name or folder of the sequence-to-sequence model that writes; only for that variant.
+    # Name or folder of the writing sequence-to-sequence model; only for that variant.
     writer_model = models.CharField(max_length=200, blank=True)
-    # The last run that asks the language model.
+    # The last writing run of the language model.
     writing = models.OneToOneField(
         "runs.Run", models.PROTECT, null=True, related_name="system_run"
     )
@@ -79,7 +80,7 @@ class SystemRun(models.Model):
 
     @property
     def system_title(self) -> str:
-        """Title of the system; its plain name if it is no longer installed."""
+        """Title of the system, or its name if it is no longer installed."""
         return title_of(self.system)
 
     @property
@@ -89,12 +90,12 @@ class SystemRun(models.Model):
 
 
 class SummarySet(models.Model):
-    """Result of one system and setting for one cell; a missing result has a reason.
+    """Result of one system and setting for one cell, or the reason why there is no result.
 
-    ``arguments`` are the primary keys of the cell's arguments that took part, in order.
-    ``clusters``, ``assigned`` and ``scores`` run parallel to them: the id of the cluster (-1 is
-    unclustered), the position of the key point the argument was assigned to (-1 is none), and the
-    match score of that assignment.
+    ``arguments`` are the primary keys of the included arguments, in order. ``clusters``,
+    ``assigned`` and ``scores`` have one value per argument: the id of its cluster (-1 if
+    unclustered), the position of its key point (-1 if unassigned), and the match score of that
+    assignment.
     """
 
     class State(models.TextChoices):
@@ -113,17 +114,17 @@ class SummarySet(models.Model):
     system_run = models.ForeignKey(
         SystemRun, models.CASCADE, null=True, related_name="sets", db_index=False
     )
-    # As in `SystemRun.label`, or what an imported file calls the system.
+    # As in `SystemRun.label`, or the name of the system in an imported file.
     system = models.CharField(max_length=120)
     parameters = models.JSONField(default=dict)
-    # The parameters in one fixed spelling.
+    # The parameters in a canonical form.
     setting = models.CharField(max_length=200, blank=True)
     source = models.CharField(max_length=255, blank=True)
     position = models.PositiveIntegerField(default=0)
     state = models.CharField(max_length=9, choices=State, default=State.WAITING)
-    # Why there is no result, in a few words.
+    # Short reason for a missing result.
     reason = models.CharField(max_length=300, blank=True)
-    # Of computing; None for imported sets that do not say.
+    # Time of computation; None if unknown for an imported set.
     seconds = models.FloatField(null=True)
     arguments = models.JSONField(default=list)
     clusters = models.JSONField(null=True)
@@ -166,9 +167,9 @@ class SystemSummary(models.Model):
     )
     position = models.PositiveIntegerField()
     text = models.TextField()
-    # The cluster it was written for; None where the system has no clusters.
+    # Cluster of the key point; None if the system has no clusters.
     cluster = models.IntegerField(null=True)
-    # Arguments assigned to it; None for imported sets.
+    # Number of assigned arguments; None for imported sets.
     prevalence = models.PositiveIntegerField(null=True)
 
     class Meta:
@@ -182,7 +183,7 @@ class SystemSummary(models.Model):
 
 
 class WrittenPart(models.Model):
-    """Text that a language model wrote for a cell, for all clusters of a set, or for one."""
+    """Text by a language model for a cell, for all clusters of a set, or for one cluster."""
 
     run = models.ForeignKey(
         "runs.Run", models.CASCADE, related_name="written_parts", db_index=False
@@ -192,14 +193,14 @@ class WrittenPart(models.Model):
         SystemRun, models.CASCADE, related_name="written_parts", db_index=False
     )
     cell = models.ForeignKey(Cell, models.CASCADE, related_name="+")
-    # None where candidates or key points were written for the cell before any setting was tried.
+    # None if candidates or key points were written for the cell, before the settings were run.
     summary_set = models.ForeignKey(
         SummarySet, models.CASCADE, null=True, related_name="written_parts"
     )
     cluster = models.IntegerField(null=True)
     # {cluster id: text}, or {"1": text, …} in the order of the reply.
     texts = models.JSONField(default=dict)
-    # Entries of the reply that belong to nothing that was asked about.
+    # Number of entries in the reply that the request did not ask for.
     dropped = models.PositiveIntegerField(default=0)
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)

@@ -91,7 +91,7 @@ def system_runs(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS)
 def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Choose cells, system and settings of a run; start it."""
+    """Choose the cells, system and settings of a run, and start it."""
     chosen = {
         "dataset": study.argument_datasets.filter(
             public_id__in=[id_from(request.GET.get("dataset"))]
@@ -117,7 +117,7 @@ def system_run_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, only="POST")
 def system_run_estimate(request: StudyRequest, study: Study) -> HttpResponse:
-    """Return the fragment with the estimated size of the run in the form."""
+    """Return the fragment with the estimated size of the run."""
     form = SystemRunForm(request.POST, study=study)
     context: dict[str, Any] = {"study": study, "form": form}
     if form.is_valid():
@@ -159,12 +159,12 @@ def system_run(request: StudyRequest, study: Study, system_run_id: uuid.UUID) ->
 def system_run_figure(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the clusters by the varying parameter, as a picture or a table."""
+    """Send the clusters by the varying parameter, as a chart or table."""
     return figure_file(request, _curves(_run_or_404(study, system_run_id)), figure, format)
 
 
 def _curves(run: SystemRun) -> list[Figure]:
-    """Return the clusters by the varying parameter; empty if none varies."""
+    """Return the figure of clusters by the varying parameter; empty if no parameter varies."""
     name = varied(run)
     rows = curve_rows(run, cell_lines(run, list(cells_of(run.dataset, run.split)))) if name else []
     if not rows:
@@ -198,7 +198,7 @@ def _curves(run: SystemRun) -> list[Figure]:
 def system_run_state(
     request: StudyRequest, study: Study, system_run_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the progress fragment; it polls only while a computation is running."""
+    """Return the progress fragment, which polls only during a computation."""
     run = _run_or_404(study, system_run_id)
     context = _state(study, run)
     response = render(request, "argsum/keypoints/_system_run_state.html", context)
@@ -233,7 +233,7 @@ def _steer(
 
 
 def _curve_state(run: Any) -> str:
-    """Return a key that changes with every added set; the content of a set never changes."""
+    """Return a key that changes with every added set; the contents of sets never change."""
     return f"{run.pk}-{run.sets_done}-{run.sets_none}-{run.sets_waiting}"
 
 
@@ -243,7 +243,7 @@ def _run_or_404(study: Study, system_run_id: uuid.UUID) -> SystemRun:
 
 
 def _state(study: Study, run: Any) -> dict[str, Any]:
-    """Return the context for the progress of a run."""
+    """Return the template context for the progress of a run."""
     at_work = is_at_work(run)
     cells = cells_of(run.dataset, run.split).count()
     stopped = run.state in (State.CANCELLED, State.FAILED)
@@ -266,7 +266,7 @@ def _state(study: Study, run: Any) -> dict[str, Any]:
 
 
 def _chosen(request: StudyRequest, lines: list) -> Any:
-    """Return the cell whose settings are shown."""
+    """Return the cell to show with its settings."""
     wanted = request.GET.get("cell", "")
     matches = (line for line in lines if str(line.cell.public_id) == wanted)
     first = (line for line in lines if line.lines)
@@ -374,7 +374,7 @@ def summary_set_file(
 def summary_set_figure(
     request: StudyRequest, study: Study, set_id: uuid.UUID, figure: str, format: str
 ) -> HttpResponse:
-    """Send the number of arguments of each key point as a table or chart."""
+    """Send the numbers of arguments of the key points as a table or chart."""
     summary_set, least = _set_or_404(study, set_id), _least(request)
     return figure_file(
         request, _figures(summary_set, sides_of(summary_set, least), least), figure, format
@@ -411,7 +411,7 @@ def _set_or_404(study: Study, set_id: uuid.UUID) -> SummarySet:
 
 
 def _least(request: StudyRequest) -> float:
-    """Return the requested minimum score, 0–1; 0 if none is given."""
+    """Return the requested minimum score, 0–1, by default 0."""
     try:
         least = float(request.GET.get("least") or 0)
     except ValueError:
@@ -422,7 +422,7 @@ def _least(request: StudyRequest) -> float:
 
 
 def _settings(summary_set: SummarySet) -> list[SummarySet]:
-    """Return the settings of this cell in the same run."""
+    """Return the sets of all settings of this cell in the same run."""
     if summary_set.system_run is None:
         return []
     rows = summary_set.system_run.sets.filter(

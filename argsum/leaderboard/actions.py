@@ -1,4 +1,4 @@
-"""The leaderboard of key points as a snapshot: request, background computation, storage."""
+"""Snapshots of the key point leaderboard: request, background computation and storage."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -44,8 +44,8 @@ class KeyPointResults(ResultKind):
     def compute(self, subject: BoardChoice) -> SnapshotContent:
         from argsum.leaderboard.reports.snapshot import figures_of, kept_rows, recipe_of
 
-        # Taken before the rows are read: one that comes in between makes the board stale, never
-        # wrong.
+        # Read the marker before the rows, so that a row added in between makes the board stale but
+        # never wrong.
         seen = self.marker(subject)
         plain = kept_rows(subject)
         recipe = recipe_of(subject, plain)
@@ -71,7 +71,8 @@ class KeyPointResults(ResultKind):
         page = reverse("key_points", args=[study.public_id])
         for dataset in rows.order_by("-pk")[:MOST_UNMADE]:
             attributes = vars(dataset)
-            # A board compares with references; without any, there is only what was found to read.
+            # A leaderboard compares sets with references. Without references, link to the newest
+            # set.
             yield (
                 str(dataset),
                 f"{page}?dataset={dataset.public_id}"
@@ -84,9 +85,9 @@ KEY_POINTS = KeyPointResults()
 
 
 def request_board(*, choice: BoardChoice, actor: User | None = None) -> Job:
-    """Queue the computation of a choice's figures, which go to its live snapshot.
+    """Queue the computation of a choice's figures for its live snapshot.
 
-    One job of a dataset's split is active at a time.
+    Each split of a dataset has at most one active job.
     """
     return enqueue(
         study=choice.study,

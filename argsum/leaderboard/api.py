@@ -43,7 +43,7 @@ from cqa_site.web.rest.queries import refuse_undeclared
 
 
 class KeyPointBoardSerializer(NumberedSnapshotSerializer):
-    """A numbered snapshot; see its own address for the figures."""
+    """A numbered snapshot, without its figures."""
 
     kind = KEY_POINTS
     dataset = public_id("dataset")
@@ -62,7 +62,7 @@ class KeyPointBoardDetailSerializer(KeyPointBoardSerializer):
 
 
 class KeptChoiceInput(Input):
-    """The leaderboard to store; omitted fields are as on the leaderboard."""
+    """The leaderboard to store; omitted fields have the defaults of the leaderboard."""
 
     dataset = serializers.UUIDField(required=False)
     split = serializers.CharField(required=False, allow_blank=True)
@@ -75,7 +75,7 @@ class KeptChoiceInput(Input):
 
 
 class KeyPointBoardViews(FreezingViews):
-    """The numbered snapshots of key points of a study."""
+    """The numbered key point snapshots of a study."""
 
     kind = KEY_POINTS
     related = ("dataset",)
@@ -83,7 +83,7 @@ class KeyPointBoardViews(FreezingViews):
 
     @extend_schema(request=KeptChoiceInput, responses={202: JobSerializer})
     def ask(self, request: Request, **kwargs: Any) -> Response:
-        """Compute a leaderboard in the background and store it as the live one of its split."""
+        """Compute a leaderboard in the background for the live snapshot of its split."""
         parameters = {name: str(value) for name, value in self.read(KeptChoiceInput).items()}
         choice = board_choice(self.study, parameters)
         query = {
@@ -108,7 +108,7 @@ class KeyPointBoardViews(FreezingViews):
 
 
 class KeyPointBoardListViews(ListOfSnapshots, KeyPointBoardViews):
-    """The list, without the figures."""
+    """The list of snapshots, without their figures."""
 
     serializer_class = KeyPointBoardSerializer
 
@@ -122,12 +122,12 @@ class BoardCellSerializer(serializers.Serializer):
     values = serializers.DictField(child=serializers.FloatField(allow_null=True))
     other_settings = serializers.DictField(
         child=serializers.CharField(),
-        help_text="Oracle indices from a setting other than the row's, with that setting.",
+        help_text="Oracle indices whose setting differs from the row's, with that setting.",
     )
 
 
 class BoardRowSerializer(serializers.Serializer):
-    """One system; ``setting`` is null where it differs from cell to cell (an oracle)."""
+    """One system; ``setting`` is null if it differs from cell to cell (an oracle)."""
 
     system = serializers.CharField()
     selection = serializers.ChoiceField([*SELECTIONS, "only"])
@@ -140,7 +140,7 @@ class BoardRowSerializer(serializers.Serializer):
     excluding_with_zeros = serializers.FloatField(
         allow_null=True,
         help_text="The index `excluding` over all cells with clusters, 0 for cells with too "
-        "little clustered.",
+        "few clustered arguments.",
     )
     cells = BoardCellSerializer(many=True)
 
@@ -154,7 +154,7 @@ class SourceSerializer(serializers.Serializer):
 
 
 class SummaryBoardSerializer(serializers.Serializer):
-    """The leaderboard of systems, best first; ``system_rows`` is empty without any set."""
+    """The leaderboard of systems, best first; ``system_rows`` is empty without sets."""
 
     dataset = serializers.UUIDField(allow_null=True)
     split = serializers.CharField()
@@ -174,7 +174,7 @@ class SummaryBoardSerializer(serializers.Serializer):
 
 
 class CorrelationSerializer(serializers.Serializer):
-    """One metric against the people's mean of its dimension."""
+    """Correlation of one metric with people's mean on its dimension."""
 
     metric = serializers.CharField(source="source.metric")
     setting = serializers.CharField(source="source.setting")
@@ -188,21 +188,23 @@ class CorrelationSerializer(serializers.Serializer):
         source="found.constant_cells", child=serializers.CharField()
     )
     small_cells = serializers.ListField(source="found.small_cells", child=serializers.CharField())
-    without = serializers.IntegerField(help_text="Sets without a value, with a reason.")
+    without = serializers.IntegerField(
+        help_text="Number of sets with a reason instead of a value."
+    )
 
 
 class CorrelationsSerializer(serializers.Serializer):
-    """Every metric that a judged set has; Pearson."""
+    """Pearson correlations of every metric of the judged sets."""
 
     without = serializers.CharField(
         allow_blank=True, help_text="Systems with this text in their names are left out."
     )
-    left_out = serializers.IntegerField(help_text="Judged sets of these systems.")
+    left_out = serializers.IntegerField(help_text="Number of judged sets of these systems.")
     metrics = CorrelationSerializer(many=True)
 
 
 class MetricPointSerializer(DataSerializer):
-    """One judged set: the metric, and the people's mean of its dimension."""
+    """One judged set, with the metric and people's mean on its dimension."""
 
     shows = SetPoint
     left_out = ("public_id",)
@@ -217,7 +219,7 @@ class MetricPointsSerializer(serializers.Serializer):
 
 
 class DimensionSerializer(DataSerializer):
-    """Agreement about coverage or redundancy; ``judges`` are compared with single people."""
+    """Agreement on coverage or redundancy; ``judges`` compares judges with individual people."""
 
     shows = DimensionAgreement
     left_out = ("raters",)
@@ -226,7 +228,7 @@ class DimensionSerializer(DataSerializer):
 
 
 class PeopleAgreementSerializer(DataSerializer):
-    """Agreement of the people who judge sets."""
+    """Agreement among the people who judge sets."""
 
     shows = PeopleAgreement
 
@@ -236,13 +238,14 @@ WITHOUT = OpenApiParameter(
     "without",
     description=(
         f"Leaves out systems with this text in their names. Default: {LEFT_OUT}, if their "
-        "released counts are imported; empty: none."
+        "released counts are imported. An empty value includes all systems."
     ),
 )
 WITHOUT_USUAL = OpenApiParameter(
     "without",
     description=(
-        f"Leaves out systems with this text in their names. Default: {LEFT_OUT}; empty: none."
+        f"Leaves out systems with this text in their names. Default: {LEFT_OUT}. "
+        "An empty value includes all systems."
     ),
 )
 POINTS = [
@@ -271,7 +274,7 @@ class SummaryBoardViews(StudyViews):
 
     @extend_schema(parameters=WHICH, responses=SummaryBoardSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return the leaderboard as the page shows it; unknown values fall back to defaults."""
+        """Return the leaderboard as on its page; unknown values fall back to the defaults."""
         refuse_undeclared(request, WHICH)
         choice = board_choice(self.study, request.query_params.dict())
         board = summary_board(choice)
@@ -315,7 +318,7 @@ class SummaryBoardViews(StudyViews):
 
 
 class CorrelationViews(StudyViews):
-    """Metrics against people, across and within cells."""
+    """Metrics compared with people, across and within cells."""
 
     queryset = SummarySet.objects.none()
     serializer_class = CorrelationsSerializer
@@ -335,7 +338,7 @@ class CorrelationViews(StudyViews):
 
     @extend_schema(parameters=[*POINTS, DATASET, WITHOUT_USUAL], responses=MetricPointsSerializer)
     def points(self, request: Request, **kwargs: Any) -> Response:
-        """Return the sets behind one correlation: the metric, and the people's mean."""
+        """Return the sets behind one correlation, with the metric and people's mean."""
         refuse_undeclared(request, [*POINTS, DATASET, WITHOUT_USUAL])
         source = known_source(self.study, request.query_params.dict())
         if source is None:
@@ -355,7 +358,7 @@ class PeopleAgreementViews(StudyViews):
 
     @extend_schema(parameters=[DATASET, WITHOUT], responses=PeopleAgreementSerializer)
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return agreement over all sets, or those of one dataset."""
+        """Return agreement over all sets, or over the sets of one dataset."""
         refuse_undeclared(request, [DATASET, WITHOUT])
         dataset = _dataset(self, request)
         usual = usually_left_out(self.study, dataset=dataset)
@@ -366,7 +369,7 @@ class PeopleAgreementViews(StudyViews):
 
 
 def _dataset(views: StudyViews, request: Request) -> str:
-    """The dataset asked for; 400 unless the study has it."""
+    """Return the requested dataset; status 400 if the study does not have it."""
     wanted = request.query_params.get("dataset", "")
     known = {
         str(public_id)

@@ -1,4 +1,4 @@
-"""Leaderboard of systems, and paired differences between them by topic."""
+"""Leaderboard of systems, and their paired differences by topic."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from cqa_site.stats.arrays import FloatArray
 from cqa_site.stats.estimate import Estimate
 from cqa_site.stats.means import PairedTest, clustered_mean, paired_tests
 
-# A table of systems: which setting stands for a system, and its figures over cells.
+# Leaderboard: the setting that represents each system, and the system's figures over cells
 #
-# A setting that was chosen by the figure it is judged by is an oracle, and says so. Source:
-# argument summarization paper, section 4.2; the paper itself reports oracles.
+# A setting that is chosen by the figure that judges it is an oracle, and is marked as such.
+# Source: argument summarization paper, section 4.2; the paper itself reports oracles.
 
 Selection = Literal["dev", "fixed", "oracle"]
 SELECTIONS: tuple[Selection, ...] = ("dev", "fixed", "oracle")
 FIGURES = ("weighted", "coverage", "redundancy", "excluding", "including", "share", "seconds")
-# A setting is chosen by the first known one, on the dev split, in half of its cells.
+# The first criterion that is known in half of the dev cells chooses the setting.
 CRITERIA = ("weighted", "coverage", "including")
 INDICES = ("including", "excluding")
-# Cell → its topic; a cell that is not in it stands alone.
+# Cell → topic; a cell that is not included is a topic by itself.
 Topics = Mapping[str, str]
 NO_TOPICS: Topics = MappingProxyType({})
 
@@ -43,11 +43,11 @@ class SetFigures:
     key
         Of the set.
     coverage, redundancy
-        By the chosen sources, 0–1 as a rule.
+        From the chosen sources, usually 0–1.
     excluding, including
         Adjusted Rand index without and with unclustered arguments.
     share
-        Of the arguments that are clustered, 0–1.
+        Share of clustered arguments, 0–1.
     seconds
         Of computing.
     """
@@ -66,7 +66,7 @@ class SetFigures:
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of the comparison: weight of coverage, selection, and least share clustered."""
+    """Terms of the comparison: weight of coverage, selection, and minimum share clustered."""
 
     weight: float = WEIGHT
     selection: Selection = "dev"
@@ -80,21 +80,22 @@ class SystemRow:
     Attributes
     ----------
     selection
-        How the setting was chosen: one of `SELECTIONS`, or ``"only"`` if there is just one.
+        How the setting was chosen: one of `SELECTIONS`, or ``"only"`` if there is only one
+        setting.
     criterion
-        Of `CRITERIA`, by which it was chosen; empty for ``"only"`` and ``"fixed"``.
+        The one of `CRITERIA` by which it was chosen; empty for ``"only"`` and ``"fixed"``.
     setting
-        The setting; None where it differs from cell to cell.
+        The setting; None if it differs from cell to cell.
     settings
-        Their number.
+        Number of settings.
     figures
         Name of `FIGURES` → mean over cells with its interval.
     chosen
         cell → the system's chosen set.
     by_cell
-        cell → figure → value; of an oracle each index has a clustering of its own.
+        cell → figure → value; for an oracle, each index comes from a separate clustering.
     clusterings
-        cell → ``"including"``, ``"excluding"`` → the set that each index is from.
+        cell → ``"including"`` or ``"excluding"`` → the set of that index.
     """
 
     system: str
@@ -109,7 +110,7 @@ class SystemRow:
 
     @property
     def excluding(self) -> OverCells:
-        """Index without unclustered arguments, over the cells that have clusters."""
+        """Index without unclustered arguments, over the cells with clusters."""
         clustered = [
             figures for figures in self.by_cell.values() if figures["including"] is not None
         ]
@@ -128,21 +129,21 @@ def board(
     terms: Terms,
     topics: Topics = NO_TOPICS,
 ) -> list[SystemRow]:
-    """Rank all systems, best first; those with fewer known cells come below.
+    """Rank all systems, best first; systems with fewer known cells rank lower.
 
     Parameters
     ----------
     sets
-        Of the cells that are reported; of several with the same system, setting and cell the
-        last counts.
+        Sets of the reported cells; the last of several sets with the same system, setting and cell
+        counts.
     dev
-        Of other cells, by which a setting may be chosen.
+        Sets of other cells, by which a setting may be chosen.
     cells
-        All that are reported, in order.
+        All reported cells, in order.
     terms
-        Weight, selection, least share.
+        Weight, selection and minimum share.
     topics
-        Of cells: intervals are over topics, as both sides of one resemble each other.
+        Topics of cells. Intervals are over topics, because the two sides of a topic are similar.
     """
     by_system, dev_sets = _by_system(sets), _by_system(dev)
     rows = [
@@ -153,7 +154,7 @@ def board(
 
 
 def figure(figures: SetFigures, name: str, terms: Terms) -> float | None:
-    """Return one figure of a set; None if unknown, or if its clustering leaves out too much."""
+    """Return one figure of a set; None if unknown, or if too few arguments are clustered."""
     if name == "weighted":
         if figures.coverage is None or figures.redundancy is None:
             return None
@@ -216,8 +217,8 @@ def _selected(grid: Grid, dev: Grid, terms: Terms) -> tuple[str, str, str | None
             best = _best(known, partial(figure, name=criterion, terms=terms))
             if best is not None:
                 return "dev", criterion, best
-    # Most cells with scores, then most with clusters; of equal ones the first, so that only
-    # whether something is known has a say, never how good it is.
+    # The setting with the most scored cells, then with the most clustered cells, then the first.
+    # The choice depends only on which values are known, never on how good they are.
     filled = {setting: _known(cells) for setting, cells in grid.items()}
     return "fixed", "", max(filled, key=filled.__getitem__)
 
@@ -243,9 +244,10 @@ def _criterion(grid: Grid, terms: Terms) -> str:
 
 
 def _best(grid: Grid, value: Callable[[SetFigures], float | None]) -> str | None:
-    """Return the setting known in most cells, and among ties the one with the largest mean.
+    """Return the setting with the most known cells; ties go to the largest mean.
 
-    None where values are known in fewer than half of the cells: one cell chooses nothing.
+    None if values are known in fewer than half of the cells, because a few cells are not enough to
+    choose.
     """
     least = len({cell for cells in grid.values() for cell in cells}) / 2
     ranks: dict[str, tuple[int, float]] = {}
@@ -261,12 +263,12 @@ def _oracle(
 ) -> tuple[
     dict[str, SetFigures], dict[str, dict[str, float | None]], dict[str, dict[str, SetFigures]]
 ]:
-    """Return the best set of every cell, and of each adjusted Rand index, as in the paper."""
+    """Return the best set of every cell, and the best set by each index, as in the paper."""
     chosen, by_cell, clusterings = {}, {}, {}
     for cell in cells:
         sets = [settings[cell] for settings in grid.values() if cell in settings]
         best = _largest(sets, criterion, terms)
-        # A clustering counts where no set of the cell has a score as well.
+        # A clustering counts even if no set of the cell has a score.
         others = {name: _largest(sets, name, terms) for name in INDICES}
         pick = next((figures for figures in (best, *others.values()) if figures), None)
         if pick is None:
@@ -297,7 +299,7 @@ def _mean(
         [topics.get(cell, cell) for cell in cells],
         [0.0 if value is None else value for value in values],
         [int(value is not None) for value in values],
-        # A metric that is no share may leave 0 to 1, and seconds do.
+        # Seconds, and metrics that are not shares, may be outside 0 to 1.
         limits=(0.0, 1.0) if is_share else (-math.inf, math.inf),
         unit="topics",
     )
@@ -305,29 +307,28 @@ def _mean(
 
 def _rank(row: SystemRow) -> tuple[tuple[int, float], tuple[int, float], str]:
     def down(name: str) -> tuple[int, float]:
-        # The mean of the easy cells alone is no reason to stand above a mean of all.
+        # A mean over only the easy cells must not rank above a mean over all cells.
         estimate = row.figures[name]
         return -estimate.n_values, -(estimate.value or 0.0)
 
     return down("weighted"), down("including"), row.system
 
 
-# Which systems differ: paired differences over the topics of both, corrected over all pairs.
+# Paired differences between systems over their common topics, corrected over all pairs
 #
-# A cell that is hard for one system is hard for the others, too. So intervals of two systems may
-# overlap where their difference is clear; only the difference within cells tells. Both sides of a
-# topic are one unit: their differences resemble each other (intraclass correlation .27 in the
-# counts that the paper released), and as units of their own they made 7 % of leads false at 24
-# cells.
+# A cell that is hard for one system is also hard for other systems. Two intervals may therefore
+# overlap although the difference is clear, so differences are taken within cells. The two sides of
+# a topic are one unit because their differences are similar (intraclass correlation .27 in the
+# counts that the paper released). As separate units, they made 7 % of leads false at 24 cells.
 
-# Figures by which one system is above another, the first that is known, and those of them of
-# which less is better. Seconds and the share clustered say nothing about quality.
+# Figures that can rank systems (the first known figure does), and figures for which lower is
+# better. Seconds and the share clustered do not measure quality.
 JUDGED = ("weighted", "coverage", "redundancy", "excluding", "including")
 LOWER_IS_BETTER = ("redundancy",)
 
 
 class TopicDifference(NamedTuple):
-    """Difference of two systems over the topics on which both have a value."""
+    """Difference between two systems over the topics for which both have a value."""
 
     first: str
     second: str
@@ -335,13 +336,13 @@ class TopicDifference(NamedTuple):
 
 
 def judged_figure(rows: Sequence[SystemRow]) -> str:
-    """Return the first of `JUDGED` that any system has; empty if none."""
+    """Return the first of `JUDGED` that any system has; empty if there is no such figure."""
     known = {judged for row in rows for judged in JUDGED if row.figures[judged].value is not None}
     return next((name for name in JUDGED if name in known), "")
 
 
 def best_first(rows: Sequence[SystemRow], name: str) -> list[SystemRow]:
-    """Return systems that have a figure, best mean first."""
+    """Return the systems that have a figure, best mean first."""
     sign = 1 if name in LOWER_IS_BETTER else -1
     known = [row for row in rows if row.figures[name].value is not None]
     return sorted(known, key=lambda row: sign * (row.figures[name].value or 0.0))
@@ -350,9 +351,10 @@ def best_first(rows: Sequence[SystemRow], name: str) -> list[SystemRow]:
 def topic_differences(
     rows: Sequence[SystemRow], name: str, topics: Topics = NO_TOPICS
 ) -> list[TopicDifference]:
-    """Compare all pairs of systems by one figure, in row order; rule "difference".
+    """Compare all pairs of systems by one figure, in row order, with the rule "difference".
 
-    t over topics, corrected for skewness (`mean_p`); a topic counts with the mean of its cells.
+    The test is t over topics, corrected for skewness (`mean_p`), with the mean of each topic's
+    cells.
     """
     pairs = list(combinations(rows, 2))
     tests = paired_tests([_apart(*pair, name, topics) for pair in pairs], "difference")
@@ -363,13 +365,13 @@ def topic_differences(
 
 
 def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
-    """Return systems that the first is not shown to beat; if empty, the first leads."""
+    """Return the systems that the first is not shown to beat; if empty, the first leads."""
     better = "below" if name in LOWER_IS_BETTER else "above"
     return [pair.second for pair in pairs[: len(rows) - 1] if pair.test.direction != better]
 
 
 def _apart(row: SystemRow, other: SystemRow, name: str, topics: Topics) -> FloatArray:
-    """Return mean differences for topics on which both have the figure, shape (n,)."""
+    """Return mean differences for the topics for which both have the figure, shape (n,)."""
     by_topic: dict[str, list[float]] = {}
     for cell in row.by_cell.keys() & other.by_cell.keys():
         mine, theirs = row.by_cell[cell][name], other.by_cell[cell][name]

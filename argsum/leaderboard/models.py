@@ -1,4 +1,4 @@
-"""Numbered leaderboards and agreement of key points, with their input data."""
+"""Numbered snapshots of key point leaderboards and agreement, with their input data."""
 
 from django.db import models
 
@@ -7,9 +7,9 @@ from ..datasets.models import Cell, Dataset
 
 
 class KeyPointSnapshot(Snapshot):
-    """Snapshot of the systems on one split of a dataset and their human judges.
+    """Snapshot of the systems on one split of a dataset, and of their human judges.
 
-    Numbers count within the study; argsum/leaderboard/reports/snapshot.py describes the rows.
+    Numbers are unique in the study; argsum/leaderboard/reports/snapshot.py describes the rows.
     """
 
     study = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Base classes of the commands that import data or train models."""
+"""Base classes for commands that import data or train models."""
 
 import shutil
 from dataclasses import asdict
@@ -24,13 +24,13 @@ from cqa_site.people.models import Study
 
 
 class ArgumentImportCommand(ImportCommand):
-    """An `ImportCommand` with the name of a dataset."""
+    """An `ImportCommand` that asks for the name of a dataset."""
 
     asks: tuple[str, ...] = ("dataset",)
 
 
 class SeveralFilesCommand(ArgumentImportCommand):
-    """Accepts several files; the option in ``of_one`` requires a single file."""
+    """An import of one or more files; the option in ``of_one`` requires a single file."""
 
     of_one = ""
     why_one = ""
@@ -50,24 +50,28 @@ class SeveralFilesCommand(ArgumentImportCommand):
 
 
 class TrainCommand(BaseCommand):
-    """Trains in this process; running the command again continues an interrupted training."""
+    """Training in this process; a repeated command continues an interrupted training."""
 
     task = ""
     usual_model = PACKAGED_MODEL
     recipe: type[ScorerRecipe | WritingRecipe] | None = None
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the data, the model and an option for each number of the recipe."""
+        """Add the data, the model, and an option for each number in the recipe."""
         add_study_arguments(parser)
         parser.add_argument("--dataset", help="name of a dataset of the study")
-        parser.add_argument("--data", type=Path, help="or a folder with ArgKP files")
+        parser.add_argument(
+            "--data", type=Path, help="folder with ArgKP files, instead of --dataset"
+        )
         parser.add_argument("--name", required=True, help="name of the scorer")
-        parser.add_argument("--base-model", default=self.usual_model, help="base model, by name")
+        parser.add_argument(
+            "--base-model", default=self.usual_model, help="name of the base model"
+        )
         if self.recipe:
             self.recipe.add_options(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Train, and print the card."""
+        """Train the scorer and print its card."""
         if bool(options["dataset"]) == bool(options["data"]):
             raise CommandError("Give either --dataset or --data.")
         study = study_of(self, options)
@@ -98,7 +102,7 @@ class TrainCommand(BaseCommand):
         return dataset
 
     def _scorer(self, study: Study, dataset: Dataset | None, options: dict[str, Any]) -> Scorer:
-        """Return a new row, or the one with an unfinished training."""
+        """Return a new scorer, or the one with an unfinished training."""
         recipe = asdict(self.recipe.stored(options)) if self.recipe else {}
         values = {
             "task": self.task,

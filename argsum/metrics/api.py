@@ -1,4 +1,4 @@
-"""Metrics of summary sets: stored values, requests for more, counts by language models."""
+"""Metrics of summary sets: stored values, requests for more, and counts by language models."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
 
 class MetricScoreSerializer(serializers.ModelSerializer):
-    """One metric of one set: a value, or the reason why there is none."""
+    """One metric of one set: a value, or the reason why it is missing."""
 
     summary_set = public_id("summary_set")
     scorer = public_id("scorer", allow_null=True, default=None)
@@ -58,7 +58,7 @@ class MetricsInput(Input):
 
 
 class MetricScoreViews(StudyViews):
-    """Stored metrics, in the order in which they were computed."""
+    """Stored metrics in the order of computation."""
 
     serializer_class = MetricScoreSerializer
     filterset_class = MetricScoreFilter
@@ -96,7 +96,7 @@ class MetricScoreViews(StudyViews):
 
 
 class CountReplySerializer(serializers.ModelSerializer):
-    """One reply of a run that counts; ``count`` is as it was read, before it is clipped."""
+    """One reply of a counting run; ``count`` is the count before clipping."""
 
     summary_set = public_id("summary_set")
     call = public_id("call")
@@ -113,19 +113,19 @@ class CountReplyFilter(filters.FilterSet):
 
 
 class CountReplyViews(RunPartViews):
-    """The replies of a run that counts; 404 for runs of other kinds."""
+    """The replies of a counting run; 404 for runs of other kinds."""
 
     serializer_class = CountReplySerializer
     filterset_class = CountReplyFilter
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run, and check that it counts."""
+        """Find the run and check that it is a counting run."""
         super().initial(request, *args, **kwargs)
         if self.run.kind != "counting":
             raise Http404
 
     def rows(self) -> QuerySet[CountReply]:
-        """Return the rows in the order in which they were stored."""
+        """Return the rows in the order of storage."""
         long = ("arguments", "clusters", "assigned", "scores")
         rows = self.run.count_replies.select_related("summary_set", "call")
         return rows.defer(*(f"summary_set__{name}" for name in long)).order_by("pk")

@@ -44,7 +44,7 @@ class MetricsForm(forms.Form):
         min_value=-1,
         max_value=1,
         help_text=lazy(
-            "A pair that scores above it is a match. Default: the scorer's own threshold."
+            "A pair with a higher score is a match. Default: the scorer's own threshold."
         ),
     )
     model = forms.CharField(
@@ -88,7 +88,7 @@ class MetricsForm(forms.Form):
 
     @property
     def choice(self) -> SetSelection:
-        """Sets to compute them for."""
+        """Sets to compute the metrics for."""
         data = self.cleaned_data
         dataset = str(data["dataset"].public_id) if data["dataset"] else ""
         return SetSelection(dataset, data["split"])

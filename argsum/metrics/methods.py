@@ -10,19 +10,19 @@ import numpy as np
 
 from cqa_site.stats.arrays import FloatArray
 
-# Names of the metrics of a summary set: ``function:part``, or one word where there are no parts.
+# Names of the metrics of a summary set: ``function:part``, or one word for metrics without parts
 #
-# The functions compare a reference with a summary; the parts are the soft scores made of these
+# A function compares a reference with a summary; the parts are the soft scores of these
 # comparisons (`soft_scores`). Source: argument summarization paper, section 3.4.
 
 Dimension = Literal["coverage", "redundancy"]
 
 PARTS = ("precision", "recall", "f1")
-# Part → what the released files call it.
+# Part → its name in the released files.
 RELEASED_PARTS = {"precision": "sP", "recall": "sR", "f1": "sF1"}
 ROUGE = ("rouge_1", "rouge_2", "rouge_l")
 BERT_SCORE, EMBEDDING = "bert_score_f", "embedding"
-# Similarity functions that can be computed here; any other comes from a file.
+# Similarity functions that can be computed here; others come from files.
 FUNCTIONS = (*ROUGE, BERT_SCORE, EMBEDDING)
 COVERAGE_SCORE = "coverage_score"
 LLM_COVERAGE, LLM_REDUNDANCY = "llm_coverage", "llm_redundancy"
@@ -53,7 +53,7 @@ def soft_name(function: str, part: str) -> str:
     Raises
     ------
     ValueError
-        For an unknown part, or a name that is too long to be stored.
+        If the part is unknown, or the name is too long to be stored.
 
     Examples
     --------
@@ -88,17 +88,17 @@ def title_of(metric: str) -> str:
 
 
 def dimension_of(metric: str) -> Dimension:
-    """Return the human judgement that a metric is compared with.
+    """Return the dimension of people's judgements with which a metric is compared.
 
-    Only counts of unique statements say anything about redundancy; whatever compares summaries
-    with references is about coverage.
+    Only counts of unique statements measure redundancy; metrics that compare summaries with
+    references measure coverage.
     """
     return "redundancy" if metric == LLM_REDUNDANCY else "coverage"
 
 
-# How alike two texts are by their words: ROUGE F-measures with Porter's stemmer.
+# Word overlap of two texts: ROUGE F-measures with Porter's stemmer
 #
-# Source: Lin (2004), through the library rouge-score; argument summarization paper, section 3.4.
+# Source: Lin (2004), with the library rouge-score; argument summarization paper, section 3.4.
 
 _KINDS = {"rouge_1": "rouge1", "rouge_2": "rouge2", "rouge_l": "rougeL"}
 
@@ -111,7 +111,7 @@ def rouge_matrix(function: str, references: Sequence[str], summaries: Sequence[s
     function
         One of `ROUGE`.
     references, summaries : r and s texts
-        F-measures do not depend on which side is which.
+        F-measures are the same if the sides are swapped.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _stemmed() -> Any:
     return tokenizer
 
 
-# Scores of a set of summaries from the similarity of each with each reference.
+# Scores of a set of summaries from their similarities with the references
 #
 # Source: argument summarization paper, section 3.4, equations 1–3; Li et al. (2023) for the soft
 # scores and Khosravani et al. (2024) for the coverage score. Higher is better.
@@ -158,7 +158,7 @@ def _stemmed() -> Any:
 class SoftScores:
     """Soft scores of one set of summaries, in the unit of the similarity.
 
-    `f1` is the harmonic mean; None where precision and recall have different signs.
+    `f1` is the harmonic mean; None if precision and recall have different signs.
     """
 
     precision: float
@@ -172,17 +172,17 @@ def soft_scores(similarity: FloatArray) -> SoftScores:
     Parameters
     ----------
     similarity : float array, shape (references, summaries)
-        In any unit; higher is more alike.
+        Similarities in any unit; higher is more similar.
 
     Returns
     -------
     SoftScores
-        Precision is the mean over summaries, recall over references.
+        Precision is the mean over summaries, recall is the mean over references.
 
     Raises
     ------
     ValueError
-        Without references or without summaries.
+        If there are no references or no summaries.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def soft_scores(similarity: FloatArray) -> SoftScores:
 
 
 def coverage_score(similarity: FloatArray, threshold: float) -> float:
-    """Return the share of references that any summary matches with a score above the threshold.
+    """Return the share of references with a summary that matches above the threshold.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def coverage_score(similarity: FloatArray, threshold: float) -> float:
     Raises
     ------
     ValueError
-        Without references or without summaries.
+        If there are no references or no summaries.
 
     Examples
     --------
@@ -221,7 +221,7 @@ def coverage_score(similarity: FloatArray, threshold: float) -> float:
 
 
 def _harmonic(precision: float, recall: float) -> float | None:
-    # Similarities may be logarithms, below 0 all of them; the mean of two such is one.
+    # Similarities may be logarithms and all below 0; then the harmonic mean is defined, too.
     if precision * recall < 0:
         return None
     both = precision + recall
@@ -230,17 +230,17 @@ def _harmonic(precision: float, recall: float) -> float | None:
 
 def _check(similarity: FloatArray) -> None:
     if similarity.ndim != 2 or not similarity.size:
-        raise ValueError("A set is scored by at least one reference and one summary.")
+        raise ValueError("A set needs at least one reference and one summary.")
     if not np.isfinite(similarity).all():
         raise ValueError("A similarity is not a finite number.")
 
 
-# Correlation of a metric with people over summary sets, and of people with each other.
+# Correlation over summary sets, of a metric with people and of people with each other
 #
 # Source: argument summarization paper, sections 3.4 (people) and 4.1 (across and within).
 
 Values = Sequence[float | None] | FloatArray
-# Any two points lie on a line, so a correlation of two says nothing.
+# Any two points are on a line, so a correlation of two points means nothing.
 LEAST_PAIRS = 3
 
 
@@ -251,15 +251,15 @@ class Correlations:
     Attributes
     ----------
     across
-        Over all sets together; None where it is not defined.
+        Over all sets; None if undefined.
     n
-        Sets with both values.
+        Number of sets with both values.
     within_mean, within_sd
-        Mean and population standard deviation (ddof 0) over the cells that have one.
+        Mean and population standard deviation (ddof 0) over the cells with a correlation.
     per_cell
-        cell → its correlation; cells without one are not in it.
+        cell → its correlation; cells without a correlation are not included.
     constant_cells
-        Cells in which a column does not vary, so that they have none.
+        Cells without a correlation, because a column does not vary.
     small_cells
         Cells with fewer than `LEAST_PAIRS` sets that have both values.
     """
@@ -275,7 +275,7 @@ class Correlations:
 
 @dataclass(frozen=True)
 class RaterPair:
-    """Two raters and the n sets that both judged; value is None if Pearson is undefined."""
+    """Two raters and the n sets that both judged; value is None if Pearson's r is undefined."""
 
     first: str
     second: str
@@ -285,7 +285,7 @@ class RaterPair:
 
 @dataclass(frozen=True)
 class RaterPairs:
-    """All pairs; `mean` covers those with a value, None if there are no values."""
+    """All pairs; `mean` is over the pairs with a value, None if there are no values."""
 
     pairs: tuple[RaterPair, ...]
     mean: float | None
@@ -297,7 +297,7 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
     Parameters
     ----------
     metric, human : length n
-        None and nan are missing; a set counts where both have a value.
+        None and nan are missing values; a set counts if both values are known.
     cells : length n
         Topic and stance of each set.
 
@@ -308,12 +308,12 @@ def across_within(metric: Values, human: Values, cells: Sequence[str]) -> Correl
 
     Notes
     -----
-    The paper leaves out, without saying so, cells in which a metric gives every set the same
-    value. They are named in `constant_cells` here.
+    Without mentioning it, the paper leaves out cells in which a metric gives every set the same
+    value. Here, `constant_cells` lists them.
     """
     x, y = _floats(metric), _floats(human)
     if not len(x) == len(y) == len(cells):
-        raise ValueError("The metric, the people and the cells differ in length.")
+        raise ValueError("Metric values, human values and cells differ in length.")
     both = ~(np.isnan(x) | np.isnan(y))
     per_cell: dict[str, float] = {}
     constant: list[str] = []
@@ -343,7 +343,7 @@ def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
     Parameters
     ----------
     raters
-        rater → one value per set, all in the same order; None and nan are missing.
+        rater → one value per set, in the same order for all; None and nan are missing values.
 
     Raises
     ------
@@ -352,7 +352,7 @@ def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
     """
     columns = {name: _floats(values) for name, values in raters.items()}
     if len({len(values) for values in columns.values()}) > 1:
-        raise ValueError("The raters differ in the number of sets.")
+        raise ValueError("The raters differ in their number of sets.")
     pairs = []
     for first, second in combinations(columns, 2):
         x, y = columns[first], columns[second]
@@ -363,7 +363,7 @@ def pairwise_pearson(raters: Mapping[str, Values]) -> RaterPairs:
 
 
 def pearson(x: FloatArray, y: FloatArray) -> float | None:
-    """Return Pearson's r; None with fewer than `LEAST_PAIRS` values or if one side is constant."""
+    """Return Pearson's r; None for fewer than `LEAST_PAIRS` values or a constant side."""
     if len(x) < LEAST_PAIRS or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
         return None
     left, right = x - x.mean(), y - y.mean()

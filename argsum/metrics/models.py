@@ -9,10 +9,10 @@ from ..scorers.models import Scorer
 
 
 class MetricScore(models.Model):
-    """One metric of one set; a missing value has a reason.
+    """One metric of one set: a value, or the reason why it is missing.
 
-    ``metric`` is a name of `argsum.metrics.methods`, such as ``rouge_1:recall``,
-    ``coverage_score`` or ``llm_coverage``; ``setting`` tells apart what was computed with
+    ``metric`` is a name from `argsum.metrics.methods`, such as ``rouge_1:recall``,
+    ``coverage_score`` or ``llm_coverage``; ``setting`` distinguishes values computed with
     different settings (model, threshold, temperature, file).
     """
 
@@ -25,9 +25,9 @@ class MetricScore(models.Model):
     reason = models.CharField(max_length=200, blank=True)
     scorer = models.ForeignKey(Scorer, models.CASCADE, null=True, related_name="metric_scores")
     run = models.ForeignKey("runs.Run", models.CASCADE, null=True, related_name="metric_scores")
-    # File name, of imported scores.
+    # File name of imported scores.
     source = models.CharField(max_length=255, blank=True)
-    # What stands behind the value: n of replies, how many were unparsable, how many clipped, …
+    # Data behind the value: numbers of replies, of unparsable replies, of clipped replies, …
     details = models.JSONField(default=dict)
     seconds = models.FloatField(null=True)
     at = models.DateTimeField(auto_now=True)
@@ -48,7 +48,7 @@ class MetricScore(models.Model):
 
 
 class CountingRun(models.Model):
-    """A counting run, and the rater that compares it with people."""
+    """A counting run, and the rater by which it is compared with people."""
 
     run = models.OneToOneField("runs.Run", models.CASCADE, related_name="counting")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="counting_runs")
@@ -71,7 +71,7 @@ class CountReply(models.Model):
     summary_set = models.ForeignKey(SummarySet, models.CASCADE, related_name="count_replies")
     dimension = models.CharField(max_length=10, choices=Dimension)
     replicate = models.PositiveSmallIntegerField(default=0)
-    # As it was read; clipping to what is possible happens where scores are computed.
+    # The count as in the reply; it is clipped when scores are computed.
     count = models.FloatField(null=True)
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)

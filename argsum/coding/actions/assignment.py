@@ -1,10 +1,10 @@
 """Runs in which a language model gives statements the codes of signed-off key points.
 
-A statement without exactly one usable entry is asked about again, in ever smaller requests, and is
-never guessed at. When all requests have ended, the codes become one edit. Statements that people
-placed, or that have no usable codes, stay where they are. A placement is sure where match scores
-agree with the model, and otherwise only perhaps right; so an audit, which draws from these bands,
-covers their disagreements.
+A statement without exactly one usable entry is requested again, in ever smaller batches; its codes
+are never guessed. When all requests have ended, the codes become one edit. Statements that people
+placed, or that have no usable codes, do not move. A placement is sure if match scores agree with
+the model, and otherwise only perhaps right. An audit draws from both groups, so it also covers the
+disagreements.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,16 +47,16 @@ from .proposal import analyses_done, queue_what_follows
 
 KIND = "point_assignment"
 BATCH, MOST_BATCH, MOST_CODES, LARGEST_CODES = 10, 50, 3, 10
-# How often a statement is asked about, the first time included.
+# Maximum number of requests about a statement, including the first.
 ATTEMPTS = 3
-# Key points in the codebook of every request.
+# Maximum number of key points in the codebook.
 MOST_POINTS = 200
 
 
 def target_of(
     analysis: Analysis, *, batch_size: int = BATCH, most_codes: int = MOST_CODES
 ) -> dict[str, Any]:
-    """Return the target of a run, as stored in its spec; the codebook is what is signed off."""
+    """Return the target of a run, as stored in its spec, with the signed-off codebook."""
     points = shown_points(analysis)
     return {
         "analysis": str(analysis.public_id),
@@ -71,14 +71,14 @@ def target_of(
 
 
 class PointAssignmentKind:
-    """Run kind ``point_assignment``: the hooks that the engine calls."""
+    """Hooks that the engine calls for runs of kind ``point_assignment``."""
 
     parser_version = READER_VERSION
     values_title = lazy("Codes given:")
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Link the run to its analysis; raises RunRefused without a valid sign-off."""
+        """Link the run to its analysis; raise RunRefused without a valid sign-off."""
         begin_run(run, "coding")
         analysis = run.study.analyses.get(public_id=run.spec["target"]["analysis"])
         state = sign_off_of(analysis)
@@ -87,7 +87,7 @@ class PointAssignmentKind:
             raise RunRefused(_("The key points are not signed off. Sign them off first."))
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Return batches of the statements that no person placed, in their order."""
+        """Return batches of the statements that no person placed, in order."""
         target = run.spec["target"]
         analysis = run.study.analyses.get(public_id=target["analysis"])
         rows = list(_free_statements(analysis).values_list("pk", "text"))
@@ -109,7 +109,7 @@ class PointAssignmentKind:
         ]
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read the codes of one reply; it is usable if those of any statement are."""
+        """Read the codes of one reply, which is usable if any statement has usable codes."""
         target = run.spec["target"]
         readings = read_codes(
             reply.text,
@@ -124,7 +124,7 @@ class PointAssignmentKind:
         return ReplyReading.unscored(str(readings[0]), readings)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one row per statement of each call; after the last one, queue what follows."""
+        """Store one row per statement of each call; after the last call, queue the next job."""
         wanted = {pk for reply in ended for pk in CodingKey.of(reply.call.subject_ids).statements}
         there = set(CellArgument.objects.filter(pk__in=wanted).values_list("pk", flat=True))
         CodedStatement.objects.filter(call__in=[reply.call for reply in ended]).delete()
@@ -133,7 +133,7 @@ class PointAssignmentKind:
         queue_what_follows(run)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Return how often each code was given; "none" where nothing fits."""
+        """Return how often each code was given; "none" counts statements that fit no key point."""
         counts = dict.fromkeys([entry["code"] for entry in run.spec["target"]["codebook"]], 0)
         counts[NONE_FITS] = 0
         given = run.coded_statements.filter(reason="").values_list("codes", flat=True)
@@ -143,11 +143,11 @@ class PointAssignmentKind:
         return {code: number for code, number in counts.items() if number}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return no texts; codes contain no prose."""
+        """Return no texts, because codes contain no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has a row per statement, as its reply says."""
+        """Check that every ended call has one row per statement, matching its reply."""
         rows: dict[int, list[tuple[int, list[str], str]]] = {}
         fields = ("call", "fence", "codes", "reason")
         for pk, *row in run.coded_statements.order_by("pk").values_list(*fields):
@@ -158,13 +158,13 @@ class PointAssignmentKind:
             own = rows.pop(call.pk, [])
             size = len(CodingKey.of(call.subject_ids).statements)
             if [fence for fence, _codes, _reason in own] != [call.fence] * size:
-                problems.append(f"call {call.pk} has not one result for each of its statements")
+                problems.append(f"call {call.pk} does not have one result per statement")
             elif call.state == Call.State.DONE and call.reply:
                 read = [_stored(reading) for reading in self.read(run, call, call.reply).value]
                 if read != [(codes, reason) for _fence, codes, reason in own]:
                     problems.append(f"what call {call.pk} stored is not what its reply says")
             elif any(codes for _fence, codes, _reason in own):
-                problems.append(f"call {call.pk} has codes and is unscored")
+                problems.append(f"call {call.pk} has codes but is unscored")
         others = run.calls.exclude(state__in=(Call.State.DONE, Call.State.UNSCORED))
         open_again = set(others.values_list("pk", flat=True))
         problems += [f"call {pk} has a result of another fence" for pk in {*rows} - open_again]
@@ -174,7 +174,7 @@ class PointAssignmentKind:
 def further_requests(run: Run) -> list[Subject]:
     """Return requests about statements without usable codes, in smaller batches.
 
-    A statement that was alone in its request is not asked about again, nor after `ATTEMPTS`.
+    A statement is not requested again if it was alone in its request, or after `ATTEMPTS`.
     """
     coded: set[int] = set()
     last: dict[int, CodingKey] = {}
@@ -206,7 +206,7 @@ def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
     Raises
     ------
     EditRefused
-        If the key points were changed since they were signed off, or no reply was usable.
+        If the key points have changed since they were signed off, or no reply was usable.
     """
     coded = coded_statements(run)
     if not coded:
@@ -238,7 +238,7 @@ def assign(analysis: Analysis, run: Run, work: JobContext) -> None:
 
 
 def coded_statements(run: Run) -> dict[int, list[str]]:
-    """Map statements with usable codes to these, empty where none fits; the last reply counts."""
+    """Map statements to their usable codes, an empty list if none fits; the last reply counts."""
     rows = run.coded_statements.filter(reason="", argument__isnull=False)
     return dict(rows.order_by("attempt", "pk").values_list("argument", "codes"))
 
@@ -264,7 +264,7 @@ def _edit(
     rows: dict[int, int],
     matches: PointMatches,
 ) -> Edit:
-    """Return the edit of all statements whose placement changes; what people placed stays."""
+    """Return the edit of all placements that change; those made by people do not."""
     now: dict[int, list[PlacementRow]] = {}
     fields = ("point", "is_by_hand", "is_sure", "score", "argument")
     for row in Placement.objects.filter(analysis=analysis).order_by("pk").values_list(*fields):
@@ -287,7 +287,7 @@ def _edit(
 def _placements(
     statement: int, row: int, places: Sequence[int], points: Sequence[int], matches: PointMatches
 ) -> list[PlacementRow]:
-    """Return where a statement belongs: at key points, or at none."""
+    """Return the placements of a statement: one per key point, or one without a key point."""
     scores = matches.scores[row]
     if not places:
         return [PlacementRow(None, False, False, float(scores.max()), statement)]
@@ -301,7 +301,7 @@ def _placements(
 def _keep_agreement(
     run: Run, wanted: dict[int, list[int]], rows: dict[int, int], matches: PointMatches
 ) -> None:
-    """Store with each coded statement which code is nearest, and whether match scores agree."""
+    """Store the nearest code of each coded statement, and whether match scores agree."""
     codes = [entry["code"] for entry in run.spec["target"]["codebook"]]
     nearest = matches.nearest
     groups: dict[tuple[str, bool], list[int]] = {}
@@ -370,9 +370,9 @@ ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, tar
 
 # The job that runs after a run's requests: it sends further ones or applies the result.
 #
-# Whether a run goes on is decided under the gate's lock, behind which replies are stored: none can
-# come in between. Further requests and the end of the job are one transaction, and so is a result:
-# a worker that dies leaves nothing to be paid twice, and nothing half applied.
+# Replies are stored under the gate's lock. The next step of a run is chosen under the same lock,
+# so no reply can arrive in between. Further requests and the end of the job are one transaction,
+# and so is a result. If a worker dies, nothing is paid for twice and nothing is half applied.
 
 Next = Callable[[Run], Sequence[Subject]]
 Apply = Callable[[Analysis, Run, JobContext], None]
@@ -383,7 +383,7 @@ STEPS: dict[str, tuple[Next, Apply]] = {
 
 
 def follow_run(work: JobContext) -> None:
-    """Handle a job: send further requests, or apply the result; nothing for a cancelled run."""
+    """Handle a job: send further requests, or apply the result, unless the run was cancelled."""
     analysis = analysis_of(work)
     if analysis.coding_id is None:
         return
@@ -402,7 +402,7 @@ def follow_run(work: JobContext) -> None:
 
 
 def _state(run: Run) -> tuple[int, int] | None:
-    """Return a key of the replies stored so far; None for a run that is cancelled or not over."""
+    """Return a key of the stored replies; None if the run is cancelled or has open requests."""
     run.refresh_from_db(fields=["state"])
     is_open = run.calls.filter(state__in=Call.OPEN).exists()
     if is_open or run.state == Run.State.CANCELLED:

@@ -1,4 +1,4 @@
-"""Prompts of proposals and assignments, and what their requests show."""
+"""Prompts of proposals and assignments, and the content of their requests."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ def merge_request(
     cell: Cell,
     entries: Sequence[tuple[str, str]],
 ) -> CallRequest:
-    """Return a request that merges key points, each a theme and a text."""
+    """Return a request that merges key points, given as pairs of theme and text."""
     pairs = [(neutralise(theme), neutralise(text)) for theme, text in entries]
     records = [{"theme": theme.text, "key_point": text.text} for theme, text in pairs]
     return _proposal_request(
@@ -59,7 +59,7 @@ def merge_request(
 def assign_request(
     prompt: PromptVersion, target: Mapping[str, Any], cell: Cell, statements: Sequence[str]
 ) -> CallRequest:
-    """Return a request for the codes of some statements; all of a run show the same codebook."""
+    """Return a request for the codes of some statements; a run has one codebook."""
     neutrals = [neutralise(text) for text in statements]
     codes = [entry["code"] for entry in target["codebook"]]
     records = [

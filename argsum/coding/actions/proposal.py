@@ -1,8 +1,8 @@
 """Runs in which a language model proposes key points and themes from samples of statements.
 
-Requests read samples, and further ones merge the lists until one is left. That list becomes
-proposed key points, which people accept, rename or decline. The content of a request is stored in
-its row: the step, the number of its records, and the statements or lists.
+The first requests read samples, and further requests merge the lists until one is left. That list
+becomes proposed key points, which people accept, rename or decline. The row of a request stores
+its content: the step, the number of records, and the statements or lists.
 """
 
 import random
@@ -31,8 +31,8 @@ from .prompts import merge_request, read_request
 KIND = "point_proposal"
 REQUESTS, SAMPLE, POINTS, THEMES, WORDS = 10, 60, 20, 6, 15
 MOST_REQUESTS, MOST_SAMPLE, MOST_POINTS = 40, 200, 60
-# Entries that one request merges; more are merged in groups first. Twice `MOST_POINTS`, so that
-# every group of lists becomes shorter.
+# Maximum number of entries that one request merges; more entries are first merged in groups. This
+# is twice `MOST_POINTS`, so that every group of lists becomes shorter.
 MOST_MERGED = 120
 STORED_FIELDS = ["step", "entries", "dropped", "reason", "fence"]
 Entry = tuple[str, str, list[int]]
@@ -47,9 +47,9 @@ def target_of(
     themes: int = THEMES,
     words: int = WORDS,
 ) -> dict[str, Any]:
-    """Return the target of a run, as stored in its spec; all numbers are the most allowed.
+    """Return the target of a run, as stored in its spec; all numbers are upper limits.
 
-    ``requests`` are those that read statements, ``sample`` of each; ``words`` are in a key point.
+    Each of the ``requests`` reads ``sample`` statements; a key point has at most ``words`` words.
     """
     return {
         "analysis": str(analysis.public_id),
@@ -62,18 +62,18 @@ def target_of(
 
 
 class PointProposalKind:
-    """Run kind ``point_proposal``: the hooks that the engine calls."""
+    """Hooks that the engine calls for runs of kind ``point_proposal``."""
 
     parser_version = READER_VERSION
     values_title = lazy("Key points in a list:")
     dominance = None
 
     def begin(self, run: Run) -> None:
-        """Link the run to its analysis; raises RunRefused if nothing can be proposed now."""
+        """Link the run to its analysis; raise RunRefused if nothing can be proposed now."""
         begin_run(run, "coding")
 
     def subjects(self, run: Run) -> list[Subject]:
-        """Return random samples of the statements, of equal size but for one."""
+        """Return random samples of the statements; their sizes differ by at most one."""
         target = run.spec["target"]
         analysis = run.study.analyses.get(public_id=target["analysis"])
         keys = _statements(analysis)
@@ -127,7 +127,7 @@ class PointProposalKind:
         return ReplyReading(value=points)
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store one row per call; after the last one, queue what follows."""
+        """Store one row per call; after the last call, queue the next job."""
         merged = {
             pk
             for reply in ended
@@ -150,7 +150,7 @@ class PointProposalKind:
         return by_size(map(len, rows))
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return the lists as texts, so that lists that are all alike are noticed."""
+        """Return the lists as texts, so that identical lists are noticed."""
         rows = run.proposed_lists.filter(reason="").order_by("pk")
         return [
             "\n".join(text for _theme, text, _sources in entries)
@@ -158,7 +158,7 @@ class PointProposalKind:
         ]
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one row, under its own fence and matching its reply."""
+        """Check that every ended call has one row that matches its fence and reply."""
 
         def is_as_said(row: ProposedList, call: Call) -> bool:
             points = self.read(run, call, call.reply).value if call.reply else None
@@ -169,7 +169,7 @@ class PointProposalKind:
 
 
 def queue_what_follows(run: Run) -> None:
-    """Queue the job that follows a run whose requests are all over."""
+    """Queue the next job of a run, if all of its requests have ended."""
     if run.calls.filter(state__in=Call.OPEN).exists():
         return
     analysis = run.study.analyses.filter(coding=run).first()
@@ -178,12 +178,12 @@ def queue_what_follows(run: Run) -> None:
 
 
 def further_requests(run: Run) -> list[Subject]:
-    """Return requests that merge the current lists; none if only one is left.
+    """Return requests that merge the current lists; empty if only one list is left.
 
     Raises
     ------
     EditRefused
-        If no reply was usable, or none of those that merge.
+        If no reply was usable, or no reply of the last merging step.
     """
     lists = _lists(run)
     asked_ids = run.calls.values_list("subject_ids", flat=True)
@@ -213,7 +213,7 @@ def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
     """Turn the final list into proposed key points, unless the run was cancelled."""
     final, *others = _lists(run)
     if others:
-        # A reply came in since; it is merged first.
+        # Another reply has arrived; its list is merged first.
         return
     themes = _themes(analysis, run, final.entries, work)
     with editing(analysis) as held:
@@ -231,7 +231,7 @@ def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
 
 
 def _lists(run: Run) -> list[ProposedList]:
-    """Return the usable lists that no usable list was merged from, in the order of requests.
+    """Return the usable lists that are not yet part of a merged list, in the order of requests.
 
     Lists that only repeat the words of earlier ones are left out.
     """
@@ -255,7 +255,7 @@ def _statements(analysis: Analysis) -> list[int]:
 
 
 def _row(run: Run, reply: EndedCall, lists: dict[int, list[Entry]]) -> ProposedList:
-    """Return the row of a call; merged entries have the statements of what they put together."""
+    """Return the row of a call; a merged entry has the statements of all entries in it."""
     key = ListKey.of(reply.call.subject_ids)
     points: ProposedPoints = reply.reading.value or ProposedPoints(())
     sources: list[list[int]] = [[pk] for pk in key.sources]
@@ -282,7 +282,8 @@ def _joined(sources: Sequence[Sequence[int]], numbers: Sequence[int]) -> list[in
 def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobContext) -> list[str]:
     """Return a theme for each entry, up to the requested number of themes.
 
-    An entry without a theme gets that of the nearest entry, else of the nearest shown key point.
+    An entry without a theme gets the theme of the nearest entry, else of the nearest shown key
+    point.
     """
     from argsum.analysis.methods.key_points import nearest_points
 
@@ -304,7 +305,7 @@ def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobCon
 def _new_points(
     analysis: Analysis, run: Run, entries: Sequence[Entry], themes: Sequence[str]
 ) -> list[FoundPoint]:
-    """Create key points that no live one already says, in state removed; an edit shows them."""
+    """Create key points with new texts, in state removed until an edit shows them."""
     texts = analysis.points.filter(state__in=FoundPoint.ALIVE).values_list("text", flat=True)
     known = {text.casefold() for text in texts}
     new = [

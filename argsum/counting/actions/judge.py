@@ -1,4 +1,4 @@
-"""The judge that counts: prompts, the sets it reads, and its scores."""
+"""The counting judge: prompts, the sets that it reads, and its scores."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,9 +69,9 @@ PROMPTS = {
 
 
 def write_request(prompt: PromptVersion, summary_set: SummarySet) -> CallRequest:
-    """Return the request for one set, with its texts quoted and without hidden characters.
+    """Return the request for one set, with quoted texts and without hidden characters.
 
-    The set comes with its cell, its summaries and the cell's key points, all in order.
+    The set must include its cell, its summaries and the cell's key points, all in order.
     """
     summaries = [neutralise(summary.text) for summary in summary_set.summaries.all()]
     texts = list(summaries)
@@ -112,9 +112,9 @@ def target_of(
     Parameters
     ----------
     dataset, split, systems
-        Public id and names that narrow the choice; without any, all of them.
+        Public id and names that narrow the choice; empty values select all.
     choice
-        ``all``, ``judged`` or ``sample``: all sets, those that people judged, or a seeded sample.
+        ``all`` sets, ``judged`` (only sets that people judged), or a seeded ``sample``.
     sample
         Size of the sample.
     """
@@ -128,7 +128,7 @@ def target_of(
 
 
 def counted_sets(study: Study, target: Mapping[str, Any]) -> QuerySet[SummarySet]:
-    """Return the sets of a target before a sample is drawn; all can be counted."""
+    """Return the countable sets of a target, before a sample is drawn."""
     wanted = SetSelection(target["dataset"], target["split"], tuple(target["systems"]))
     rows = scorable_sets(study, wanted)
     if target["choice"] == "judged":
@@ -140,7 +140,7 @@ def counted_sets(study: Study, target: Mapping[str, Any]) -> QuerySet[SummarySet
 
 
 def keys_of(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
-    """Return primary keys of the sets, in the order of the requests."""
+    """Return the primary keys of the sets, in the order of the requests."""
     keys = list(counted_sets(study, target).values_list("pk", flat=True))
     if target["choice"] != "sample":
         return keys
@@ -148,7 +148,7 @@ def keys_of(study: Study, target: Mapping[str, Any], seed: int) -> list[int]:
 
 
 def with_texts(study: Study, keys: Sequence[int]) -> dict[int, SummarySet]:
-    """Return sets with everything that a request shows; three queries."""
+    """Return the sets with all data that a request shows; three queries."""
     rows = study.summary_sets.filter(pk__in=keys).select_related("cell").defer(*LONG)
     summaries = SystemSummary.objects.order_by("position")
     references = ReferenceKeyPoint.objects.order_by("position")
@@ -160,9 +160,10 @@ def with_texts(study: Study, keys: Sequence[int]) -> dict[int, SummarySet]:
     }
 
 
-# The judge that counts: how many references a set covers, or how many of its points are unique.
+# Counting judge: how many references a set covers, or how many of its points are unique
 #
-# The kind of the prompt decides which of the two a run asks for; one request a set and replicate.
+# The kind of the prompt decides which of the two a run counts. There is one request per set and
+# replicate.
 
 KIND = "counting"
 REPLIES, TEMPERATURE = 10, 1.0
@@ -175,14 +176,14 @@ NOTHING_READ = "no usable reply"
 
 
 class CountingKind:
-    """Run kind ``counting``: the hooks that the engine calls."""
+    """Hooks that the engine calls for runs of kind ``counting``."""
 
     parser_version = READER_VERSION
     values_title = lazy("Counts:")
     dominance = MOST
 
     def begin(self, run: Run) -> None:
-        """Link the run to a rater, to compare it with people."""
+        """Link the run to a rater, so that it can be compared with people."""
         CountingRun.objects.create(run=run, rater=rater_of(run))
 
     def subjects(self, run: Run) -> Sequence[Subject]:
@@ -220,11 +221,11 @@ class CountingKind:
         return {f"{count:g}": n for count, n in counts}
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return nothing: replies hold counts, no prose."""
+        """Return no texts, because replies contain counts and no prose."""
         return ()
 
     def check(self, run: Run) -> list[str]:
-        """Check that every ended call has one row, under its own fence and matching its reply."""
+        """Check that every ended call has one row that matches its fence and reply."""
 
         def is_as_said(row: CountReply, call: Call) -> bool:
             value = self.read(run, call, call.reply).value if call.reply else None
@@ -304,7 +305,7 @@ def _row(run: Run, reply: EndedCall) -> CountReply:
 
 
 def _wrong_scores(run: Run) -> list[str]:
-    """Return problems with stored scores that do not follow from the replies."""
+    """Return a problem for each stored score that does not follow from the replies."""
     stored = dict(run.metric_scores.values_list("summary_set", "value"))
     values = {score.summary_set_id: score.value for score in scores_of(run, stored)}
     counted = set(run.count_replies.values_list("summary_set", flat=True))
@@ -317,7 +318,7 @@ def _wrong_scores(run: Run) -> list[str]:
 
 
 def clipped_and_unparsable(run: Run) -> Counter[str]:
-    """Return the numbers of all, clipped and unparsable replies of a run."""
+    """Return the numbers of readable, clipped and unparsable replies of a run."""
     counts: Counter[str] = Counter()
     for details in run.metric_scores.values_list("details", flat=True):
         for name in ("replies", "clipped", "unparsable"):

@@ -36,7 +36,7 @@ from cqa_site.rounds.queue import CHUNK
 
 FETCH = 1_000
 MOST_COUNTED = 1_000
-# There are no examples to qualify by yet, so nobody is let in or kept out.
+# There are no qualification examples yet, so nobody is admitted or excluded.
 UNSURE = Q(covered_is_unsure=True) | Q(unique_is_unsure=True)
 
 
@@ -44,9 +44,9 @@ UNSURE = Q(covered_is_unsure=True) | Q(unique_is_unsure=True)
 class CountContent:
     """Contents of a counting form.
 
-    ``marks`` is as `CountSheet.marks`; ``covered`` and ``unique`` are counts that were typed, None
-    where the marks count; an unsure one gives no count. ``covered_text`` and ``unique_text`` are
-    typed texts that are not counts; drafts store them, so that no input is lost.
+    ``marks`` has the format of `CountSheet.marks`. ``covered`` and ``unique`` are typed counts,
+    None if the marks decide; an unsure person gives no count. ``covered_text`` and ``unique_text``
+    are typed texts that are not counts; drafts store them, so that no input is lost.
     """
 
     marks: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class CountingRoundKind(OneByOne):
     settled = ("marks", "comment", "covered", "unique", "coverage", "redundancy")
     skipped = Q(covered_is_unsure=True, unique_is_unsure=True)
     tolerance = 0
-    tolerance_text = lazy("By how much each of the two counts may differ. The default is 0.")
+    tolerance_text = lazy("Maximum difference for each of the two counts. The default is 0.")
     value = ("covered", "unique")
     figures = {
         "unsure": Count("pk", filter=COUNTED & UNSURE),
@@ -101,7 +101,7 @@ class CountingRoundKind(OneByOne):
     }
 
     def begin(self, round_: CountingRound, item: CountingItem, rater: Rater) -> dict[str, Any]:
-        """Return the sizes of the set, which the database guards."""
+        """Return the sizes of the set, for the constraints of the database."""
         sizes = SummarySet.objects.filter(pk=item.summary_set_id).values_list(
             Count("summaries", distinct=True), Count("cell__key_points", distinct=True)
         )
@@ -119,7 +119,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def problem(self, sheet: CountSheet, content: CountContent) -> SheetNotValid | None:
-        """Return the problem if a count lacks marks, a number, or the answer "unsure"."""
+        """Return the problem if marks are incomplete and the count is neither typed nor unsure."""
         marks = marks_from_json(content.marks)
         references, summaries = undecided(marks, sheet.references, sheet.summaries)
         missing = []
@@ -139,15 +139,15 @@ class CountingRoundKind(OneByOne):
         return SheetNotValid(text % ", ".join(_shown(name) for name in missing), missing)
 
     def settle(self, sheet: CountSheet, content: CountContent) -> None:
-        """Set marks, and the counts and shares that follow from them."""
+        """Set the marks, and the counts and shares that follow from them."""
         put_content(sheet, content)
 
     def mark(self, sheet: CountSheet, key: Mapping[str, Any]) -> tuple[int, int]:
-        """Return number of known counts, ``covered`` and ``unique``, that match, and of all."""
+        """Return how many known counts (``covered``, ``unique``) match, and how many there are."""
         return sum(getattr(sheet, name) == count for name, count in key.items()), len(key)
 
     def difference(self, sheet: CountSheet, known: Mapping[str, Any]) -> float:
-        """Return the larger difference of the two counts; infinite where one is unsure."""
+        """Return the larger difference of the two counts; infinite if a count is unsure."""
         counts = [(getattr(sheet, name), count) for name, count in known.items()]
         return max(inf if own is None else abs(own - count) for own, count in counts)
 
@@ -176,7 +176,7 @@ class CountingRoundKind(OneByOne):
         )
 
     def check(self) -> Iterator[str]:
-        """Check that a count follows from the marks, is typed, or is missing for being unsure."""
+        """Check that each count follows from the marks, was typed, or is marked as unsure."""
         sheets = CountSheet.objects.filter(state=CountSheet.State.SUBMITTED, round__isnull=False)
         for sheet in sheets.defer("draft").iterator(FETCH):
             marks = marks_from_json(sheet.marks)
@@ -187,18 +187,18 @@ class CountingRoundKind(OneByOne):
             ):
                 count = getattr(sheet, name)
                 if (count is None) != getattr(sheet, f"{name}_is_unsure"):
-                    yield f"count sheet {sheet.pk}: {name} is {count}, against its unsure mark"
+                    yield f"count sheet {sheet.pk}: {name} is {count}, despite its unsure mark"
                 if count not in (None, marked) and not getattr(sheet, f"{name}_is_typed"):
-                    yield f"count sheet {sheet.pk} has {name} {count}, its marks give {marked}"
+                    yield f"count sheet {sheet.pk} has {name} {count}, but its marks give {marked}"
                 if (share is None) != (stored is None) or not isclose(share or 0, stored or 0):
-                    yield f"count sheet {sheet.pk} has a share that is not of its {name} count"
+                    yield f"count sheet {sheet.pk} has a share that does not match {name}"
 
 
 COUNTING = CountingRoundKind()
 
 
 def counts_of(content: CountContent, *, references: int, summaries: int) -> CoverageCounts:
-    """Return the current counts of a content: typed ones first, else those of the marks."""
+    """Return the current counts of a form: typed counts first, else the counts from the marks."""
     marks = marks_from_json(content.marks)
     covered = count_covered(marks) if content.covered is None else content.covered
     unique = count_unique(marks) if content.unique is None else content.unique
@@ -275,16 +275,16 @@ If you cannot decide, tick **unsure**: the set then has no count from you, which
 guess.
 """
 
-# A rater's order is made of all sets that are left; more would make serving slow.
+# A rater's order includes all remaining sets; with more sets, serving would be slow.
 MOST_SETS = 10_000
 ONE, ALL = "one", "all"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountingPlan:
-    """All choices that decide which sets are judged, and how.
+    """All options that decide which sets are judged, and how.
 
-    ``per_cell`` takes one set of every system and cell, drawn among its settings, or all.
+    ``per_cell`` selects one set per system and cell, with a random setting, or all sets.
     """
 
     name: str
@@ -295,7 +295,7 @@ class CountingPlan:
     setting: str = ""
     per_cell: str = ONE
     leave_out_used: bool = False
-    # None takes every set that matches.
+    # None selects every matching set.
     size: int | None = None
     raters: int = 3
     repeat_share: float = 0.0
@@ -304,7 +304,7 @@ class CountingPlan:
     instructions: str = GUIDE
 
     def recipe(self, n_sets: int) -> dict[str, Any]:
-        """Return the recipe that the round stores: public ids, names and numbers."""
+        """Return the recipe to store with the round: public ids, names and numbers."""
         return {
             "dataset": str(self.dataset.public_id) if self.dataset else None,
             "dataset_name": self.dataset.name if self.dataset else "",
@@ -327,9 +327,9 @@ SETTINGS = (
 def plan_round(
     *, study: Study, plan: CountingPlan, actor: User, round_: CountingRound | None = None
 ) -> CountingRound:
-    """Make a draft round with its sets, or draw a draft's sets again.
+    """Create a draft round with its sets, or draw the sets of a draft again.
 
-    Raises RoundNotReady if no set matches, or too many would be taken.
+    Raises RoundNotReady if no set matches, or if there would be too many sets.
     """
     planned = locked_round(round_, CountingRound.State.DRAFT) if round_ else None
     planned = planned or CountingRound(study=study, created_by=actor)
@@ -373,18 +373,18 @@ def drawn_sets(
 def one_setting(
     sets: Sequence[tuple[int, str, str, int]], *, seed: int
 ) -> list[tuple[int, Hashable]]:
-    """Return sets of one setting per system, as strata of system and cell for `draw_sets`.
+    """Return the sets of one setting per system, in strata of system and cell for `draw_sets`.
 
-    Drawn among the settings with sets in most cells, so that all judgements of a system are of
-    the same setting and its mean is one that a leaderboard can show. Only a cell without that
+    The setting is drawn from those with sets in the most cells, so that all judgements of a system
+    are about the same setting and a leaderboard can show their mean. Only a cell without that
     setting keeps its other sets.
 
     Parameters
     ----------
     sets
-        Key, system, setting, cell.
+        Key, system, setting and cell.
     seed
-        The same one draws the same settings.
+        The same seed gives the same settings.
     """
     rng = random.Random(seed)  # noqa: S311  an order, not a secret
     cells: dict[str, dict[str, set[int]]] = {}
@@ -402,7 +402,7 @@ def one_setting(
 
 
 def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed: int) -> list[int]:
-    """Draw one set of every stratum, ``size`` of them or all, in random order.
+    """Draw one set from every stratum, in random order, and return ``size`` of them or all.
 
     The same sets and the same seed give the same draw.
     """
@@ -417,7 +417,7 @@ def draw_sets(strata: Iterable[tuple[int, Hashable]], size: int | None, *, seed:
 def matching_sets(
     *, study: Study, plan: CountingPlan, round_: CountingRound | None = None
 ) -> QuerySet[SummarySet]:
-    """Return sets that a round may use: with key points, and with references for comparison."""
+    """Return the sets that a round may use: those with key points and with references."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
     references = ReferenceKeyPoint.objects.filter(cell=OuterRef("cell"))
     sets = study.summary_sets.filter(

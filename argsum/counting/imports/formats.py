@@ -1,4 +1,4 @@
-"""The file format of counts: questions to the user, sample, and rows."""
+"""The file format of counts: detection, sample file, rows and options."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,7 +35,7 @@ COLUMNS = (
     "topic", "stance", "reference", "prediction", "n_covered", "n_unique", "coverage",
     "redundancy", "file_name",
 )  # fmt: skip
-# What two systems wrote: one misses a key point, the other says the same twice.
+# Key points by two systems: one misses a key point, the other repeats one.
 WRITTEN = {
     "alpha.json": ("People get together", "The air gets better"),
     "beta.json": ("People meet", "Neighbours meet", "Children learn about plants", "Cooler towns"),
@@ -62,7 +62,7 @@ SAMPLE = Sample("sample-counts.csv", _counts, {"dataset": DATASET, "rater": "A1"
 
 
 def fits_counts(look: Look) -> str:
-    """Return why the columns fit: references, predictions and their counts; empty if not."""
+    """Return why the columns fit: references, predictions and their counts; else empty."""
     if not look.has("reference", "prediction", "coverage", "redundancy"):
         return ""
     return _("each row has references, predictions, coverage and redundancy")
@@ -107,7 +107,7 @@ def _notes(file: CountFile) -> Iterator[Note]:
 
 
 def _remarks(counted: CountedSet) -> Iterator[Flag]:
-    """Yield remarks on counts that contradict their share; the share is used."""
+    """Yield remarks on unsure counts and on counts that contradict their share."""
     pairs = (
         ("n_covered", counted.covered, counted.coverage, len(counted.references)),
         ("n_unique", counted.unique, _unique_share(counted), len(counted.summaries)),
@@ -131,7 +131,7 @@ class CountsImportForm(DatasetImportForm):
     heading = lazy("Rater and dataset")
 
     def form(self, data: Any) -> CountImportForm:
-        """Return the form; the only dataset of the study is preselected."""
+        """Return the form; if the study has a single dataset, it is preselected."""
         options = self.file.options
         only = self.names[0] if len(self.names) == 1 else dataset_of(options)
         initial = options | {
@@ -142,7 +142,7 @@ class CountsImportForm(DatasetImportForm):
 
 
 def register_count_imports() -> None:
-    """Register counts with the imports."""
+    """Register the import of counts."""
     register_counted(
         ObjectCount("sets", lazy("Sets of key points")),
         ObjectCount(COUNT_SHEETS, lazy("Count sheets")),

@@ -1,4 +1,4 @@
-"""Count sheets of a file: match them with stored sets and add new ones."""
+"""Count sheets of a file: match them with stored sets and add new sets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ from cqa_site.files.actions.imports import ImportEntry, named_by
 from cqa_site.people.models import Rater, Study
 from cqa_site.tabular.cells import text_key
 
-# One judgement as a file states it, and what it goes into.
+# One judgement in a file, and its options
 
 COUNT_SHEETS = "counts"
-# Where sets come from that a file of counts brings; a set is known by its cell and system.
+# Source of the sets in a file of counts; cell and system identify a set.
 SOURCE = "human counts"
-# Files of several people are about the same sets, so the name of a file names no dataset.
+# Several files, one per person, are about the same sets, so no dataset is named after a file.
 DATASET = "Judged by people"
 LONGEST_NAME = 120
-# What may be said of references that are worded otherwise; usually whatever is clear is taken.
+# Options for differently worded references; by default, clear matches are imported.
 ONLY_SAME, BY_ORDER = "same", "order"
 
 
@@ -62,7 +62,7 @@ class CountEntry(ImportEntry):
     references: str = ""
 
 
-# Count sheets of a file as the database keeps them, and those that are there.
+# New count sheets from a file, and stored sheets
 
 REPLACED = (
     "covered", "covered_is_unsure", "covered_is_typed", "unique", "unique_is_unsure",
@@ -71,7 +71,7 @@ REPLACED = (
 
 
 def made_sheet(study: Study, entry: CountEntry, summary_set: SummarySet, rater: Any) -> CountSheet:
-    """Return an unsaved sheet with typed counts, because the file has no marks."""
+    """Return an unsaved sheet; its counts are typed, because the file has no marks."""
     counted = entry.counted
     covered, unique = _covered(counted), _unique(counted)
     return CountSheet(
@@ -95,7 +95,7 @@ def made_sheet(study: Study, entry: CountEntry, summary_set: SummarySet, rater: 
 
 
 def values_of(sheet: CountSheet) -> tuple[float | None, float | None]:
-    """Return the values that make two sheets equal."""
+    """Return the values by which two sheets are compared."""
     return sheet.coverage, sheet.redundancy
 
 
@@ -110,11 +110,11 @@ def stored_sheets(
 
 
 class FreePlaces:
-    """Positions in one file that no sheet of a rater uses yet; one query.
+    """Unused positions of a rater's sheets in one file; one query.
 
     A row keeps its number unless an earlier version of the file, or its import into another
-    dataset, left a sheet of another set there: then it comes after all of them. Sheets are known
-    by set and rater, so a second import of the same rows still adds nothing.
+    dataset, has a sheet of another set at that position. Then it is placed after all other sheets.
+    Set and rater identify a sheet, so a second import of the same rows still adds nothing.
     """
 
     def __init__(self, study: Study, source: str, rater: int | None) -> None:
@@ -141,7 +141,7 @@ def _unique(counted: CountedSet) -> float | None:
 
 
 def _half_step(count: float) -> float:
-    """Return the half step that a share was made from; other shares do not change."""
+    """Return the half step nearest to a count if it is equal up to rounding, else the count."""
     near = round(2 * count) / 2
     return near if abs(near - count) < 1e-6 else count
 
@@ -150,19 +150,19 @@ CellKey = tuple[str, int]
 
 
 class NotThisSet(Exception):
-    """The set of a row does not match the study's; the message gives the reason."""
+    """The set of a row does not match the stored set; the message gives the reason."""
 
 
 class SetFinder:
-    """The cells of one dataset, and the imported sets of them; three queries.
+    """The cells of one dataset and their imported sets; three queries.
 
-    ``how`` says when references worded otherwise are those of the dataset: where it is clear
-    (empty), never (`ONLY_SAME`), or because they come in its order (`BY_ORDER`).
+    ``how`` defines when differently worded references match those of the dataset: if the match is
+    clear (empty), never (`ONLY_SAME`), or by order (`BY_ORDER`).
     """
 
     def __init__(self, work: CellReconciliation, dataset: str, *, how: str = "") -> None:
         self.work, self.how = work, how
-        # What is worded otherwise, since somebody asked last.
+        # Remarks on differently worded texts; the caller clears them after each row.
         self.remarks: list[str] = []
         self._told: set[tuple[CellKey, str]] = set()
         self.dataset = work.open(dataset, SOURCE)
@@ -189,7 +189,7 @@ class SetFinder:
             self._texts[place] = [summary.text for summary in summary_set.summaries.all()]
 
     def find(self, counted: CountedSet) -> tuple[SummarySet, dict[str, str]]:
-        """Return the set of a row, and the rows made for it (kind → "new" or "same").
+        """Return the set of a row, and the outcome for its cell and set (kind → "new" or "same").
 
         Raises NotThisSet.
         """
@@ -209,7 +209,7 @@ class SetFinder:
         return known, outcomes
 
     def _key(self, counted: CountedSet) -> CellKey:
-        """Return the cell of a row; a topic may differ from the stored one in case."""
+        """Return the key of a row's cell; the topic may differ from the stored topic in case."""
         key = counted.topic, counted.stance
         if key in self._cells or self.how == ONLY_SAME:
             return key
@@ -224,7 +224,7 @@ class SetFinder:
         return fitting[0]
 
     def _tell(self, key: CellKey, match: ReferenceMatch) -> None:
-        """Add a remark about a matched text, once for each text of a cell."""
+        """Add a remark about a matched text, once per text and cell."""
         if (key, match.given) in self._told:
             return
         self._told.add((key, match.given))
@@ -250,7 +250,7 @@ class SetFinder:
         return cell
 
     def _check_references(self, cell: Cell, key: CellKey, texts: Sequence[str]) -> None:
-        """Check that the file's references are the cell's; an empty cell gets them."""
+        """Check that the file's references match the cell's; store them if the cell has none."""
         hashes = {text_key(text) for text in texts}
         if len(hashes) < len(texts):
             raise NotThisSet(_("a reference appears twice"))
@@ -266,7 +266,7 @@ class SetFinder:
             self._match(key, texts, known)
 
     def _match(self, key: CellKey, texts: Sequence[str], known: Sequence[str]) -> None:
-        """Match references and add remarks on them; raises NotThisSet if a match is unclear."""
+        """Match references and add remarks on them; raise NotThisSet if a match is unclear."""
         refusal = _("its references differ from the dataset's for this topic")
         if self.how == ONLY_SAME:
             raise NotThisSet(refusal)
@@ -302,7 +302,7 @@ LONGEST = {"topic": 500, "system": 120}
 
 
 class CountReconciliation(CellReconciliation):
-    """Comparison of one file, by one person, with the stored sheets."""
+    """Comparison of one person's file with the stored sheets."""
 
     takes_any = True
 
@@ -345,7 +345,7 @@ class CountReconciliation(CellReconciliation):
             CountSheet.objects.bulk_create(new)
 
     def _set_of(self, finder: SetFinder, entry: CountEntry) -> SummarySet | None:
-        """Return the set of a row and count it in the result; None if the row is rejected."""
+        """Return the set of a row and count it in the result; None if the row is left out."""
         counted = entry.counted
         for name, most in LONGEST.items():
             if len(getattr(counted, name)) > most:

@@ -1,4 +1,4 @@
-"""Counts and scores from people's marks and language models' replies."""
+"""Counts and scores from people's marks and from replies of language models."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,19 +8,18 @@ from typing import Any
 from cqa_site.judging.extraction import ReplyNotUsable, is_taken_back
 from cqa_site.judging.reply_parsing import parse_prose
 
-# Marks of a person on one summary set → how many references it covers, how many it says once.
+# Counts from one person's marks: covered references, and unique statements
 #
-# Every reference summary is covered (1), partly covered (½) or not covered (0), with the generated
-# summaries that cover it. The generated summaries are put into groups of those that say the same:
-# each group is one unique statement and counts 1, or ½ where it partly repeats another group. A
-# summary that says nothing stands in no group and adds nothing.
+# Every reference summary is covered (1), partly covered (½) or not covered (0), and lists the
+# generated summaries that cover it. Generated summaries that say the same form a group. Each group
+# is one unique statement and counts 1, or ½ if it partly repeats another group. A summary that
+# says nothing is in no group and adds nothing.
 #
 # coverage = covered ÷ references        redundancy = 1 − unique ÷ summaries
 #
-# Both counts move in half steps, as in the paper's human evaluation, whose annotators gave the
-# counts alone; marks are this site's own way to them. A count may also be typed, and then stands
-# in the place of the one that the marks give. A person who is unsure gives no count: files write
-# that as -1, and it enters no statistic.
+# Both counts have half steps, as in the paper's human evaluation. Its annotators gave only the
+# counts; marks are an addition of this site. A typed count replaces the count from the marks. A
+# person who is unsure gives no count: files contain -1, which no statistic includes.
 
 FULL, PART, NONE = "full", "part", "none"
 POINTS = {FULL: 1.0, PART: 0.5, NONE: 0.0}
@@ -37,17 +36,18 @@ class Marks:
     Parameters
     ----------
     levels
-        Position of a reference → "full", "part" or "none"; a reference without one is undecided.
+        Position of a reference → "full", "part" or "none"; a reference without a level is
+        undecided.
     by
-        Position of a reference → positions of the summaries that cover it; none where it is
-        not covered. It adds nothing to the count.
+        Position of a reference → positions of the summaries that cover it, if it is covered. They
+        do not affect the count.
     groups
-        Positions of summaries that say the same, one tuple a statement; a summary is in one group
-        at most.
+        Positions of summaries that say the same, one tuple per statement; a summary is in at most
+        one group.
     partly
-        Summaries whose group partly repeats another group; of no effect outside a group.
+        Summaries whose group partly repeats another group; no effect outside a group.
     empty
-        Summaries that say nothing that can be used.
+        Summaries that say nothing useful.
     """
 
     levels: Mapping[int, str] = field(default_factory=dict)
@@ -58,13 +58,13 @@ class Marks:
 
     @property
     def grouped(self) -> set[int]:
-        """Summaries with a decision."""
+        """Summaries that are in a group or say nothing."""
         return {place for group in self.groups for place in group} | set(self.empty)
 
 
 @dataclass(frozen=True)
 class CoverageCounts:
-    """Both counts and the shares that follow; None without a count."""
+    """Both counts and the shares that follow from them; None if a count is missing."""
 
     covered: float | None
     unique: float | None
@@ -93,7 +93,7 @@ def check_marks(marks: Marks, references: int, summaries: int) -> None:
             raise MarksError(f"reference {place + 1} has no level {level!r}")
     for place, covering in marks.by.items():
         if not 0 <= place < references or marks.levels.get(place) == NONE:
-            raise MarksError(f"reference {place + 1} is covered by summaries, but not covered")
+            raise MarksError(f"reference {place + 1} has summaries, but is not covered")
         _check_places(covering, summaries)
     members = [member for group in marks.groups for member in group] + list(marks.empty)
     _check_places(members, summaries)
@@ -101,11 +101,11 @@ def check_marks(marks: Marks, references: int, summaries: int) -> None:
     if set(marks.partly) & set(marks.empty):
         raise MarksError("a summary that says nothing cannot repeat another")
     if not all(marks.groups):
-        raise MarksError("a group without summaries")
+        raise MarksError("a group has no summaries")
 
 
 def count_covered(marks: Marks) -> float:
-    """Count the covered references, in half steps; undecided ones add nothing.
+    """Count the covered references, in half steps; undecided references add nothing.
 
     Examples
     --------
@@ -128,14 +128,14 @@ def count_unique(marks: Marks) -> float:
 
 
 def undecided(marks: Marks, references: int, summaries: int) -> tuple[list[int], list[int]]:
-    """Return references without a level, and summaries without a group."""
+    """Return the references without a level, and the summaries without a group."""
     left = [number for number in range(references) if number not in marks.levels]
     grouped = marks.grouped
     return left, [number for number in range(summaries) if number not in grouped]
 
 
 def marks_to_json(marks: Marks) -> dict[str, Any]:
-    """Return marks in the form that sheets store; see `argsum.counting.models.CountSheet`."""
+    """Return marks in the format that sheets store; see `argsum.counting.models.CountSheet`."""
     references: dict[str, dict[str, Any]] = {}
     for place in sorted({*marks.levels, *marks.by}):
         covering = list(marks.by.get(place, ()))
@@ -204,11 +204,12 @@ def _letter(number: int) -> str:
     return name
 
 
-# The count on the last line of a language model's reply.
+# Count on the last line of a language model's reply
 #
-# Source: argument summarization paper, section 3.4 and appendix B: a reply explains, then counts.
+# Source: argument summarization paper, section 3.4 and appendix B. A reply explains first and then
+# counts.
 
-# Increased with every change that may read a reply differently.
+# Increase this with every change that may read a reply differently.
 READER_VERSION = 2
 NO_COUNT, NO_HALF_STEP = "no_count", "no_half_step"
 _MARKS = r"[\s*_`#>\"'“”]*"
@@ -228,20 +229,20 @@ class NoCount(Exception):
 
 
 def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> float:
-    """Return the count at the end of a reply, in half steps; not clipped to a possible range.
+    """Return the count at the end of a reply, in half steps; it may be out of range.
 
     Parameters
     ----------
     text
-        Text of the reply, without the reasoning between its marks.
+        Text of the reply, without the marked reasoning.
     finish_reason, refusal
         As the endpoint gave them.
 
     Returns
     -------
     float
-        From the last line of the form ``Count: 2.5``. Marks of emphasis around it, a decimal
-        comma and ``of 4`` behind it are read; words behind it are not, unless they take it back.
+        From the last line of the form ``Count: 2.5``. Emphasis marks, a decimal comma and a
+        following ``of 4`` are accepted; later words are ignored unless they withdraw the count.
 
     Raises
     ------
@@ -271,7 +272,7 @@ def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> 
     return value
 
 
-# Coverage and redundancy from counts that a language model replied several times.
+# Coverage and redundancy from repeated counts by a language model
 #
 # Source: argument summarization paper, section 3.4 (LLM-based) and section 4.2.2 (weighted score).
 
@@ -285,11 +286,11 @@ class CountScore:
     Attributes
     ----------
     value
-        0–1; None where no reply could be read.
+        0–1; None if no reply was readable.
     n
-        Replies that were read.
+        Number of readable replies.
     unparsable
-        Replies that were not; they are in no mean.
+        Number of unreadable replies, which no mean includes.
     clipped
         Number of replies with a count above the maximum or below 0.
     """
@@ -306,14 +307,14 @@ def mean_coverage(replies: Sequence[float | None], references: int) -> CountScor
     Parameters
     ----------
     replies
-        Counts of covered references; None is a reply that could not be read.
+        Counts of covered references; None for unreadable replies.
     references
-        Their number; counts are clipped to 0 … this.
+        Number of references; counts are clipped to the range from 0 to this number.
 
     Raises
     ------
     ValueError
-        Without references.
+        If there are no references.
 
     Examples
     --------
@@ -324,19 +325,19 @@ def mean_coverage(replies: Sequence[float | None], references: int) -> CountScor
 
 
 def mean_redundancy(replies: Sequence[float | None], summaries: int) -> CountScore:
-    """Return 1 − the mean share of summaries with a unique statement; lower is better.
+    """Return 1 minus the mean number of unique statements per summary; lower is better.
 
     Parameters
     ----------
     replies
-        Counts of unique statements; None is a reply that could not be read.
+        Counts of unique statements; None for unreadable replies.
     summaries
-        Their number; counts are clipped to 0 … this.
+        Number of summaries; counts are clipped to the range from 0 to this number.
 
     Raises
     ------
     ValueError
-        Without summaries.
+        If there are no summaries.
 
     Examples
     --------
@@ -354,7 +355,7 @@ def weighted_score(coverage: float, redundancy: float, weight: float = WEIGHT) -
     Raises
     ------
     ValueError
-        If the weight does not lie between 0 and 1.
+        If the weight is not between 0 and 1.
     """
     if not 0 <= weight <= 1:
         raise ValueError("A weight must be between 0 and 1.")

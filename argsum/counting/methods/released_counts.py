@@ -1,4 +1,4 @@
-"""The authors' released counts: files, rows, and matching references."""
+"""The authors' released counts: files, rows, and the matching of references."""
 
 import os
 import re
@@ -14,7 +14,8 @@ from argsum.datasets.methods.statements import plain, words
 from cqa_site.tabular import BadCell, Problem, TableRow, open_table
 
 NOT_DONE, UNSURE = -2.0, -1.0
-# Systems whose rows the paper leaves out of every figure: single words instead of sentences.
+# System that the paper leaves out of every figure, because it wrote single words instead of
+# sentences.
 LEFT_OUT = "summetix"
 _NUMBERED = re.compile(r"^\s*(\d+)\s*[:.)]\s?", re.MULTILINE)
 
@@ -26,17 +27,17 @@ class CountedSet:
     Attributes
     ----------
     row
-        Line of the file on which it starts.
+        Line of the file on which the row starts.
     stance
         -1 or 1.
     system
-        The name of the system's file without its ending.
+        The name of the system's file without its extension.
     references, summaries
-        In order, without their numbers.
+        Texts in order, without their numbers.
     covered, unique
-        Counts in half steps as the file has them; None where it has none, or -1.
+        Counts in half steps as in the file; None if missing or -1.
     coverage, redundancy
-        0–1; None where the annotator was not sure.
+        0–1; None if the annotator was unsure.
     """
 
     row: int
@@ -52,7 +53,7 @@ class CountedSet:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Topic, stance as text, and system: sorts sets in the order of the stored scores."""
+        """Topic, stance as text, and system: sorts sets into the order of the stored scores."""
         return self.topic, str(self.stance), self.system
 
     @property
@@ -62,7 +63,7 @@ class CountedSet:
 
 
 def counted_set(row: TableRow) -> CountedSet | None:
-    """Return the judgement of a row; None if it was not judged.
+    """Return the judgement in a row; None if the set was not judged.
 
     Raises
     ------
@@ -90,12 +91,12 @@ def counted_set(row: TableRow) -> CountedSet | None:
 
 
 def numbered_texts(cell: str) -> tuple[str, ...]:
-    r"""The texts of a cell that numbers them line by line, from 1.
+    r"""Return the texts of a cell that numbers them line by line, from 1.
 
     Raises
     ------
     ValueError
-        If the numbers do not run from 1, or a text is empty.
+        If the numbers are not consecutive from 1, or a text is empty.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def numbered_texts(cell: str) -> tuple[str, ...]:
     """
     starts: list[tuple[int, int]] = []
     for match in _NUMBERED.finditer(cell):
-        # A number at the start of a line may belong to the text itself.
+        # A number at the start of a line may be part of the text.
         if int(match[1][:9]) == len(starts) + 1:
             starts.append((match.start(), match.end()))
     if not starts or cell[: starts[0][0]].strip():
@@ -157,13 +158,13 @@ def _count(row: TableRow, column: str, most: int) -> float | None:
     return value
 
 
-# People's counts as the authors release them: one file for each annotator, one row for each set.
+# Released counts: one file per annotator, one row per set
 #
-# A row holds topic, stance, the references and the summaries as numbered lines, the two counts,
-# the coverage and the redundancy that followed, and the file of the system that wrote the
-# summaries. -2 is a set that the annotator was not given, -1 a count the annotator was not sure
-# of. Coverage and redundancy are read from their own columns: one released file lost the halves of
-# its counts.
+# A row contains topic, stance, references and summaries as numbered lines, the two counts, the
+# resulting coverage and redundancy, and the file name of the system that wrote the summaries. -2
+# marks a set that the annotator did not get, -1 a count of which the annotator was unsure.
+# Coverage and redundancy are read from their own columns, because the counts in one released file
+# lost their halves.
 
 COLUMNS = ("topic", "stance", "reference", "prediction", "coverage", "redundancy", "file_name")
 
@@ -175,14 +176,13 @@ class CountFile:
     Attributes
     ----------
     rater
-        The name of the file without its ending.
+        The name of the file without its extension.
     sets : tuple of CountedSet
-        In file order, without those that were not done.
+        In file order, without sets that were not judged.
     not_done
-        Rows that say -2.
+        Number of rows with -2.
     problems : tuple of Problem
-        Rows that cannot be read, each with file, row, column and reason; they are in no other
-        count.
+        Unreadable rows, each with file, row, column and reason; no other count includes them.
     """
 
     rater: str
@@ -192,9 +192,9 @@ class CountFile:
 
 
 def read_counts(path: str | os.PathLike[str], *, name: str | None = None) -> CountFile:
-    """Read the counts of one annotator, a CSV file with a header line.
+    """Read the counts of one annotator from a CSV file with a header line.
 
-    Raises `UnreadableFile` if it is not such a table.
+    Raises `UnreadableFile` if the file is not such a table.
     """
     sets: dict[tuple[str, str, str], CountedSet] = {}
 
@@ -217,15 +217,14 @@ def sets_of(files: Iterable[CountFile]) -> list[tuple[str, str, str]]:
     return sorted({record.key for file in files for record in file.sets})
 
 
-# Whether the references of a file are those of a dataset, also where they are worded otherwise.
+# Matching of a file's references with those of a dataset, even if they are worded differently
 #
-# People's counts are about references, and their number alone enters a figure. So the references
-# of a file may differ in their words from those of the dataset, as long as it is clear which
-# stands for which: first by equal texts, then by texts that differ in case, punctuation and white
-# space alone, then, one to one, by the words that they share.
+# Figures depend only on the number of references. The wording in a file may therefore differ from
+# the dataset if the match is clear. References are matched first by equal texts, then by texts
+# that differ only in case, punctuation and white space, then one to one by shared words.
 
-# Shared words (twice their number over that of both texts) that two wordings need at least, and
-# by how much every other reference has to share less.
+# Minimum share of words (twice the shared words over the words of both texts) for a match, and the
+# minimum lead over every other pair.
 FLOOR, MARGIN = 0.4, 0.15
 
 
@@ -235,7 +234,7 @@ class OtherReferences(ValueError):
 
 @dataclass(frozen=True)
 class ReferenceMatch:
-    """A differently worded reference of the file; ``shared`` is None for equal words."""
+    """A differently worded reference of the file; ``shared`` is None if the words are equal."""
 
     given: str
     known: str
@@ -248,8 +247,8 @@ def same_references(texts: Sequence[str], known: Sequence[str]) -> list[Referenc
     Raises
     ------
     OtherReferences
-        If there are more or fewer of them, one shares too few words with all that are left, or
-        another one shares nearly as many.
+        If the numbers of references differ, if a reference shares too few words with every
+        remaining reference, or if several references match it about equally well.
 
     Examples
     --------
@@ -284,7 +283,7 @@ def by_order(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]
 
 
 def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch]:
-    # Readers of files are loaded at start.
+    # File readers are loaded at startup, scipy only when needed.
     from scipy.optimize import linear_sum_assignment
 
     shared: NDArray[np.float64] = np.array(
@@ -304,6 +303,6 @@ def _by_words(texts: Sequence[str], known: Sequence[str]) -> list[ReferenceMatch
 
 
 def _shared(text: str, other: str) -> float:
-    """Return twice the number of shared words over the words of both texts, 0–1."""
+    """Return twice the number of shared words divided by the words of both texts, 0–1."""
     first, second = set(words(text)), set(words(other))
     return 2 * len(first & second) / max(1, len(first) + len(second))

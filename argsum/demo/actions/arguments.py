@@ -19,17 +19,17 @@ from argsum.keypoints.models import SummarySet, SystemRun, SystemSummary
 from cqa_site.people.models import Rater, Role, Study, User
 from cqa_site.tabular.cells import text_key
 
-# What two invented systems make of the demo's arguments: written directly, nothing is computed.
+# Invented results of two systems for the demo's arguments, written directly without computation
 #
-# The first finds nearly every key point; the second finds half of them and says one of them twice.
+# The first system finds nearly every key point; the second finds half of them and repeats one.
 
 SYSTEMS = (
     ("Invented system A (demo)", "mcargsum", 0.55),
     ("Invented system B (demo)", "smatchtopr", 0.4),
 )
-# How often an argument is put to a key point other than its own.
+# Share of arguments that are assigned to a wrong key point.
 SLIPS = 0.12
-# The share of arguments that stay in no cluster.
+# Share of arguments without a cluster.
 UNCLUSTERED = 0.1
 
 
@@ -100,7 +100,7 @@ def _add_set(
 
 
 def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
-    """Return kept arguments by the position of their matching key point."""
+    """Return the arguments that preprocessing kept, by position of their matching key point."""
     groups: dict[int, list[tuple[int, str]]] = defaultdict(list)
     rows = cell.arguments.filter(left_out="", matches__is_match=True).order_by("position")
     for key, text, position in rows.values_list("pk", "text", "matches__key_point__position"):
@@ -109,7 +109,7 @@ def _groups(cell: Cell) -> dict[int, list[tuple[int, str]]]:
 
 
 def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
-    """Return a summary of the own key point if there is one, sometimes a wrong one."""
+    """Return the position of a summary of the argument's key point, and sometimes a wrong one."""
     right = [place for place, pick in enumerate(picks) if pick == own]
     if not right:
         return rng.choice([-1, rng.randrange(len(picks))])
@@ -118,7 +118,7 @@ def _assigned(own: int, picks: list[int], rng: random.Random) -> int:
 
 SOURCE = "demo"
 PEOPLE = 2
-# How often one of them sees a reference as partly covered instead.
+# How often a rater marks a reference as partly covered instead.
 DOUBTS = 0.25
 COUNT_SEED = 17
 ROUND_SIZE = 6
@@ -149,7 +149,7 @@ def add_counts(sets: Sequence[SummarySet], rng: random.Random) -> None:
 
 
 def _meant(summary_set: SummarySet) -> list[int]:
-    """Return for each summary the position, from 0, of the key point that its text came from."""
+    """Return, for each summary, the position (from 0) of the key point of its text."""
     texts = list(summary_set.summaries.order_by("position").values_list("text", flat=True))
     rows = CellArgument.objects.filter(
         cell=summary_set.cell, text__in=texts, matches__is_match=True
@@ -205,7 +205,7 @@ def _sheet(
 
 
 def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None:
-    """Open a round over the first sets of each system, for members of the demo to count."""
+    """Open a counting round with the first sets of each system, for members of the demo."""
     now = timezone.now()
     counting_round = CountingRound.objects.create(
         study=study,
@@ -231,19 +231,19 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
     )
 
 
-# Debate arguments for the demo study: a dataset, two systems' key points, two people's counts.
+# Debate arguments for the demo study: a dataset, key points by two systems, counts by two people
 #
-# All of it is invented and written straight into the tables: no system has run, and nobody
+# All data are invented and written directly to the tables: no system has run, and nobody has
 # counted.
 
 SEED = 13
 DEBATES = Path(__file__).with_name("debates.json")
-# Text of an argument, and the positions of the key points that it matches.
+# Text of an argument, and positions of the key points that it matches.
 Text = tuple[str, list[int]]
 
 
 def add_arguments(*, study: Study, users: Mapping[str, User]) -> None:
-    """Add the key point section to the demo."""
+    """Add arguments, key points and counts to the demo."""
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
     actor = users[Role.RESEARCHER]
     dataset = Dataset.objects.create(

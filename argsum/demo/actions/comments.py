@@ -1,4 +1,4 @@
-"""Invented comments on a pool for the demo study, with an analysis."""
+"""Invented comments on a swimming pool for the demo study, with an analysis."""
 
 import json
 import random
@@ -23,9 +23,9 @@ from cqa_site.people.models import Role, Study, User
 from cqa_site.tabular.cells import text_key
 
 TOPIC = "What do you think of the new pool?"
-# Whatever speaks of it belongs behind one key point; and a key point that nobody needs.
+# A word that marks misplaced statements, and a superfluous key point.
 MISPLACED = ("lane", "The water is clean, too.")
-# Theme → words of the key points that a person puts into it.
+# Theme → words that identify the key points to move into it.
 THEMES_BY_HAND = {
     "Prices": ("ticket",),
     "Water and rooms": ("cold", "clean", "dirty"),
@@ -33,10 +33,10 @@ THEMES_BY_HAND = {
     "Staff and café": ("staff", "café"),
 }
 
-# Comments for the demo study with an analysis that is done.
+# Comments for the demo study, with a finished analysis
 #
-# The comments are invented. The analysis is what the site's own scorers made of them once, kept as
-# a file: finding it again would take longer than all the rest of the demo.
+# The comments are invented. The analysis was computed once with the site's own scorers and stored
+# as a file, because repeating it would take longer than the rest of the demo.
 
 SEED = 8
 COLUMN = "visitors"
@@ -52,7 +52,7 @@ def add_comments(*, study: Study, users: Mapping[str, User]) -> None:
 
 
 def write_comments(study: Study, actor: User) -> Cell:
-    """Store the comments in a cell of their own dataset, like an import."""
+    """Store the comments in a cell of a new dataset, like an import."""
     dataset = Dataset.objects.create(
         study=study,
         name=_("Invented comments (demo)"),
@@ -67,7 +67,7 @@ def write_comments(study: Study, actor: User) -> Cell:
 
 
 def raw_comments() -> list[RawComment]:
-    """Return the comments with author and date, in date order."""
+    """Return the comments with author and date, in order of date."""
     rng = random.Random(SEED)  # noqa: S311  a simulation, not a secret
     drawn = []
     for theme in json.loads(THEMES.read_text("utf-8"))["themes"]:
@@ -137,7 +137,7 @@ def _write_analysis(study: Study, cell: Cell, actor: User) -> Analysis:
 
 
 def _edit(analysis: Analysis, actor: User) -> None:
-    """Edit as people would: move misplaced statements, hide a key point, sort out themes."""
+    """Edit as people would: move misplaced statements, hide a key point, assign themes."""
     word, rest = MISPLACED
     crowd = analysis.points.filter(text__icontains=word).get()
     others = analysis.placements.filter(argument__text__icontains=word).exclude(point=crowd)

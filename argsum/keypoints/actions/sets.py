@@ -1,4 +1,4 @@
-"""Store sets of key points, assign arguments, and collect written parts."""
+"""Storage of key point sets, assignment of arguments, and collection of written parts."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -31,13 +31,12 @@ from cqa_site.runs.models import Job
 from .solver import NOTHING_WRITTEN
 from .system_runs import WRITES_CELLS, WRITES_CLUSTERS, cells_of
 
-# Storing what a system made of a cell: each set in a transaction of its own.
+# Storage of a system's results for a cell, with a separate transaction for each set
 #
-# A set is written once, under the lock of its run and while the run still works. So a worker that
-# is killed loses nothing that was computed but the set at hand, and two workers that meet write no
-# set twice.
+# A set is written once, under the lock of its run and only while the run is active. A worker that
+# is killed therefore loses only its current set, and two workers never write the same set twice.
 
-# Stored digits of a score: more would be noise from the model.
+# Stored digits of a score; further digits would be noise from the model.
 DIGITS = 6
 
 
@@ -47,7 +46,7 @@ class RunStopped(Exception):
 
 @dataclass(frozen=True)
 class ArgumentPlacement:
-    """Key points in order, and the placement of each argument."""
+    """Key points in order, and the assignment of each argument."""
 
     key_points: Sequence[KeyPoint]
     counts: Sequence[int]
@@ -58,8 +57,8 @@ class ArgumentPlacement:
 def place(solved: Summary) -> ArgumentPlacement:
     """Assign arguments to key points, and sort key points by number of arguments, largest first.
 
-    An argument in a cluster belongs to the key point of that cluster. Every other one belongs to
-    the key point that it matches best, if that score is above 0.
+    An argument in a cluster belongs to the key point of that cluster. Every other argument belongs
+    to the key point that it matches best, if that score is above 0.
     """
     if solved.match is None:
         raise ValueError("Arguments cannot be matched to key points without scores.")
@@ -94,7 +93,7 @@ def store_set(
     solved: Summary,
     seconds: float,
 ) -> None:
-    """Store one setting of a cell if missing; raises `RunStopped` if the run ended."""
+    """Store one setting of a cell if it is missing; raise `RunStopped` if the run has ended."""
     refuse_stopped(run)
     setting = setting_of(parameters)
     if run.sets.filter(cell=cell, setting=setting).exists():
@@ -115,7 +114,7 @@ def store_set(
 
 
 def fill_set(summary_set: SummarySet, solved: Summary) -> None:
-    """Fill a waiting set with its key points, or the reason why it has none."""
+    """Add key points to a waiting set, or the reason why it has no key points."""
     summary_set.done_at = Now()
     summary_set.reason = solved.reason[:300]
     if not solved.key_points:
@@ -139,23 +138,23 @@ def fill_set(summary_set: SummarySet, solved: Summary) -> None:
 
 
 def refuse_stopped(run: SystemRun) -> None:
-    """Lock the run's row; raises `RunStopped` if it is not running. Call inside a transaction."""
+    """Lock the run's row, in a transaction; raise `RunStopped` if the run is not running."""
     rows = SystemRun.objects.select_for_update().filter(pk=run.pk)
     if rows.values_list("state", flat=True).first() != SystemRun.State.RUNNING:
         raise RunStopped
 
 
-# Arguments for key points that came from a file without any: matched in the background.
+# Background matching of arguments to key points from files without arguments
 
 JOB = "assign_key_points"
-# Where sets come from that a file of a system's key points brings.
+# Source of the sets in a file of a system's key points.
 SOURCE = "key points of systems"
 
 
 def request_assignment(*, dataset: Dataset, scorer: str, actor: User | None) -> Job:
-    """Queue the matching of arguments to a dataset's imported key points that have none.
+    """Queue the matching of arguments to those imported key points that have no arguments yet.
 
-    ``scorer`` is the name of a match scorer; the usual one where it is empty or not there.
+    ``scorer`` is the name of a match scorer; the default scorer is used if it is empty or unknown.
     """
     rows = dataset.study.scorers.filter(task=Scorer.Task.MATCH, state=Scorer.State.READY)
     chosen = rows.filter(name=scorer).first() or default_scorers(dataset.study)[0]
@@ -170,7 +169,7 @@ def request_assignment(*, dataset: Dataset, scorer: str, actor: User | None) -> 
 
 
 def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
-    """Return imported sets with key points whose file named neither arguments nor numbers."""
+    """Return imported sets with key points from files without arguments and without counts."""
     counted = SystemSummary.objects.filter(summary_set=OuterRef("pk"), prevalence__isnull=False)
     return SummarySet.objects.filter(
         ~Exists(counted),
@@ -182,7 +181,7 @@ def bare_sets(dataset: Dataset) -> QuerySet[SummarySet]:
 
 
 def assign_arguments(work: JobContext) -> None:
-    """Handle a job: match arguments; sets that already have arguments do not change."""
+    """Handle a job: match arguments for all sets that have no arguments yet."""
     dataset = Dataset.objects.get(study=work.study, public_id=work.payload["dataset"])
     scorer = Scorer.objects.get(study=work.study, public_id=work.payload["scorer"])
     rows = bare_sets(dataset).select_related("cell").order_by("cell__position", "pk")
@@ -200,7 +199,7 @@ def assign_arguments(work: JobContext) -> None:
             )
             if pairs and texts:
                 rows_of = [text for _pk, text in pairs]
-                # All key points of a cell at once: its arguments are read only once.
+                # All key points of a cell at once, so that its arguments are read only once.
                 scores = match.matrix(rows_of, texts, topic=sets[0].cell.topic)
                 at = {text: column for column, text in enumerate(texts)}
                 for row in sets:
@@ -218,7 +217,7 @@ def _in_order(row: SummarySet) -> list[SystemSummary]:
 
 @transaction.atomic
 def _store(row: SummarySet, keys: Sequence[int], assignment: KeyPointAssignment) -> None:
-    """Store the placements; if nobody judged the set, sort key points by number of arguments."""
+    """Store the assignment; sort key points by number of arguments unless the set was judged."""
     held = SummarySet.objects.select_for_update().get(pk=row.pk)
     if held.assigned is not None:
         return
@@ -245,29 +244,29 @@ def _store(row: SummarySet, keys: Sequence[int], assignment: KeyPointAssignment)
     )
 
 
-# What language models wrote for a run of a system, across all runs that asked.
+# Texts by language models for a system run, from all of its writing runs
 
 WAITING = SummarySet.State.WAITING
 
 
 @dataclass
 class SetParts:
-    """Parts written for one set: cluster → key point, and cluster → reason for a missing one."""
+    """Written parts of one set: cluster → key point, and cluster → reason if it is missing."""
 
     texts: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
-    # The reply about all clusters at once came, usable or not.
+    # Whether the reply about all clusters together has arrived, usable or not.
     is_whole: bool = False
 
     def covers(self, clusters: Collection[int]) -> bool:
-        """Whether these clusters are complete."""
+        """Return whether these clusters are complete."""
         return self.is_whole or all(
             cluster in self.texts or cluster in self.reasons for cluster in clusters
         )
 
 
 def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
-    """Map each cell to its written texts, and the reason if there are none; one query."""
+    """Map each cell to its written texts, and the reason if it has no texts; one query."""
     cells: dict[int, tuple[list[str], str]] = {}
     parts = run.written_parts.filter(summary_set=None).order_by("pk")
     for cell, texts, reason in parts.values_list("cell", "texts", "reason"):
@@ -277,7 +276,7 @@ def written_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 
 def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
-    """Like `written_cells`, plus an empty entry for each cell without a request; two queries."""
+    """Return `written_cells`, plus an empty entry for each cell without a request; two queries."""
     nothing: tuple[list[str], str] = ([], "")
     cells = cells_to_ask(run).values("pk")
     unasked = cells_of(run.dataset, run.split).exclude(pk__in=cells)
@@ -285,7 +284,7 @@ def answered_cells(run: SystemRun) -> dict[int, tuple[list[str], str]]:
 
 
 def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
-    """Map each set to its written parts; later replies win if they hold a text; one query."""
+    """Map each set to its written parts; later replies win if they have a text; one query."""
     set_parts = {pk: SetParts() for pk in sets}
     rows = WrittenPart.objects.filter(system_run=run, summary_set__in=sets).order_by("pk")
     for pk, cluster, texts, reason in rows.values_list(
@@ -301,7 +300,7 @@ def parts_of_sets(run: SystemRun, sets: Collection[int]) -> dict[int, SetParts]:
 
 
 def ready_sets(run: SystemRun) -> dict[int, SetParts]:
-    """Return waiting sets whose key points are all written or failed; two queries."""
+    """Return waiting sets in which every key point is written or has failed; two queries."""
     if run.variant not in WRITES_CLUSTERS:
         return {}
     waiting: dict[int, Any] = dict(run.sets.filter(state=WAITING).values_list("pk", "clusters"))
@@ -310,7 +309,7 @@ def ready_sets(run: SystemRun) -> dict[int, SetParts]:
 
 
 def has_ready_sets(run: SystemRun) -> bool:
-    """Whether any written text is not in a set yet."""
+    """Return whether any written text is not in a set yet."""
     if run.variant in WRITES_CELLS:
         settings = count_combinations(run.grid)
         return run.sets.count() < settings * len(answered_cells(run))
@@ -318,13 +317,13 @@ def has_ready_sets(run: SystemRun) -> bool:
 
 
 def cells_to_ask(run: SystemRun) -> QuerySet[Cell]:
-    """Return cells of a run that have arguments; nothing is written about the others."""
+    """Return the cells of a run that have arguments; nothing is written about other cells."""
     condition = Q(arguments__isnull=False) if run.is_unfiltered else Q(arguments__left_out="")
     return cells_of(run.dataset, run.split).filter(condition).distinct()
 
 
 def waits_for_writing(run: SystemRun) -> bool:
-    """Whether a language model has to write more."""
+    """Return whether a language model has more to write."""
     if run.variant in WRITES_CELLS:
         return cells_to_ask(run).exclude(pk__in=written_cells(run)).exists()
     return run.sets.filter(state=WAITING).exists()
@@ -333,8 +332,8 @@ def waits_for_writing(run: SystemRun) -> bool:
 def reopen_better(run: SystemRun, parts: Iterable[WrittenPart]) -> None:
     """Reopen sets with missing key points that a later reply provides.
 
-    Only a request that was asked once more brings that about. A set that has been judged or scored
-    in the meantime does not change. In the transaction that stores the parts.
+    This happens only if a request was repeated. A set that has been judged or scored in the
+    meantime does not change. Call this in the transaction that stores the parts.
     """
     good = [part for part in parts if part.texts]
     unused = run.sets.exclude(state=WAITING).exclude(reason="")

@@ -1,4 +1,4 @@
-"""Run one setting of a system over one cell: inputs, scores, and a writer model."""
+"""One setting of a system on one cell: inputs, scores and the writer model."""
 
 import logging
 import os
@@ -44,15 +44,15 @@ from cqa_site.runs.jobs import StaleWorker
 
 
 def clock() -> float:
-    """Return elapsed seconds, not counting the loading of sentence models."""
+    """Return elapsed seconds, without the time to load sentence models."""
     return perf_counter() - seconds_loading()
 
 
 class Shares:
-    """Values shared by several settings, and each setting's share of their time.
+    """Values that several settings share, and each setting's share of their time.
 
-    A linkage serves all thresholds, so each setting is charged its part of the time, whichever
-    setting was first.
+    One linkage serves all thresholds, so each setting is charged an equal part of its time, no
+    matter which setting came first.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Shares:
         self._charged: set[object] = set()
         self._making: list[list[object]] = []
         self._inside = 0.0
-        # To be added to the time that the setting at hand took.
+        # Seconds to add to the time of the current setting.
         self.charge = 0.0
 
     def begin(self) -> None:
@@ -85,14 +85,14 @@ class Shares:
         finally:
             used = self._making.pop()
         whole = clock() - started
-        # What was made inside has a time of its own.
+        # Nested values have their own times.
         net = whole - self._inside
         self._inside = outer + whole
         self.charge -= net
         self._made[key] = value, net / max(1, users), used
 
     def _owe(self, key: object) -> None:
-        """Charge a share of a value, and of its inputs, once per setting."""
+        """Charge the share of a value, and of its inputs, once per setting."""
         if key in self._charged:
             return
         self._charged.add(key)
@@ -103,9 +103,9 @@ class Shares:
 
 
 class RunScorers:
-    """Scorers of a run, created once, so that models load once for all cells.
+    """Scorers of a run, created once so that models are loaded once for all cells.
 
-    ``say`` hears how many rows of a matrix a slow scorer has read.
+    A slow scorer calls ``say`` with the number of matrix rows that it has read.
     """
 
     def __init__(self, run: SystemRun, say: Callable[[int, int], None]) -> None:
@@ -130,7 +130,7 @@ class RunScorers:
         return quality_scorer_of(scorer)
 
     def vectors(self, arguments: Sequence[str], topic: str) -> Scores:
-        """Return sentence vectors by the match scorer if it has any, else by packaged MiniLM."""
+        """Return sentence vectors from the match scorer if possible, else from packaged MiniLM."""
         return self._encoder.vectors(
             with_topic(arguments, topic if self._encoder.uses_topic else "")
         )
@@ -155,7 +155,7 @@ class CellInputs:
     cell
         A cell of the dataset.
     settings
-        Number of settings of the cell to compute now, which share the time.
+        Number of settings of the cell to compute now; they share the time.
     """
 
     def __init__(self, run: SystemRun, scorers: RunScorers, cell: Cell, settings: int) -> None:
@@ -167,11 +167,11 @@ class CellInputs:
         self._column = [row.quality for row in rows]
 
     def match(self, columns: Sequence[str]) -> Scores:
-        """Return scores of all arguments with some texts, shape (n, k)."""
+        """Return the scores of all arguments with some texts, shape (n, k)."""
         return self.scorers.match.matrix(self.texts, columns, topic=self.cell.topic)
 
     def between(self, texts: Sequence[str]) -> Scores:
-        """Return scores of some texts with each other, shape (k, k)."""
+        """Return the scores of some texts with each other, shape (k, k)."""
         return self.scorers.match.matrix(texts, texts, topic=self.cell.topic)
 
     @property
@@ -197,7 +197,7 @@ class CellInputs:
         return scores
 
     def quality_of(self, texts: Sequence[str]) -> Scores:
-        """Return the quality of texts other than arguments; an imported column has none (nan)."""
+        """Return the quality of other texts than arguments; nan if qualities were imported."""
         if self.scorers.quality is None:
             return np.full(len(texts), np.nan, dtype=np.float32)
         return self.scorers.quality.scores(texts, topic=self.cell.topic)
@@ -216,15 +216,15 @@ def arguments_of(run: SystemRun, cell: Cell) -> list[CellArgument]:
     return list(rows if run.is_unfiltered else rows.filter(left_out=""))
 
 
-# One setting of a system over one cell: its key points, or the reason for none.
+# One setting of a system on one cell: its key points, or why there are no key points
 #
-# What comes out holds no row of the database; storing is up to `system_jobs`.
+# The result contains no database rows; `system_jobs` stores it.
 
 NO_ARGUMENTS = "The cell has no arguments."
 FEW_CLUSTERS = "Fewer than two clusters."
 FEW_CLUSTERED = "At most half of the arguments are in a cluster."
 NOTHING_WRITTEN = "The language model gave no usable reply"
-# What a system's tools may raise: it is about the scorer or the machine, not about the system.
+# Errors raised by a system's tools; the scorer or the machine caused them, not the system.
 OURS = (ScorerRefused, EmbeddingsUnavailable, StaleWorker, MemoryError)
 WRITES = CLUSTERING[1:]
 logger = logging.getLogger(__name__)
@@ -240,9 +240,9 @@ class CellTools:
     Parameters
     ----------
     grid
-        The settings of the cell that are computed now; they share values that are computed once.
+        The settings of the cell to compute now; they share values that are computed once.
     parameters
-        Those of the setting.
+        Parameters of this setting.
     """
 
     def __init__(
@@ -285,11 +285,11 @@ class CellTools:
     def shared(self, what: str, make: Callable[[], Any], *, by: Sequence[str] = ()) -> Any:
         own = [self.parameters.get(name) for name in by]
         users = sum([setting.get(name) for name in by] == own for setting in self._grid)
-        # A name of a system never meets one of `CellInputs`.
+        # The prefix prevents collisions with the keys of `CellInputs`.
         return self._inputs.shares.take(("system", what, *own), users, make)
 
     def _given(self, need: str, make: Callable[[], Scores]) -> Scores:
-        """Return read-only scores, because other settings read the same ones."""
+        """Return scores as a read-only view, because other settings use the same array."""
         if need not in self._system.needs:
             raise SystemNotValid(f"it asks for “{need}”, which is not among its needs")
         scores = make().view()
@@ -304,10 +304,10 @@ def solve(
     parameters: Parameters,
     written: tuple[Sequence[str], str] | None,
 ) -> Summary:
-    """Return the summary of one setting; it waits if a model still has to write its key points.
+    """Return the summary of one setting, without key points if a model still has to write them.
 
-    ``written`` is the text that a language model wrote for the cell, or the reason for its
-    absence; None if the variant uses no model for that. Raises `SystemFailed`.
+    ``written`` has the texts that a language model wrote for the cell, or the reason why there are
+    none; it is None if the variant does not use a model for whole cells. Raises `SystemFailed`.
     """
     variant = inputs.run.variant
     if not inputs.texts:
@@ -362,7 +362,7 @@ def _asked(
 
 
 def _clustered(summary: Summary, inputs: CellInputs, *, is_plain: bool) -> Summary:
-    """Return clusters with their central arguments; no result if too few or too small."""
+    """Return the clusters with their central arguments, or why they are too few or too small."""
     ids = list(summary.clusters or ())
     if not is_summarizable(ids):
         few = len(set(members(ids))) < 2
@@ -375,20 +375,20 @@ def _clustered(summary: Summary, inputs: CellInputs, *, is_plain: bool) -> Summa
     return Summary(points, ids, match[:, list(central.values())])
 
 
-# Key points by a sequence-to-sequence model; the only file here that has one write.
+# Key points by a sequence-to-sequence model
 #
-# Torch and transformers are imported when the first key point is asked for.
+# Torch and transformers are imported when the first key point is written.
 
 
 class WriterUnavailable(Exception):
-    """The model cannot be loaded; the message says what it needs."""
+    """The model cannot be loaded; the message explains what is missing."""
 
 
 class SummaryWriter:
     """A sequence-to-sequence model: by name, from the data folder, or trained here.
 
-    Equal input gives equal output: beams, no sampling, one thread. A text is written once for
-    equal input, as the clusters of neighbouring thresholds are often the same.
+    Equal input gives equal output, with beam search, no sampling and one thread. Texts are cached
+    by input, because neighbouring thresholds often have the same clusters.
     """
 
     def __init__(self, model: str, trained: Scorer | None = None) -> None:
@@ -409,7 +409,7 @@ class SummaryWriter:
         if self._loaded is None:
             self._loaded = self._load()
         tokenizer, network = self._loaded
-        # What is too long is cut at its end, where the weakest arguments stand.
+        # Long prompts are cut at the end, where the weakest arguments are.
         encoding = tokenizer(
             prompt, truncation=True, max_length=self.longest_in, return_tensors="pt"
         )
@@ -424,7 +424,7 @@ class SummaryWriter:
         return " ".join(text.split())
 
     def _load(self) -> tuple[Any, Any]:
-        """Return tokenizer and network; raises `WriterUnavailable`."""
+        """Return tokenizer and network; raise `WriterUnavailable` if they cannot be loaded."""
         try:
             source = self._source()
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

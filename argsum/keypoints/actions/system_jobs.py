@@ -1,4 +1,4 @@
-"""Background job of a system run, and sets completed by language models."""
+"""Background job of a system run, and completion of sets with texts by language models."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -39,7 +39,7 @@ from .solver import (
 )
 from .system_runs import WRITES_CELLS, SystemRunRefused, cells_of, system_of
 
-# Finishing the sets whose clusters somebody else put into words.
+# Completion of waiting sets with written key points
 
 WAITING = SummarySet.State.WAITING
 
@@ -58,7 +58,7 @@ def fill_written(run: SystemRun, work: JobContext) -> None:
 
 
 def solve_written(summary_set: SummarySet, parts: SetParts, inputs: CellInputs) -> Summary:
-    """Return a set's key points by cluster; a cluster without one does not affect the others."""
+    """Return a set's key points by cluster; a missing key point does not affect other clusters."""
     clusters = sorted(members(summary_set.clusters or []))
     points = [
         KeyPoint(parts.texts[cluster], cluster) for cluster in clusters if cluster in parts.texts
@@ -112,7 +112,7 @@ def _generate(writer: SummaryWriter, summary_set: SummarySet, inputs: CellInputs
 
 
 def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
-    """Return why some clusters have no key point; empty if all have one."""
+    """Return why some clusters have no key point; empty if no key point is missing."""
     if not missing:
         return ""
     causes = ", ".join(sorted({reason for reason in reasons.values() if reason}))
@@ -124,7 +124,7 @@ def _reason(clusters: int, missing: int, reasons: Mapping[int, str]) -> str:
 
 State = SystemRun.State
 ROUNDS = 100
-# Errors that the person who started the run can fix; they see the reason.
+# Errors that the person who started the run can fix; the page shows the reason.
 REFUSED = (
     SystemRunRefused, SystemFailed, ScorerRefused, EmbeddingsUnavailable, WriterUnavailable,
     MemoryError,
@@ -133,7 +133,7 @@ REFUSED = (
 
 @dataclass
 class Steps:
-    """Progress of a job; pages show the note."""
+    """Progress of a job, with a note for pages."""
 
     work: JobContext
     total: int
@@ -148,7 +148,7 @@ class Steps:
         self.work.progress(self.done, self.total, note)
 
     def read(self, row: int, rows: int) -> None:
-        """Report the rows read of a large matrix."""
+        """Report the number of matrix rows that have been read."""
         note = f"cell {self.place} of {self.cells}, scores of argument {row} of {rows}"
         self.work.progress(self.done, self.total, note)
 
@@ -176,7 +176,7 @@ def _in_words(problem: Exception) -> str:
 
 
 def _compute(run: SystemRun, work: JobContext) -> None:
-    """Compute the missing sets; cells that need a text by a language model wait for it."""
+    """Compute the missing sets; skip cells that still wait for a text by a language model."""
     system = system_of(run)
     settings = combinations(system.in_order(run.grid))
     cells = list(cells_of(run.dataset, run.split))
@@ -222,10 +222,10 @@ def _compute_cell(
 
 @transaction.atomic
 def _settle(run: SystemRun, work: JobContext) -> bool:
-    """End the job, and the run if nothing is missing; False if new parts came meanwhile.
+    """End the job, and the run if it is complete; return False if new parts have arrived.
 
-    Under the lock of the run's row, which whoever stores a reply takes as well: a reply that is
-    stored later finds no active job and asks for a new one.
+    This holds the lock of the run's row, and so does the storage of a reply. A reply that is
+    stored later finds no active job and queues a new one.
     """
     locked = SystemRun.objects.select_for_update().get(pk=run.pk)
     if locked.state != State.RUNNING:

@@ -38,9 +38,10 @@ JOB = "system_run"
 MOST_SETTINGS = 500
 MOST_SETS = 5_000
 LONGEST_SETTING = SummarySet._meta.get_field("setting").max_length or 0
-# Names of grids: all of the paper, what the system's authors recommend, what dev chose.
+# Names of grids: the paper's grid, the setting recommended by the system's authors, and the
+# setting chosen on dev.
 PUBLISHED, USUAL, CHOSEN = "published", "usual", "chosen"
-# A language model writes for the whole cell before, or for clusters after, the system's own work.
+# A language model writes for whole cells before the system runs, or for clusters afterwards.
 WRITES_CELLS = (Variant.CANDIDATES, Variant.SUMMARIES)
 WRITES_CLUSTERS = (Variant.GLOBAL, Variant.LOCAL)
 
@@ -51,18 +52,18 @@ class SystemRunRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SystemPlan:
-    """All choices of a system run.
+    """All options of a system run.
 
     Parameters
     ----------
     split
-        One of `Cell.Split`; the empty one takes all cells of the dataset.
+        One of `Cell.Split`; the empty value selects all cells of the dataset.
     grid
         Parameter → values; all combinations are run.
     is_unfiltered
-        Whether arguments that preprocessing left out take part, too.
+        Whether to include arguments that preprocessing left out.
     writer_model
-        Name or folder of a sequence-to-sequence model, for that variant only.
+        Name or folder of a sequence-to-sequence model; only for that variant.
     """
 
     dataset: Dataset
@@ -84,9 +85,9 @@ class SystemPlan:
 
 @dataclass(frozen=True, slots=True)
 class SystemEstimate:
-    """Size of a system run; ``arguments`` are those of the selected cells.
+    """Size of a system run; ``arguments`` counts those of the selected cells.
 
-    ``pairs`` are read one by one by a scorer that reads both texts; 0 with another one.
+    ``pairs`` counts the pairs for a scorer that reads both texts together; 0 for other scorers.
     """
 
     cells: int
@@ -102,7 +103,7 @@ class SystemEstimate:
 
 
 def system_named(name: str) -> SummarizationSystem:
-    """Return a system by name; raises `SystemRunRefused`."""
+    """Return a system by name; raise `SystemRunRefused` if it cannot be used."""
     try:
         return find_system(name)
     except UnknownSystem as problem:
@@ -110,7 +111,7 @@ def system_named(name: str) -> SummarizationSystem:
 
 
 def system_of(run: SystemRun) -> SummarizationSystem:
-    """Return the system of a run; raises `SystemRunRefused` if another version is installed."""
+    """Return the system of a run; raise `SystemRunRefused` if another version is installed."""
     system = system_named(run.system)
     if system.package != run.package:
         raise SystemRunRefused(
@@ -147,8 +148,8 @@ def estimate_system(plan: SystemPlan) -> SystemEstimate:
 def start_system(*, study: Study, actor: User, plan: SystemPlan) -> SystemRun:
     """Create a run and queue its job; an identical active run is returned instead.
 
-    Where a language model writes for whole cells, the run first waits for that.
-    Raises `SystemRunRefused`.
+    If a language model writes for whole cells, the run first waits for these texts. Raises
+    `SystemRunRefused`.
     """
     _refuse_unfit(study, plan)
     Study.objects.select_for_update().get(pk=study.pk)
@@ -181,12 +182,13 @@ def enqueue_run(run: SystemRun, actor: User | None = None) -> Job:
 
 @transaction.atomic
 def cancel_system(*, run: SystemRun, actor: User) -> None:
-    """Cancel a run, keep its sets, pause a writing language model; raises `SystemRunRefused`."""
+    """Cancel a run but keep its sets, and pause its writing run; may raise `SystemRunRefused`."""
     if run.writing is not None:
-        # Storing a reply for the run locks in this order, too.
+        # The storage of a reply for the run takes its locks in the same order.
         with locked_gate(run.writing.endpoint), suppress(RunRefused):
             _cancel(run)
-            # Nobody pays for what nobody waits for; refused if it does not work anyway.
+            # Avoid paying for texts that are no longer needed. The pause is refused if the writing
+            # run is not active.
             pause_run(run=run.writing, actor=actor)
     else:
         _cancel(run)
@@ -198,20 +200,21 @@ def _cancel(run: SystemRun) -> None:
         state=State.CANCELLED, ended_at=Now()
     )
     _require(run, changed)
-    # Its job ends with it: one that went on would meet a run that was resumed meanwhile.
+    # The job ends with the run; otherwise it could continue after the run is resumed.
     cancel(Job.objects.filter(study_id=run.study_id, key=f"{JOB}:{run.public_id}"))
     run.state = State.CANCELLED
 
 
 @transaction.atomic
 def resume_system(*, run: SystemRun, actor: User) -> None:
-    """Resume a run. Raises `SystemRunRefused` if it is done or still running."""
+    """Resume a run; raise `SystemRunRefused` if it is done or still running."""
     resumable = [State.CANCELLED, State.FAILED]
     if not is_at_work(run):
-        # Its worker died once too often, or its job was lost.
+        # The worker died too often, or the job was lost.
         resumable += [State.WAITING, State.RUNNING]
     if run.writing is not None:
-        # Before the run itself, as when a reply is stored for it; refused unless it is paused.
+        # Before the run itself, in the order of locks above. It is refused unless the writing run
+        # is paused.
         with suppress(RunRefused):
             resume_run(run=run.writing, actor=actor)
     changed = SystemRun.objects.filter(pk=run.pk, state__in=resumable).update(
@@ -224,17 +227,17 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
 
 
 def is_at_work(run: SystemRun) -> bool:
-    """Whether a job of the run is queued or running."""
+    """Return whether a job of the run is queued or running."""
     return Job.objects.filter(
         study_id=run.study_id, key=f"{JOB}:{run.public_id}", state__in=Job.ACTIVE
     ).exists()
 
 
 def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
-    """Return the wanted name, or the first numbered one that is free in the study.
+    """Return the requested name, or the first numbered variant that is free in the study.
 
-    Tables put sets of one name into one row. Therefore runs share a name only if they differ in
-    nothing but cells and settings.
+    Tables combine sets of the same name in one row. Runs may therefore share a name only if
+    nothing but their cells and settings differs.
     """
     same = {name: value for name, value in fields.items() if name not in ("split", "grid")}
     numbered = (f"{wanted[:110]} ({number})" for number in itertools.count(2))
@@ -247,9 +250,10 @@ def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
 
 
 def name_writer(run: SystemRun, writer: str) -> None:
-    """Add the language model that writes for a run to its name, unless it is already there.
+    """Add the language model that writes for a run to the run's name, unless it is in the name.
 
-    Sets by two models never share a row of a table. Inside a transaction that locks the run.
+    This keeps sets by different models in separate table rows. Call it in a transaction that locks
+    the run.
     """
     if writer in run.label:
         return
@@ -278,7 +282,8 @@ def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
     Raises
     ------
     SystemRunRefused
-        If the training of the match scorer chose nothing for this system, or there is none.
+        If the training of the match scorer chose no setting for this system, or if there was no
+        training.
     """
     summarizer = system_named(system)
     if name == PUBLISHED:
@@ -360,7 +365,7 @@ def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
 
 
 def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
-    """Refuse a system that picks by quality if there are no qualities: it would pick at random."""
+    """Refuse a system that needs qualities if there are none, because it would pick at random."""
     scorer = plan.quality_scorer
     if scorer is None or scorer.kind != Scorer.Kind.COLUMN:
         return

@@ -17,10 +17,10 @@ from cqa_site.web.charts.bars import grouped_bars
 from cqa_site.web.tables import TableData
 from cqa_site.web.templatetags.pages import percent
 
-# Arguments that a page shows of each key point, and those that a page of one key point shows.
+# Arguments per key point on the page of a set, and on the page of a key point.
 FIRST = 3
 PER_PAGE = 50
-# Key points of a side that its page shows; a file has all of them.
+# Key points per side on a page; files contain all key points.
 MOST_POINTS = 60
 COLUMNS = (
     "topic", "stance", "key_point", "key_point_text", "prevalence",
@@ -44,9 +44,9 @@ class KeyPointEntry:
     Attributes
     ----------
     count
-        Arguments with at least the least score chosen.
+        Number of arguments with at least the chosen minimum score.
     share
-        Of all arguments of the cell that took part, 0–100.
+        Percentage of the included arguments of the cell, 0–100.
     """
 
     number: int
@@ -103,10 +103,10 @@ class StanceSide:
 
     @property
     def clustered(self) -> float | None:
-        """Share of the arguments in a cluster originally, 0–1; None without clusters.
+        """Share of the arguments that were in a cluster, 0–1; None without clusters.
 
-        It differs from `share`: key points are made from clusters, and afterwards every argument
-        belongs to the key point that it matches best, whether it was in a cluster or not.
+        It differs from `share`, because key points are made from clusters, but afterwards every
+        argument belongs to the key point that it matches best, whether it was in a cluster or not.
         """
         clusters = self.made.clusters
         return share_clustered(clusters) if clusters else None
@@ -118,11 +118,11 @@ class StanceSide:
 
     @property
     def further_points(self) -> int:
-        """Number of key points that only the files show."""
+        """Number of key points that only the files contain."""
         return max(0, len(self.points) - MOST_POINTS)
 
     def arguments_of(self, number: int | None, search: str) -> list[MatchedArgument]:
-        """Return arguments of a key point by number, or unassigned ones, that contain a text."""
+        """Return the arguments of a key point, or unassigned arguments, that contain a text."""
         own = self.unassigned
         if number is not None:
             own = next(point.arguments for point in self.points if point.number == number)
@@ -141,9 +141,9 @@ class StanceSide:
 
 
 def sides_of(main_set: SummarySet, least: float = 0.0) -> list[StanceSide]:
-    """Return the set, and the same run's set for the other stance; supporting comes first.
+    """Return the sides of a topic: this set and the same run's set for the other stance.
 
-    ``least`` is the least score of an argument; with less it counts as unassigned.
+    The supporting side is first. Arguments with a score below ``least`` count as unassigned.
     """
     sets = sorted(
         [main_set, *other_stances(main_set)], key=lambda summary_set: -summary_set.cell.stance
@@ -155,7 +155,7 @@ def sides_of(main_set: SummarySet, least: float = 0.0) -> list[StanceSide]:
 
 
 def other_stances(summary_set: SummarySet) -> list[SummarySet]:
-    """Return sets of the same run (imported: system) and setting for the topic's other stances."""
+    """Return the topic's sets for other stances, from the same run or imported system."""
     rows = SummarySet.objects.filter(
         study=summary_set.study_id,
         cell__dataset=summary_set.cell.dataset_id,
@@ -170,7 +170,7 @@ def other_stances(summary_set: SummarySet) -> list[SummarySet]:
 
 
 def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
-    """Map each cell to its reference key points, most matching arguments first; one query."""
+    """Map each cell to its references, those with the most arguments first; one query."""
     matching = Q(matches__is_match=True, matches__argument__left_out="")
     rows = ReferenceKeyPoint.objects.filter(cell__in=cells).annotate(
         n=Count("matches", filter=matching)
@@ -182,7 +182,7 @@ def references_with_counts(cells: Sequence[Cell]) -> dict[int, list[Reference]]:
 
 
 def rows_of(sides: Sequence[StanceSide]) -> Iterator[list[Any]]:
-    """Yield a row for every argument, with or without key point; see `COLUMNS`."""
+    """Yield a row for every argument, with or without a key point; see `COLUMNS`."""
     for side in sides:
         about = [side.cell.topic, side.cell.get_stance_display()]
         for point in side.points:
@@ -214,7 +214,7 @@ def lines_of(sides: Sequence[StanceSide]) -> Iterator[str]:
 
 
 def text_of(sides: Sequence[StanceSide]) -> str:
-    """Return Markdown: topic, key points by prevalence, their arguments."""
+    """Return Markdown with the topic, the key points by prevalence, and their arguments."""
     summary_set = sides[0].made
     parts = [
         f"# {_line(summary_set.cell.topic)}",
@@ -232,7 +232,7 @@ def text_of(sides: Sequence[StanceSide]) -> str:
 
 
 def points_table(sides: Sequence[StanceSide]) -> TableData:
-    """Return key points with their numbers of arguments, as in the chart."""
+    """Return the key points with their numbers of arguments, as in the chart."""
     rows: list[list[Any]] = [
         [side.cell.get_stance_display(), point.number, point.text, point.count, point.share / 100]
         for side in sides
@@ -247,7 +247,7 @@ def points_table(sides: Sequence[StanceSide]) -> TableData:
 
 
 def prevalence_chart(sides: Sequence[StanceSide], size: str) -> vega.Spec:
-    """Chart the arguments of each key point by rank, stances side by side."""
+    """Chart the number of arguments of each key point by rank, with the stances side by side."""
     rows = [
         {"rank": point.number, "n": point.count, "stance": side.cell.get_stance_display()}
         for side in sides
@@ -255,7 +255,7 @@ def prevalence_chart(sides: Sequence[StanceSide], size: str) -> vega.Spec:
     ]
     titles = ("Key point, by prevalence", "Arguments")
     names = [side.cell.get_stance_display() for side in sides]
-    # Opposing has its colour also where nothing stands for the other side.
+    # The opposing side has the same colour even if there is no supporting side.
     if sides[0].cell.stance < 0:
         names.insert(0, str(Cell.Stance.SUPPORTING.label))
     return grouped_bars(
@@ -266,7 +266,7 @@ def prevalence_chart(sides: Sequence[StanceSide], size: str) -> vega.Spec:
 def _belongings(
     summary_set: SummarySet, least: float
 ) -> tuple[Mapping[int, list[MatchedArgument]], list[MatchedArgument]]:
-    """Map each key point position to its arguments, best first; also return unassigned ones."""
+    """Map key point positions to arguments, best first; also return unassigned arguments."""
     rows = CellArgument.objects.in_bulk(summary_set.arguments)
     assigned = summary_set.assigned or [-1] * len(summary_set.arguments)
     scores = summary_set.scores or [None] * len(summary_set.arguments)
@@ -344,15 +344,15 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line of Markdown that starts no markup of its own."""
+    """Return a text as one line of Markdown, escaped so that it does not start any markup."""
     return " ".join(text.split()).replace("<", "&lt;").replace("`", "\\`")
 
 
 def sides_finding(sides: Sequence[StanceSide], sheets: int) -> Conclusion | None:
-    """Return how many arguments the key points cover, and which key point has most.
+    """Return how many arguments the key points cover, and which key point has the most.
 
-    ``sheets`` is the number of judgements of sets of these sides. A set without arguments or
-    without key points has no finding.
+    ``sheets`` is the number of judgements of these sides' sets. There is no finding without
+    arguments or without key points.
     """
     known = [side for side in sides if side.is_unassigned_known and side.points]
     if not known:

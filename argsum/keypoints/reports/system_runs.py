@@ -29,7 +29,7 @@ from cqa_site.web.charts import points
 from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import TableData
 
-# Assignments in the sets of a page, beyond which nothing is compared with references.
+# Maximum number of assignments on a page for which sets are compared with references.
 MOST_COMPARED = 2_000_000
 
 
@@ -40,15 +40,15 @@ class SetLine:
     Attributes
     ----------
     clustered
-        Share of the arguments in a cluster, 0–1: of those that match exactly one reference, or of
-        all of them where there are no references; None without clusters.
+        Share of arguments in a cluster, 0–1, out of the arguments that match exactly one
+        reference, or out of all arguments if there are no references; None without clusters.
     figure
-        Of its clusters; None without clusters or without references.
+        Figures of the clusters; None without clusters or without references.
     excluding
-        Adjusted Rand index without unclustered arguments; None where too little is clustered.
+        Adjusted Rand index without unclustered arguments; None if too few arguments are clustered.
     is_best_excluding, is_best_including
-        Whether no other setting of the cell has a higher index: an oracle, as it takes the
-        references to know.
+        Whether no other setting of the cell has a higher index. This is an oracle, because it
+        depends on the references.
     """
 
     row: SummarySet
@@ -63,21 +63,21 @@ class SetLine:
 
 @dataclass(frozen=True)
 class WantedSetting:
-    """Setting to show first: chosen on dev with the match scorer, or the default."""
+    """Setting to show first: the setting chosen on dev for the match scorer, or the default."""
 
     parameters: Mapping[str, Any]
     is_chosen: bool
 
     def away(self, parameters: Mapping[str, Any]) -> float:
-        """Return the distance of other values: 0 if equal; numbers by their difference."""
+        """Return the distance to other parameters: 0 if equal, numbers by their difference."""
         return sum(_apart(value, parameters.get(name)) for name, value in self.parameters.items())
 
 
 @dataclass(frozen=True)
 class CellLine:
-    """One cell of a run: the number of its sets, and its best settings.
+    """One cell of a run, with the number of its sets and its best settings.
 
-    ``arguments`` are those that take part, also where no set is there yet.
+    ``arguments`` counts the included arguments, even before there is a set.
     """
 
     cell: Cell
@@ -111,7 +111,7 @@ class CellLine:
 
     @property
     def shown(self) -> SetLine | None:
-        """Set to show first: the best by references, else that of the wanted setting."""
+        """Set to show first: the best by references, else the closest to the wanted setting."""
         done = [line for line in self.lines if line.row.state == SummarySet.State.DONE]
         best = self.excluding or self.including
         if best is not None and best.row.state == SummarySet.State.DONE:
@@ -123,7 +123,7 @@ class CellLine:
 
     @property
     def shown_because(self) -> str:
-        """Reason for the choice; empty if there is no choice, or if references decided."""
+        """Reason for the choice; empty if there is no choice, or if the references decided."""
         if self.wanted is None or self.is_oracle or self.done < 2 or self.shown is None:
             return ""
         setting = {"setting": self.shown.row.setting}
@@ -135,7 +135,7 @@ class CellLine:
 
 
 def runs_of(study: Study) -> QuerySet[SystemRun]:
-    """Return system runs, newest first, with the counts a list shows."""
+    """Return the system runs, newest first, with the counts for a list."""
     states = SummarySet.State
     rows = study.system_runs.select_related(
         "dataset", "match_scorer", "job", "created_by", "writing"
@@ -149,14 +149,14 @@ def runs_of(study: Study) -> QuerySet[SystemRun]:
 
 
 def system_choices(study: Study) -> list[tuple[str, str]]:
-    """Return name and title of every installed or used system; one query."""
+    """Return the name and title of every installed or used system; one query."""
     titles = {system.name: system.title for system in systems()}
     ran = study.system_runs.order_by().values_list("system", flat=True).distinct()
     return list((titles | {name: name for name in ran if name not in titles}).items())
 
 
 def grid_of(run: SystemRun) -> Grid:
-    """Return the grid of a run; in the system's parameter order if it is installed."""
+    """Return the grid of a run, in the order of the system's parameters if it is installed."""
     try:
         return find_system(run.system).in_order(run.grid)
     except UnknownSystem:
@@ -168,7 +168,7 @@ def cell_lines(
 ) -> list[CellLine]:
     """Return the cells of a run with all their sets; four queries.
 
-    Above `MOST_COMPARED` the sets come without what they hold, and so without figures.
+    Above `MOST_COMPARED`, the contents of sets are not loaded, so that there are no figures.
     """
     rows = run.sets.filter(cell__in=cells).annotate(n=Count("summaries")).order_by("pk")
     sets = dict(
@@ -192,7 +192,7 @@ def cell_lines(
 
 
 def wanted_setting(run: SystemRun) -> WantedSetting | None:
-    """Return the setting chosen on dev for the scorer, else the authors' recommendation."""
+    """Return the setting chosen on dev for the scorer, else the system's recommended setting."""
     try:
         system = find_system(run.system)
     except UnknownSystem:
@@ -211,7 +211,7 @@ def _apart(first: Any, second: Any) -> float:
 
 
 def references_of(cells: Sequence[Cell]) -> dict[int, str]:
-    """Map each argument to its only reference key point; others are left out. One query."""
+    """Map each argument with exactly one reference key point to this key point; one query."""
     references: dict[int, str] = {}
     several: set[int] = set()
     rows = KeyPointMatch.objects.filter(argument__cell__in=cells, is_match=True)
@@ -242,8 +242,8 @@ def lines_table(run: SystemRun, lines: Sequence[CellLine]) -> TableData:
         ((line, set_line) for line in lines for set_line in line.lines),
         caption=f"{run.label}, run {run.number} over {run.dataset}",
         note=(
-            "Adjusted Rand index against the reference key points, of arguments that match "
-            f"exactly one of them; excluding noise from {LEAST_SHARE:.0%} clustered on."
+            "Adjusted Rand index against the reference key points, over arguments that match "
+            f"exactly one of them; without noise only if {LEAST_SHARE:.0%} or more are clustered."
         ),
         name=f"system-run-{run.number}",
     )
@@ -275,7 +275,7 @@ def _cell_line(
     ]
     return CellLine(
         cell=cell,
-        # Before its first set is there, a cell has the arguments that will take part.
+        # Before the first set is stored, count the arguments that will be included.
         arguments=size
         if references is None
         else max((len(row.arguments) for row in rows), default=size),
@@ -325,13 +325,13 @@ def _best(lines: Sequence[SetLine], noise: Noise, least_share: float) -> SetLine
     return next((line for line in lines if line.figure is chosen), None) if chosen else None
 
 
-# How the clusters of a run change with the one parameter that its grid varies.
+# Curves of a run with a single varying parameter
 
 FEWEST = 3
 
 
 def varied(run: SystemRun) -> str:
-    """Return the only parameter with several values, if three or more numbers; else empty."""
+    """Return the only varying parameter, if it has three or more numeric values; else empty."""
     several = [name for name, values in run.grid.items() if len(values) > 1]
     if len(several) != 1 or len(run.grid[several[0]]) < FEWEST:
         return ""
@@ -339,10 +339,11 @@ def varied(run: SystemRun) -> str:
 
 
 def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]]:
-    """Return a row per value: means over cells, and numbers of cells; empty without figures.
+    """Return a row per value with means over cells and numbers of cells; empty without figures.
 
-    Without unclustered arguments a cell has an index only where enough is clustered, so that the
-    cells behind that mean change along the curve; with 0 for the others they do not.
+    Without unclustered arguments, a cell has an index only if enough arguments are clustered. The
+    cells behind that mean therefore change along the curve; if the other cells count as 0, they do
+    not.
     """
     name = varied(run)
     figures: dict[float, list[Any]] = {float(value): [] for value in run.grid.get(name, ())}
@@ -356,9 +357,9 @@ def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]
 
 
 def curve_spec(name: str, rows: Sequence[dict[str, Any]], size: str) -> Spec:
-    """Chart both indices against the parameter, 0 for cells without one; maxima are labelled.
+    """Chart both indices against the parameter, with labelled maxima; a missing index counts as 0.
 
-    A mean over the cells that happen to have an index would be highest where most are left out.
+    A mean over only the cells with an index would be highest where most cells are left out.
     """
     drawn = []
     for series, title in (("with_zeros", _("without noise")), ("including", _("with noise"))):

@@ -1,4 +1,4 @@
-"""Leaderboard of a dataset, and the selection that it shows."""
+"""Leaderboard of a dataset, and the choices behind it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -39,10 +39,10 @@ from .scores import (
     sources_of,
 )
 
-# Since 2 intervals are t over topics, corrected for skewness.
+# Since version 2, intervals are t over topics, corrected for skewness.
 RECIPE_VERSION = 2
 ENDED = (SummarySet.State.DONE, SummarySet.State.NO_RESULT)
-# A slider gives decimals; 60ths hit halves, thirds, quarters, fifths and sixths.
+# A slider gives decimals; 60ths include halves, thirds, quarters, fifths and sixths.
 STEPS = 60
 NOTHING = ScoreSource("none")
 LONGEST_NAME = 120
@@ -55,19 +55,19 @@ class BoardChoice:
     Attributes
     ----------
     dataset, split
-        Which cells; None without any dataset.
+        Source of the cells; the dataset is None if the study has no dataset.
     datasets, splits
-        Available datasets, and splits with their cells.
+        Available datasets, and the splits of the chosen dataset.
     coverage, redundancy
         Sources of the two scores.
     sources
         Available sources.
     terms
-        Weight, selection, least share.
+        Weight, selection and minimum share.
     without
-        Systems with this in their names are left out; empty leaves out none.
+        Systems with this text in their names are left out; empty leaves out no system.
     usual
-        Systems left out by default.
+        Default of ``without``.
     """
 
     study: Study
@@ -84,7 +84,7 @@ class BoardChoice:
 
     @property
     def chosen(self) -> Dataset:
-        """Dataset of the choice; raises NotThere if the study has none."""
+        """Dataset of the choice; raises NotThere if the study has no dataset."""
         if self.dataset is None:
             raise NotThere(_("There is no dataset."))
         return self.dataset
@@ -117,7 +117,7 @@ class BoardChoice:
 
 
 def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
-    """Read the choice from the URL; unknown values fall back to suggestions from the data."""
+    """Read the choice from the URL; unknown values fall back to defaults from the data."""
     datasets = list(study.argument_datasets.order_by("-created_at", "-pk"))
     dataset = next(
         (candidate for candidate in datasets if str(candidate.public_id) == query.get("dataset")),
@@ -152,7 +152,7 @@ def board_choice(study: Study, query: Mapping[str, str]) -> BoardChoice:
 
 
 def terms_of(query: Mapping[str, str]) -> Terms:
-    """Return weight, selection and least share from a URL; invalid values become defaults."""
+    """Return weight, selection and minimum share from a URL; invalid values become defaults."""
     weight = _number(query.get("weight"), WEIGHT)
     nearest = round(weight * STEPS) / STEPS
     wanted = query.get("selection", "")
@@ -178,10 +178,10 @@ def ended_sets(
 
 
 def usually_left_out(study: Study, *, dataset: str = "") -> str:
-    """Return the system name to leave out of a study or dataset, as the paper did.
+    """Return the system name to leave out of a study or dataset, as in the paper.
 
-    That is the name of the systems that it left out of its people's counts, where counts of them
-    came from files; empty elsewhere. One query.
+    The paper left systems with this name out of people's counts. The result is empty unless counts
+    of such systems were imported from files. One query.
     """
     rows = study.summary_sets.filter(system__contains=LEFT_OUT, count_sheets__source__gt="")
     rows = rows.filter(cell__dataset__public_id=dataset) if dataset else rows
@@ -206,7 +206,7 @@ def _first_with_sets(study: Study, datasets: list[Dataset]) -> Dataset | None:
 
 
 def _splits(dataset: Dataset) -> list[str]:
-    """Return splits whose cells have sets; all splits if there are no sets yet."""
+    """Return the splits with sets; all splits if there are no sets yet."""
     rows = (
         dataset.cells.order_by()
         .values_list("split")
@@ -224,7 +224,7 @@ def _number(text: Any, usual: float) -> float:
     return value if 0 <= value <= 1 else usual
 
 
-# The leaderboard of systems on a dataset, made of the rows as they are now.
+# Leaderboard from the current rows of a dataset
 
 NO_CLUSTERS = (None, None, None)
 
@@ -238,12 +238,12 @@ class SummaryBoard:
     rows: list[SystemRow]
     public_ids: dict[int, str]
     has_dev: bool
-    # Judge runs that scores come from and that did not ask about everything.
+    # Judge runs behind the scores that are not complete.
     unfinished: tuple[Run, ...] = ()
 
     @cached_property
     def digest(self) -> str:
-        """Hash of everything shown; charts are cached under it."""
+        """Hash of all displayed content; it is the cache key of charts."""
         rows = [
             (row.system, row.setting, row.selection, row.by_cell, sorted(row.figures.items()))
             for row in self.rows
@@ -252,7 +252,7 @@ class SummaryBoard:
 
     @property
     def topics(self) -> dict[str, str]:
-        """Topic of each cell."""
+        """Map each cell to its topic."""
         return {str(cell.pk): cell.topic for cell in self.cells}
 
     @property
@@ -262,7 +262,7 @@ class SummaryBoard:
 
 
 def summary_board(choice: BoardChoice) -> SummaryBoard:
-    """Build the leaderboard; at most eighteen queries however many sets there are."""
+    """Build the leaderboard; at most eighteen queries for any number of sets."""
     if choice.dataset is None:
         return SummaryBoard(choice, (), [], {}, has_dev=False)
     cells = tuple(choice.dataset.cells.filter(split=choice.split).order_by("position"))
@@ -277,7 +277,7 @@ def summary_board(choice: BoardChoice) -> SummaryBoard:
 
 
 def dev_sets(choice: BoardChoice) -> list[SetFigures]:
-    """Return sets of the dev split, if they choose the settings."""
+    """Return the sets of the dev split if the settings are chosen on it; else empty."""
     if choice.dataset is None or choice.split == Cell.Split.DEV:
         return []
     if choice.terms.selection != "dev":
@@ -286,7 +286,7 @@ def dev_sets(choice: BoardChoice) -> list[SetFigures]:
 
 
 def unfinished_runs(choice: BoardChoice) -> tuple[Run, ...]:
-    """Return unfinished runs of the chosen sources; two queries at most."""
+    """Return the unfinished runs of the chosen sources; at most two queries."""
     runs = []
     for source in (choice.coverage, choice.redundancy):
         if source.metric in LLM:
@@ -308,7 +308,7 @@ def _on_dev(choice: BoardChoice, dataset: Dataset) -> BoardChoice:
 
 
 def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict[int, str]]:
-    """Return the sets of a split with figures, decisive ones last, and their public ids."""
+    """Return the sets of a split with figures, decisive sets last, and their public ids."""
     if choice.dataset is None:
         return [], {}
     rows = ended_sets(choice.study, choice.dataset, split, choice.without)
@@ -319,7 +319,7 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict
     coverage = _values(rows, choice.coverage, "coverage")
     redundancy = _values(rows, choice.redundancy, "redundancy")
     clusters = cluster_values(rows, f"{choice.dataset.public_id}:{split}")
-    # Scores and clusters of one setting may come from two files, as two sets.
+    # Scores and clusters of one setting may be two sets from two files.
     imported = {
         (system, setting, cell): clusters[pk]
         for pk, _id, system, setting, cell, _seconds, run in records
@@ -343,8 +343,8 @@ def scored_sets(choice: BoardChoice, split: str) -> tuple[list[SetFigures], dict
                 seconds,
             )
         )
-    # Settings in the order in which they were run. Of two runs with the same name and setting
-    # the one with scores counts, then the newer.
+    # Settings in the order of their runs. If two runs have the same name and setting, the run with
+    # scores counts, then the newer run.
     order: dict[str, int] = {}
     for figures in sorted(sets, key=lambda set_figures: set_figures.key):
         order.setdefault(figures.setting, figures.key)

@@ -1,4 +1,4 @@
-"""Charts of leaderboard, metrics and agreement, with their main findings."""
+"""Charts of the leaderboard, metrics and agreement, with their main findings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ def weighted_rows(board: SummaryBoard) -> Rows:
 
 
 def weighted_spec(board: SummaryBoard, size: str) -> Spec:
-    """Chart weighted scores with intervals over cells."""
+    """Chart the weighted scores with their intervals."""
     return intervals(
         weighted_rows(board),
         y="system",
@@ -61,7 +61,7 @@ def weighted_spec(board: SummaryBoard, size: str) -> Spec:
 
 
 def tradeoff_rows(board: SummaryBoard) -> Rows:
-    """Return systems with both scores."""
+    """Return the systems with both scores."""
     names = distinct([row.system for row in board.rows])
     rows = []
     for name, row in zip(names, board.rows, strict=True):
@@ -98,12 +98,12 @@ def tradeoff_spec(board: SummaryBoard, size: str) -> Spec:
 
 
 def weighted_alt(board: SummaryBoard) -> str:
-    """Return the chart in words."""
+    """Return the alternative text of the chart."""
     return "; ".join(f"{row['system']} {row['value']:.3f}" for row in weighted_rows(board))
 
 
 def tradeoff_alt(board: SummaryBoard) -> str:
-    """Return the chart in words."""
+    """Return the alternative text of the chart."""
     return "; ".join(
         _("%(system)s coverage %(c).2f, redundancy %(r).2f")
         % {"system": row["system"], "c": row["coverage"], "r": row["redundancy"]}
@@ -175,7 +175,7 @@ def correlation_spec(rows: Sequence[MetricRow], dimension: str, size: str) -> Sp
 
 
 def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
-    """Return the chart in words."""
+    """Return the alternative text of the chart."""
     return "; ".join(
         f"{row['metric']} {row['series']} {row['value']:.3f}"
         for row in correlation_rows(rows, dimension)
@@ -215,7 +215,7 @@ def heat_spec(agreement: DimensionAgreement, size: str) -> Spec:
 
 
 def heat_alt(agreement: DimensionAgreement) -> str:
-    """Return the chart in words."""
+    """Return the alternative text of the chart."""
     return "; ".join(
         f"{pair.first} – {pair.second} {pair.value:.2f} (n {pair.n})"
         for pair in agreement.pairs.pairs
@@ -229,7 +229,7 @@ def _oracle(board: SummaryBoard, title: str) -> str:
 
 
 def _with_cells(name: str, estimate: Estimate, board: SummaryBoard) -> str:
-    """Return a system's name, with its number of cells if some are missing."""
+    """Return a system's name, with its number of cells if it lacks some."""
     if estimate.n_values >= len(board.cells):
         return name
     return _("%(name)s (%(n)d of %(all)d cells)") % {
@@ -239,11 +239,11 @@ def _with_cells(name: str, estimate: Estimate, board: SummaryBoard) -> str:
     }
 
 
-# Boards of key points, metrics and people in a sentence, and how sure that is.
+# Main findings in a sentence, with their certainty
 
 
 def board_finding(board: SummaryBoard) -> Conclusion | None:
-    """Return the system that leads by the first known figure, or the one with the best mean."""
+    """Return the leading system by the first known figure, or the system with the best mean."""
     name = judged_figure(board.rows)
     if not name:
         return None
@@ -299,7 +299,7 @@ def _most(rows: Sequence[SystemRow], name: str) -> str:
 def _apart(
     rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], level: Sequence[str], name: str
 ) -> list[str]:
-    """Return the first system's test results, and the number of topics that would show more."""
+    """Return the test results of the first system, and how many topics would show a difference."""
     following, sentences = pairs[0].test, []
     if len(_best(rows, name)) == 1:
         text = _("Next: %(name)s, %(figure)s.")
@@ -326,7 +326,7 @@ def _apart(
 
 
 def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
-    """Return the systems without an interval for a figure, by reason."""
+    """Return sentences on systems without an interval for a figure, by reason."""
     why = {row.system: why_no_interval(row.figures[name]) for row in rows}
     text = _("No interval for %(names)s: %(reason)s.")
     return [
@@ -338,7 +338,7 @@ def _without_interval(rows: Sequence[SystemRow], name: str) -> list[str]:
 
 
 def why_no_interval(figure: Estimate) -> str:
-    """Return why a figure with a value has no interval; empty if it has one."""
+    """Return why a figure with a value has no interval; else empty."""
     if figure.value is None or figure.low is not None:
         return ""
     reason = figure.reason or ""
@@ -346,7 +346,7 @@ def why_no_interval(figure: Estimate) -> str:
 
 
 def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
-    """Return the metric with the highest correlation in each dimension; not tested."""
+    """Return the metric with the highest correlation in each dimension, without a test."""
     best = [
         (name, max(own, key=lambda row: row.rank), len(own))
         for dimension, name in DIMENSION_NAMES.items()
@@ -417,7 +417,8 @@ def people_finding(people: PeopleAgreement) -> Conclusion | None:
             return None
         needed = _("At least two people must judge the same sets.")
         return Conclusion(_("Agreement cannot be computed yet."), needed, "warn")
-    # Of both dimensions the one that allows less is said: first one without an interval.
+    # The finding is about the less reliable dimension; a missing interval counts as the least
+    # reliable.
     lowest = min(
         known.values(), key=lambda estimate: (estimate.low is not None, estimate.low or 0.0)
     )

@@ -1,4 +1,4 @@
-"""Agreement of the people who judge summary sets, with each other and with themselves."""
+"""Agreement of the people who judge summary sets with each other and with themselves."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,15 +20,15 @@ from cqa_site.stats.intervals import LEAST_CLUSTERS, UndefinedIntervalError, jac
 DIMENSIONS = ("coverage", "redundancy")
 UNSURE = {"coverage": "covered_is_unsure", "redundancy": "unique_is_unsure"}
 
-# Dimension → language model's run → set → score.
+# Dimension → run of a language model → set → score.
 Judges = Mapping[str, Mapping[str, Mapping[int, float]]]
-# Set → its cell.
+# Set → cell.
 Cells = Mapping[int, Any]
 
 
 @dataclass(frozen=True)
 class SnapshotSheet:
-    """Fields of a sheet that agreement uses; the same as in `CountSheet`."""
+    """The fields of a `CountSheet` that agreement depends on."""
 
     rater_id: int
     summary_set_id: int
@@ -45,16 +45,16 @@ AnySheet = CountSheet | SnapshotSheet
 
 @dataclass(frozen=True)
 class OneRater:
-    """Number of judgements by one rater.
+    """Numbers of judgements by one rater.
 
     Attributes
     ----------
     sets
-        Sets with a submitted sheet.
+        Number of sets with a submitted sheet.
     unsure
-        Dimension → sheets that say so; they are in no figure.
+        Dimension → number of unsure sheets, which no figure includes.
     missing
-        Dimension → sheets without a value that do not say unsure.
+        Dimension → number of sheets with neither a value nor an unsure mark.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class DimensionAgreement:
-    """Agreement on one dimension; ``judges`` compares language models with single people."""
+    """Agreement on one dimension; ``judges`` compares language models with individual people."""
 
     dimension: str
     pairs: RaterPairs
@@ -95,7 +95,7 @@ class PeopleAgreement:
 
 
 def people_agreement(study: Study, dataset: str = "", without: str = "") -> PeopleAgreement:
-    """Return agreement over a study's sets, or those of one dataset; three queries.
+    """Return agreement over the sets of a study or of one dataset; three queries.
 
     Systems with ``without`` in their names are left out.
     """
@@ -110,7 +110,7 @@ def people_agreement(study: Study, dataset: str = "", without: str = "") -> Peop
 def agreement_of(
     sheets: Sequence[AnySheet], names: dict[int, str], judges: Judges, cells: Cells
 ) -> PeopleAgreement:
-    """Return the agreement of sheets, repeats included; ``names`` are the raters' names."""
+    """Return the agreement of sheets, including repeats; ``names`` are the raters' names."""
     firsts = [sheet for sheet in sheets if sheet.replicate == 0]
     if not firsts:
         return PeopleAgreement()
@@ -215,8 +215,8 @@ def _values(
 def _alpha(values: Mapping[str, Mapping[int, float]], cells: Cells) -> Estimate:
     """Return alpha over all sets; its interval leaves out one cell at a time.
 
-    Sets of a cell have the same arguments and references. Leaving out single sets covered .58 to
-    .88 where cells differ more than the systems in them.
+    The sets of a cell have the same arguments and references. Intervals that left out single sets
+    covered .58 to .88 if cells differed more than the systems in them.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Scores of sets by people and metrics, and the correlation between them."""
+"""Scores of sets by people and by metrics, and their correlation."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -93,10 +93,10 @@ def metric_values(sets: QuerySet[SummarySet], source: ScoreSource) -> dict[int, 
 
 
 def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
-    """Return the same judge's source for other sets; the same source if they have it.
+    """Return the source of the same judge for other sets; the same source if they have it.
 
-    A language model counts in runs, and each run is a source of its own: the dev split may have
-    been counted by another run of the same model, prompt and parameters. The newest one counts.
+    A language model counts in runs, and each run is a separate source. The dev split may have been
+    counted by another run of the same model, prompt and parameters; the newest run is used.
     """
     scores = MetricScore.objects.filter(metric=source.metric, value__isnull=False)
     here = scores.filter(summary_set__in=sets.order_by().values("pk"))
@@ -110,7 +110,7 @@ def same_judge(source: ScoreSource, sets: QuerySet[SummarySet]) -> ScoreSource:
 
 
 def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
-    """Return the metrics of some sets with counts; language models first, then by name."""
+    """Return the metrics of some sets with numbers of values, language models first."""
     rows = MetricScore.objects.filter(
         summary_set__in=sets.order_by().values("pk"), value__isnull=False
     )
@@ -125,10 +125,10 @@ def sources_of(sets: QuerySet[SummarySet]) -> list[ScoreSource]:
 def cluster_values(sets: QuerySet[SummarySet], place: str) -> dict[int, tuple[Any, Any, float]]:
     """Map each set to ARI without and with unclustered arguments, and to the share clustered.
 
-    Arguments that match not exactly one reference are left out of all three; the share is of all
-    arguments where that leaves none. A set's contents never change, so its figures are cached,
-    those of one ``place`` (a dataset's split) together: a database cache then writes one row
-    instead of one per set. Two queries for sets that are not kept.
+    All three use only the arguments that match exactly one reference; if there are no such
+    arguments, the share is out of all arguments. The contents of a set never change, so its
+    figures are cached, with one entry per ``place`` (a dataset's split): a database cache then
+    writes one row instead of one per set. Two queries for sets that are not cached.
     """
     wanted = set(sets.filter(clusters__isnull=False).order_by().values_list("pk", flat=True))
     key = f"argsum-clusters-3:{place}"
@@ -164,7 +164,7 @@ def _cluster_figures(keys: Iterable[int]) -> dict[int, tuple[Any, Any, float]]:
 
 
 def _references(sets: QuerySet[SummarySet]) -> Mapping[int, str]:
-    """Map each argument to its only key point; arguments with none or several are left out."""
+    """Map each argument with exactly one key point to that key point."""
     matches = KeyPointMatch.objects.filter(
         argument__cell__in=sets.order_by().values("cell"), is_match=True
     )
@@ -190,11 +190,11 @@ def _mean(values: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class MetricRow:
-    """One metric and setting compared with the people's mean of its dimension."""
+    """One metric and setting, compared with people's mean on its dimension."""
 
     source: ScoreSource
     found: Correlations
-    # Sets that have the reason for no value instead of one.
+    # Number of sets with a reason instead of a value.
     without: int = 0
 
     @property
@@ -204,7 +204,7 @@ class MetricRow:
 
     @property
     def rank(self) -> float:
-        """Sort key, larger is better; metrics without a correlation come last."""
+        """Sort key; larger is better, and metrics without a correlation are last."""
         return -2.0 if self.found.across is None else self.found.across
 
 
@@ -223,10 +223,10 @@ class SetPoint:
 def compared_sets(
     study: Study, dataset: str = "", without: str = LEFT_OUT
 ) -> QuerySet[SummarySet]:
-    """Return sets of a study or dataset that people may have judged.
+    """Return the sets of a study or dataset that people may have judged.
 
-    Systems with ``without`` in their names are left out: as a rule those that the paper leaves
-    out of its people's release. Empty leaves out none.
+    Systems with ``without`` in their names are left out, usually those that the paper leaves out
+    of its released counts. Empty leaves out no system.
     """
     rows = study.summary_sets.filter(count_sheets__isnull=False).distinct()
     rows = rows.exclude(system__contains=without) if without else rows
@@ -234,7 +234,7 @@ def compared_sets(
 
 
 def sets_left_out(study: Study, dataset: str = "", without: str = LEFT_OUT) -> int:
-    """Count the judged sets that `compared_sets` leaves out by system; one query."""
+    """Return the number of judged sets that `compared_sets` leaves out by system; one query."""
     rows = compared_sets(study, dataset, without="")
     return rows.filter(system__contains=without).count() if without else 0
 
@@ -266,7 +266,7 @@ def metric_rows(study: Study, dataset: str = "", without: str = LEFT_OUT) -> lis
 
 
 def known_source(study: Study, query: Mapping[str, str]) -> ScoreSource | None:
-    """Return the metric and setting in a URL; None if no set of the study has them."""
+    """Return the metric and setting from a URL; None if no set of the study has them."""
     metric, setting = (query.get(name, "") for name in ("metric", "setting"))
     rows = MetricScore.objects.filter(summary_set__study=study, metric=metric, setting=setting)
     return ScoreSource(metric, setting) if rows.exists() else None
@@ -311,7 +311,7 @@ _LONG = tuple(f"summary_set__{name}" for name in ("arguments", "clusters", "assi
 
 
 def _cells(sets: QuerySet[SummarySet]) -> dict[int, str]:
-    """Map each set to its cell in words; cells of different datasets get different names."""
+    """Map each set to the name of its cell; cells of different datasets get different names."""
     rows = sets.select_related("cell").defer("arguments", "clusters", "assigned", "scores")
     names: dict[int, str] = {}
     seen: dict[str, int] = {}

@@ -37,12 +37,12 @@ from .people_agreement import (
 from .scores import ScoreSource
 from .tables import DIMENSION_NAMES, FIGURE_NAMES, PAIR_COLUMNS, SYSTEM_COLUMNS, source_name
 
-# What a snapshot of key points keeps, beside the rows that it is made from.
+# Figures that a snapshot stores in addition to its rows
 
 
 @dataclass(frozen=True)
 class SnapshotCell:
-    """Set chosen for a system in a cell, with its figures."""
+    """The set chosen for a system in a cell, with its figures."""
 
     cell: str
     summary_set: str
@@ -102,12 +102,12 @@ class SnapshotFigures:
     agreement: SnapshotAgreement
 
 
-# The rows that a snapshot of key points holds, and every figure that follows from them.
+# Rows of a snapshot, and the figures computed from them
 #
-# UTF-8 CSV. ``row`` says what a row is: ``cell`` (all cells of the split, in order), ``set`` and
-# ``dev`` (a set's figures on the split and on the dev split, in the order in which they count),
-# ``sheet`` (one person's judgement of a set; people stand under pseudonyms) and ``judge`` (what a
-# run of a language model says of a set; ``rater`` is the run). Empty cells are unknown values.
+# UTF-8 CSV. ``row`` is the type of a row: ``cell`` (all cells of the split, in order), ``set`` and
+# ``dev`` (a set's figures on the split and on the dev split, in order of priority), ``sheet`` (one
+# person's judgement of a set, under a pseudonym) and ``judge`` (the score of a set by a run of a
+# language model; ``rater`` is the run). Empty cells are unknown values.
 
 VALUES = ("coverage", "redundancy", "excluding", "including", "share", "seconds")
 UNSURE = ("covered_is_unsure", "unique_is_unsure")
@@ -137,14 +137,14 @@ def recipe_of(choice: BoardChoice, rows: bytes) -> dict[str, Any]:
         "weight": choice.terms.weight,
         "selection": choice.terms.selection,
         "least_share": choice.terms.least_share,
-        # Of judges that did not answer everything when this was computed.
+        # Judge runs that were not complete at the time of computation.
         "unfinished_runs": [run.number for run in unfinished_runs(choice)],
         "sheets": sum(row["row"] == "sheet" for row in _read(rows)),
     }
 
 
 def figures_of(rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
-    """Compute the leaderboard, and the agreement of the people who judged its sets."""
+    """Compute the leaderboard and the agreement of the people who judged its sets."""
     records = _read(rows)
     figures: dict[str, Any] = to_json(
         SnapshotFigures(_board(records, recipe), _agreement(records))
@@ -226,7 +226,7 @@ def _number(text: str) -> float | None:
 def _board(rows: list[Row], recipe: dict[str, Any]) -> SnapshotBoard:
     terms = Terms(recipe["weight"], recipe["selection"], recipe["least_share"])
     cells = [record["cell"] for record in rows if record["row"] == "cell"]
-    # Rows before version 2 have none.
+    # Rows before version 2 have no topic.
     topics = {record["cell"]: record["topic"] for record in rows if record.get("topic")}
     sets, dev = (
         [_scored(key, record) for key, record in enumerate(rows) if record["row"] == kind]
@@ -306,7 +306,7 @@ def _dimension(agreement: DimensionAgreement) -> SnapshotDimension:
 
 
 def kept_tables(snapshot: KeyPointSnapshot) -> list[TableData]:
-    """Return the systems, then for each dimension the pairs of raters in a snapshot."""
+    """Return the tables of a snapshot: systems, cells per mean, and pairs of raters."""
     figures = from_json(SnapshotFigures, snapshot.figures)
     note = _note(snapshot.recipe, figures.board)
     pairs = (_pairs(dimension) for dimension in figures.agreement.dimensions)
@@ -324,7 +324,7 @@ def _systems(board: SnapshotBoard, note: str) -> TableData:
 
 
 def _counts(board: SnapshotBoard) -> TableData:
-    """Return the number of cells in which each figure is known."""
+    """Return the table of the number of cells in which each figure is known."""
     columns = [Column(_("System"), "system")]
     columns += [Column(FIGURE_NAMES[name], f"figures.{name}.n_values") for name in FIGURES]
     note = _("Each mean is over these cells, out of %d.") % len(board.cells)

@@ -1,4 +1,4 @@
-"""Tables of leaderboard, correlations and agreement, for files and print."""
+"""Tables of the leaderboard, correlations and agreement, for files and print."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ CORRELATIONS = lazy(
 
 
 def source_name(source: ScoreSource) -> str:
-    """Return the name of a source on pages."""
+    """Return the name of a source for pages."""
     if source.metric == "people":
         return _("people (mean over raters)")
     return _("nothing") if source.metric == "none" else str(source)
@@ -86,7 +86,7 @@ def board_method(board: SummaryBoard) -> str:
 
 
 def oracle_notes(board: SummaryBoard) -> list[str]:
-    """Note that settings were chosen by the figure that judges them; else empty."""
+    """Return a note if settings were chosen by the figure that judges them; else empty."""
     if not board.is_oracle:
         return []
     return [
@@ -98,7 +98,7 @@ def oracle_notes(board: SummaryBoard) -> list[str]:
 
 
 def unfinished_notes(board: SummaryBoard) -> list[str]:
-    """Note that a judge did not answer all planned requests; else empty."""
+    """Return a note for each judge's run that is not complete."""
     return [
         _(
             "The judge's run #%(number)d is not complete (%(state)s). Its means may be based on "
@@ -153,7 +153,7 @@ def cells_table(board: SummaryBoard) -> TableData:
 
 
 def _by_cell(board: SummaryBoard) -> list[tuple[SystemRow, str, str, Mapping[str, Any]]]:
-    """Return every system in every cell that it has: row, name and key of the cell, figures."""
+    """Return each system in each of its cells: row, name and key of the cell, and figures."""
     return [
         (row, str(cell), key, row.by_cell[key])
         for row in board.rows
@@ -184,7 +184,7 @@ CORRELATION_COLUMNS = (
 
 
 def correlation_table(rows: Sequence[MetricRow]) -> TableData:
-    """Return every metric compared with people, across and within cells."""
+    """Return the correlation of every metric with people, across and within cells."""
     about = {"caption": _("Metrics compared with people"), "note": str(CORRELATIONS)}
     return table_of(CORRELATION_COLUMNS, rows, **about, name="metric-correlations")
 
@@ -240,7 +240,7 @@ def raters_table(agreement: PeopleAgreement) -> TableData:
 
 
 def repeats_table(agreement: DimensionAgreement) -> TableData:
-    """Compare all raters with their own first judgements."""
+    """Return the comparison of all raters with their own first judgements."""
     return table_of(
         REPEAT_COLUMNS,
         agreement.repeats,
@@ -250,11 +250,11 @@ def repeats_table(agreement: DimensionAgreement) -> TableData:
     )
 
 
-# The tables of the leaderboard for a printed page: what has values, in few columns.
+# Tables of the leaderboard for print: figures with values, in few columns
 #
-# The CSV files hold everything; LaTeX and Markdown hold what a reader of a paper needs.
+# The CSV files contain all values; LaTeX and Markdown contain what readers of a paper need.
 
-# Seconds say more about a machine than about a system; the CSV has them.
+# Seconds depend more on the machine than on the system; they are only in the CSV.
 PRINTED = tuple(name for name in FIGURES if name != "seconds")
 FEWER_MARK = "†"
 FEWER = lazy("%s Mean over fewer cells, because the others have no value.")
@@ -262,7 +262,7 @@ NOTHING = CellText("–")
 
 
 def printed_board(board: SummaryBoard) -> PaperTable:
-    """Return systems with all known figures, and the interval of the ranking figure."""
+    """Return the systems with all known figures, and the interval of the ranking figure."""
     names = [
         name for name in PRINTED if any(row.figures[name].value is not None for row in board.rows)
     ]
@@ -279,7 +279,7 @@ def printed_board(board: SummaryBoard) -> PaperTable:
 
 
 def printed_cells(board: SummaryBoard) -> PaperTable:
-    """Return systems by cell, with all known figures."""
+    """Return the systems by cell, with all known figures."""
     rows = _by_cell(board)
     names = [name for name in PRINTED if any(row[3][name] is not None for row in rows)]
     setting = Column(_("Setting"), lambda row: row[0].chosen[row[2]].setting)
@@ -291,7 +291,7 @@ def printed_cells(board: SummaryBoard) -> PaperTable:
 
 
 def printed_correlations(rows: Sequence[MetricRow]) -> PaperTable:
-    """Return metrics compared with people as in the paper: across, and within with its spread."""
+    """Return the correlations with people as in the paper: across, and within with its spread."""
     metric, setting, against, across = _OF_METRIC
     has_settings = any(row.source.setting for row in rows)
     note = _(
@@ -357,7 +357,7 @@ def _with_spread(correlation: Any) -> CellText:
 
 
 def _text(value: Any) -> CellText:
-    """Return a cell: a number as text, a dash for none, and texts as they are."""
+    """Return a table cell: numbers are formatted, missing values are dashes."""
     if isinstance(value, CellText):
         return value
     return NOTHING if value is None else CellText(text_of(value))

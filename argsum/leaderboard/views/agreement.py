@@ -62,7 +62,7 @@ POINTS = "points"
 
 @study_page(*RESEARCHERS)
 def summary_metrics(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show every metric's correlation with people, and the form to compute more."""
+    """Show every metric's correlation with people, and the form to compute more metrics."""
     return _page(request, study, MetricsForm(study=study))
 
 
@@ -102,7 +102,7 @@ def _page(
 
 @study_page(*RESEARCHERS)
 def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show one metric: every set with its score and the people's mean."""
+    """Show one metric: every set with its score and people's mean."""
     dataset = chosen_dataset(request, study, LEFT_OUT)
     source = _source(request, study)
     points = metric_points(study, source, dataset.chosen, dataset.without)
@@ -119,7 +119,7 @@ def summary_metric(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _source(request: StudyRequest, study: Study) -> ScoreSource:
-    """Return the metric in the URL; raises Http404 if no set of the study has it."""
+    """Return the metric in the URL; raise Http404 if no set of the study has it."""
     if (source := known_source(study, request.GET.dict())) is None:
         raise Http404
     return source
@@ -142,7 +142,7 @@ def summary_metrics_figure(
 
 
 def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -> list[Figure]:
-    """Return all correlations, then those with people's judgements of each dimension."""
+    """Return the figures of all correlations, then those of each dimension."""
     files = Files(
         view="summary_metrics_figure",
         ids=(study.public_id,),
@@ -181,7 +181,7 @@ def _correlations(study: Study, dataset: ChosenDataset, rows: list[MetricRow]) -
 def _points(
     study: Study, dataset: ChosenDataset, source: ScoreSource, points: list[SetPoint]
 ) -> Figure:
-    """Return every set with its score and the people's mean."""
+    """Return the figure of every set with its score and people's mean."""
     correlations = correlations_of(points)
     named = urlencode({"metric": source.metric, "setting": source.setting})
     fields = {
@@ -221,7 +221,7 @@ urlpatterns = [
 
 
 def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
-    """Read the dataset from the URL, without systems that the paper left out of its release."""
+    """Read the dataset from the URL, and the systems to leave out, as in the paper."""
     wanted = request.GET.get("dataset", "")
     known = study.argument_datasets.values_list("public_id", flat=True)
     dataset = wanted if wanted in map(str, known) else ""
@@ -277,7 +277,7 @@ def _figures(study: Study, dataset: ChosenDataset, agreement: PeopleAgreement) -
 
 
 def _of_dimension(agreement: DimensionAgreement, files: Files) -> list[Figure]:
-    """Return agreement between people and, if there are repeats, with themselves."""
+    """Return agreement between people and, if there are repeats, of people with themselves."""
     pairs, repeats = pairs_table(agreement), repeats_table(agreement)
     figures = [
         Figure(

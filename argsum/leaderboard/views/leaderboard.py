@@ -1,4 +1,4 @@
-"""Pages of the leaderboard and of its snapshots."""
+"""Pages of the leaderboard and its snapshots."""
 
 import uuid
 from functools import partial
@@ -72,7 +72,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, page, context)
 
 
-# What the glossary says of a column.
+# Glossary entries of columns.
 WORDS = {"weighted": "weighted score", "coverage": "coverage", "redundancy": "redundancy"}
 
 
@@ -98,7 +98,7 @@ def _board(study: Study, board: SummaryBoard) -> Board:
 
 
 def _about(row: SystemRow) -> str:
-    """Return a system's setting and the way it was chosen."""
+    """Return a system's setting and how it was chosen."""
     fields = {"n": row.settings, "by": FIGURE_NAMES.get(row.criterion, "")}
     if row.selection == "oracle":
         return _("best of %(n)d settings per cell by %(by)s") % fields
@@ -118,7 +118,7 @@ def _without_interval(row: SystemRow) -> list[str]:
 
 
 def _zeros(row: SystemRow, name: str) -> float | None:
-    """The index with 0 for cells in which too little is clustered, where there are some."""
+    """Return the index with 0 for cells with too few clustered arguments, if there are any."""
     over = row.excluding
     return over.with_zeros if name == "excluding" and over.n < over.cells else None
 
@@ -135,7 +135,7 @@ def _cell(name: str, n_cells: int, row: SystemRow) -> BoardCell:
 
 
 def _behind(study: Study, row: SystemRow, board: SummaryBoard) -> dict[str, Any]:
-    """Return the cells behind a row, and those without a set of its setting."""
+    """Return the cells behind a row, and the cells without a set of its setting."""
     return {
         "cells": [
             {
@@ -226,7 +226,7 @@ urlpatterns = [
     ),
 ]
 
-# Snapshots of key points: asked for, listed, read, taken away, and read by anybody.
+# Key point snapshots: request, list, page, files and public page
 
 PER_PAGE = 25
 NO_INDEX = "noindex, nofollow"

@@ -23,5 +23,5 @@ class Command(ArgumentImportCommand):
         with tempfile.TemporaryDirectory(prefix="counterpoint-") as place:
             archive = Path(place) / f"{folder.resolve().name}.zip"
             if not packed(folder, archive, is_wanted=is_wanted):
-                raise CommandError(f"{folder} holds no arguments_….csv")
+                raise CommandError(f"{folder} does not contain arguments_….csv")
             return super().handle(*args, **options | {"file": archive})

@@ -21,7 +21,7 @@ class Command(ImportCommand):
         parser.add_argument("--role", action="append", default=[], metavar="COLUMN=ROLE")
 
     def file_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of the reader, and the chosen roles."""
+        """Return the options of the reader and the chosen roles."""
         pairs = (pair.rpartition("=") for pair in options["role"])
         roles = {column: role.strip() for column, _equals, role in pairs}
         return super().file_options(options) | {"mapping": roles}

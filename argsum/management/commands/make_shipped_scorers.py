@@ -19,7 +19,7 @@ from cqa_site.judging.training import RecipeError
 
 class Command(BaseCommand):
     help = (
-        "Rebuild the scorers that come with the site: a quality scorer (--quality, a table of "
+        "Rebuild the scorers shipped with the site: a quality scorer (--quality, a table of "
         "pairs or a folder with one), a match scorer (--match, a folder with the three files per "
         "split of ArgKP-2021), which takes about 25 minutes on two processors, and its classifier "
         "of statements that say nothing (--filler)."
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not any(options[name] for name in ("quality", "match", "filler")):
-            raise CommandError("Give --quality, --match, --filler, or several of them.")
+            raise CommandError("Give at least one of --quality, --match and --filler.")
         try:
             if options["quality"]:
                 rated = data_of(Scorer.Task.QUALITY, options["quality"])
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             raise CommandError(str(problem)) from problem
 
     def match(self, folder: Path, steps: int, seed: int) -> None:
-        """Train, and print what training reports."""
+        """Train the scorer and print the training report."""
         recipe = replace(RECIPE, steps=steps, seed=seed)
         work = Path(settings.DATA_DIR) / "scorers" / f"shipped-{steps}-{seed}"
         path, looks = ship_match(cells_in(folder), recipe, work, self.say)

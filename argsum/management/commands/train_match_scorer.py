@@ -5,8 +5,8 @@ from argsum.scorers.models import Scorer
 
 class Command(TrainCommand):
     help = (
-        "Train a match scorer on arguments with key points: batches of one cell, weights and "
-        "thresholds chosen on the dev split. Repeat the command after an interruption."
+        "Train a match scorer on arguments with key points. Each batch is from one cell; weights "
+        "and thresholds are chosen on the dev split. After an interruption, repeat the command."
     )
     task = Scorer.Task.MATCH
     recipe = ScorerRecipe

@@ -7,7 +7,7 @@ class Command(TrainCommand):
     help = (
         "Train a writer of key points: a sequence-to-sequence model learns to write each "
         "reference key point from the arguments that match it, best first. The epoch is chosen "
-        "on the dev split. Repeat the command after an interruption."
+        "on the dev split. After an interruption, repeat the command."
     )
     task = Scorer.Task.WRITE
     usual_model, recipe = WRITER_MODEL, WritingRecipe

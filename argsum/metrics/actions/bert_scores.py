@@ -1,4 +1,4 @@
-"""BERTScore with any transformer; the only file here that loads the library bert-score.
+"""BERTScore with any transformer model, with the library bert-score.
 
 Source: Zhang et al. (2020), through the library; argument summarization paper, section 3.4.
 """
@@ -25,20 +25,20 @@ BATCH = 32
 
 
 class BertScores:
-    """F1 of greedily matched token vectors; not rescaled, so values lie close together.
+    """F1 of greedily matched token vectors, not rescaled, so that values are close together.
 
     Parameters
     ----------
     name
-        As people chose it.
+        Name as chosen by the user.
     source
-        Folder or name that transformers knows. The layer is the one that bert-score names for
+        Folder or model name for transformers. The layer is the one that bert-score recommends for
         the model, else the last.
 
     Raises
     ------
     EmbeddingsUnavailable
-        When a score is first asked for and the model cannot be loaded.
+        If the model cannot be loaded when the first score is computed.
     """
 
     def __init__(self, name: str, source: str) -> None:
@@ -70,7 +70,7 @@ def _load(name: str, source: str) -> Any:
     from bert_score.utils import model2layers
 
     try:
-        # By name: the library would look up the address of the folder.
+        # By name, because the library would look up the path of the folder.
         layers = model2layers[name] if name in model2layers else _layers(folder, source)
         model = str(folder) if folder.is_dir() else source
         return BERTScorer(model_type=model, num_layers=layers, device="cpu", nthreads=1)

@@ -35,10 +35,10 @@ from cqa_site.runs.models import Job
 from cqa_site.stats.arrays import FloatArray
 from .bert_scores import BertScores
 
-# Which metrics were asked for, and the similarities that they are made of.
+# Requested metrics, and the similarities behind them
 
 CHOICES = (*FUNCTIONS, COVERAGE_SCORE)
-# Where neither the scorer nor the form has one; the paper's for BarH.
+# Default if neither the scorer nor the form has a threshold; the paper's threshold for BarH.
 THRESHOLD = 0.856
 
 
@@ -53,13 +53,13 @@ class MetricPlan:
     Attributes
     ----------
     functions
-        Of `CHOICES`.
+        Names from `CHOICES`.
     scorer
-        A match scorer, for embedding cosine and Coverage Score.
+        Match scorer for embedding cosine and Coverage Score.
     threshold
-        Of the Coverage Score.
+        Threshold of the Coverage Score.
     model
-        Of BERTScore.
+        Model for BERTScore.
     """
 
     functions: tuple[str, ...]
@@ -79,7 +79,7 @@ class MetricPlan:
 
     @property
     def cut(self) -> float:
-        """Requested threshold, else the scorer's own, else the paper's."""
+        """Requested threshold, else the scorer's threshold, else the paper's."""
         if self.threshold is not None:
             return self.threshold
         own = self.scorer.threshold if self.scorer else None
@@ -105,7 +105,7 @@ class MetricPlan:
 
 
 def plan_of(study: Study, payload: Mapping[str, Any]) -> MetricPlan:
-    """Read the plan of a job; raises MetricsRefused if its scorer was deleted."""
+    """Read the plan of a job; raise MetricsRefused if its scorer was deleted."""
     scorer = None
     if payload["scorer"]:
         scorer = study.scorers.filter(public_id=payload["scorer"]).first()
@@ -115,12 +115,12 @@ def plan_of(study: Study, payload: Mapping[str, Any]) -> MetricPlan:
 
 
 class Similarity(Protocol):
-    """Compares references with summaries."""
+    """Similarity of references and summaries."""
 
     def matrix(
         self, references: Sequence[str], summaries: Sequence[str], *, topic: str = ""
     ) -> FloatArray:
-        """Return the similarity, shape (references, summaries); a scorer may use the topic."""
+        """Return the similarities, shape (references, summaries); a scorer may use the topic."""
         ...
 
 
@@ -138,7 +138,7 @@ class Rouge:
 
 
 class Matches:
-    """A match scorer that reads summaries in place of arguments."""
+    """A match scorer applied to summaries instead of arguments."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = match_scorer_of(scorer)
@@ -152,7 +152,7 @@ class Matches:
 
 
 def similarity_of(plan: MetricPlan, function: str) -> Similarity:
-    """Return the similarity of a function; models load with the first score."""
+    """Return the similarity of a function; models are loaded with the first score."""
     if function in ROUGE:
         return Rouge(function)
     if function == BERT_SCORE:
@@ -163,14 +163,14 @@ def similarity_of(plan: MetricPlan, function: str) -> Similarity:
 
 
 JOB = "summary_metrics"
-# Sets of a cell to compare at once, their different texts only once.
+# Number of sets of a cell to compare at once; each distinct text is compared only once.
 AT_ONCE = 200
 OPPOSITE_SIGNS = "precision and recall differ in sign"
 
 
 @dataclass(frozen=True)
 class SetSelection:
-    """Selection of sets by dataset, split and systems; empty values select all."""
+    """Selection of sets by dataset, split and systems; empty values select all sets."""
 
     dataset: str = ""
     split: str = ""
@@ -183,12 +183,12 @@ class SetSelection:
 def request_metrics(
     *, study: Study, plan: MetricPlan, choice: SetSelection, actor: User | None
 ) -> Job:
-    """Queue metrics; a study computes one job of metrics at a time.
+    """Queue metrics; a study has at most one active job of metrics.
 
     Raises
     ------
     MetricsRefused
-        If no set matches, or the study computes other metrics now.
+        If no set matches, or if the study is computing other metrics.
     """
     if not scorable_sets(study, choice).exists():
         raise MetricsRefused(_("No sets with key points and references match."))
@@ -202,12 +202,12 @@ def request_metrics(
 
 
 def latest_job(study: Study) -> Job | None:
-    """Return the newest job that computes metrics."""
+    """Return the newest job for metrics."""
     return Job.objects.filter(study=study, kind=JOB).order_by("-pk").first()
 
 
 def scorable_sets(study: Study, choice: SetSelection) -> QuerySet[SummarySet]:
-    """Return sets with key points whose cell has references."""
+    """Return the sets with key points in cells with references."""
     texts = SystemSummary.objects.filter(summary_set=OuterRef("pk"))
     references = ReferenceKeyPoint.objects.filter(cell=OuterRef("cell"))
     rows = study.summary_sets.filter(
@@ -269,7 +269,7 @@ def _make(work: JobContext, plan: MetricPlan, choice: SetSelection, function: st
 
 
 def _chunks(keys: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
-    """Yield chunks of set keys of one cell."""
+    """Yield chunks of primary keys of sets, each from one cell."""
     for _key, group in groupby(keys, key=lambda pair: pair[1]):
         mine = [pk for pk, _key in group]
         for start in range(0, len(mine), AT_ONCE):
@@ -277,7 +277,7 @@ def _chunks(keys: Sequence[tuple[int, int]]) -> Iterator[list[int]]:
 
 
 def _load_sets(keys: Sequence[int]) -> list[SummarySet]:
-    """Return sets of one cell with their texts; three queries."""
+    """Return the sets of one cell with their texts; three queries."""
     rows = SummarySet.objects.filter(pk__in=keys).select_related("cell").order_by("pk")
     rows = rows.defer("arguments", "clusters", "assigned", "scores")
     summaries = SystemSummary.objects.order_by("position")
@@ -313,7 +313,7 @@ def _store(
 
 
 def metric_values(function: str, similarity: FloatArray, cut: float) -> dict[str, float | None]:
-    """Return names and values of a set's metrics; similarity has shape (references, summaries)."""
+    """Return names and values of a set's metrics; ``similarity`` is (references, summaries)."""
     if function == COVERAGE_SCORE:
         return {COVERAGE_SCORE: coverage_score(similarity, cut)}
     scores = soft_scores(similarity)
@@ -331,7 +331,7 @@ def _score(plan: MetricPlan, function: str, key: int, metric: str) -> dict[str, 
 
 
 def _store_reason(plan: MetricPlan, function: str, keys: Sequence[int], reason: str) -> None:
-    """Store the reason for sets without a value."""
+    """Store the reason for all sets without a value."""
     names = (
         [COVERAGE_SCORE]
         if function == COVERAGE_SCORE
@@ -346,7 +346,7 @@ def _store_reason(plan: MetricPlan, function: str, keys: Sequence[int], reason: 
 
 
 def upsert(scores: Iterator[MetricScore]) -> None:
-    """Store scores; an existing score of the same set, metric and setting is replaced."""
+    """Store scores and replace existing scores of the same set, metric and setting."""
     MetricScore.objects.bulk_create(
         scores,
         batch_size=500,
