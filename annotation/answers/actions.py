@@ -1,4 +1,4 @@
-"""Creation of questions, systems and argument lists, and records of models' training data."""
+"""Create questions, systems and argument lists, and record the training data of models."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ class AlreadyThere(Exception):
 def add_question(
     *, comparison: Comparison, aspect: str = "", wording: str = "", actor: User | None
 ) -> Question:
-    """Create a question on a comparison; raises AlreadyThere."""
+    """Create a question about a comparison; raise AlreadyThere if it exists."""
     fields = {"comparison": comparison, "aspect": aspect.strip(), "wording": wording.strip()}
     try:
         with transaction.atomic():
@@ -36,7 +36,7 @@ def add_question(
 
 @transaction.atomic
 def add_missing_questions(*, study: Study, actor: User | None) -> int:
-    """Create a plain question for every comparison that has none; return how many."""
+    """Create a plain question for every comparison without a question; return their number."""
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     questions = Question.objects.bulk_create(
         Question(study=study, comparison=comparison)
@@ -54,7 +54,7 @@ def add_missing_questions(*, study: Study, actor: User | None) -> int:
 
 
 def change_system(*, system: System, name: str, kind: str, actor: User | None) -> None:
-    """Change the name and kind of a system; raises AlreadyThere."""
+    """Change the name and kind of a system; raise AlreadyThere if the name is taken."""
     before = {"name": system.name, "kind": system.kind}
     if before == {"name": name, "kind": kind}:
         return
@@ -98,13 +98,13 @@ def choices_before(
 ) -> dict[int, int]:
     """Map each question to the number of choices before the first one of a run.
 
-    A run's answers to a question are numbered together, in the order of its replicates and not of
-    its replies: after the highest existing choice, and after any choices that an unfinished run
-    may still add. The first answer settles the place of the others, so a reply that is read again,
-    or asked for again much later, gets the number it would have had.
+    The answers of a run to a question are numbered consecutively, in the order of the replicates,
+    not of the replies. Their numbers follow the highest existing choice and any choices that an
+    unfinished run may still add. The first answer fixes the numbers of the others, so a reply
+    that is read again, or requested again much later, gets the number it would have had.
 
-    Call where answers are stored: a model's system belongs to one endpoint, whose locked gate
-    lets one worker store at a time, so no two runs see the same end.
+    Call this only while storing answers. A model's system belongs to one endpoint, whose lock
+    lets one worker store at a time, so no two runs see the same last number.
     """
     wanted = set(questions)
     rows = Answer.objects.filter(
@@ -123,7 +123,7 @@ def choices_before(
     return before | own
 
 
-# Numbered lists of arguments: each kept once per question; `reports` reads them.
+# Numbered lists of arguments, each stored once per question; `reports` reads them
 
 __all__ = [
     "argument_list", "list_key", "numbered_labels", "numbered_texts", "relevance_of",
@@ -132,7 +132,7 @@ __all__ = [
 
 
 def list_key(numbered: Iterable[tuple[int, str]]) -> str:
-    """Return SHA-256 of numbers and texts in their order, which identifies an argument list."""
+    """Return the SHA-256 of the numbers and texts in order, which identifies an argument list."""
     pairs = [[number, text] for number, text in numbered]
     return hashlib.sha256(json.dumps(pairs, ensure_ascii=False).encode()).hexdigest()
 
@@ -142,11 +142,11 @@ def argument_list(
 ) -> ArgumentList:
     """Return the list of these arguments under these numbers, creating it if necessary.
 
-    ``recipe`` says how it was drawn and is stored only with a new list. Raises ValueError if a
-    number occurs twice.
+    ``recipe`` describes how the list was drawn and is stored only with a new list. Raises
+    ValueError if a number occurs twice.
     """
     if len({number for number, _argument in numbered}) < len(numbered):
-        raise ValueError("a number is used for two arguments")
+        raise ValueError("two arguments have the same number")
     key = list_key((number, argument.text) for number, argument in numbered)
     known_list = ArgumentList.objects.filter(question=question, sha256=key).first()
     if known_list is not None:
@@ -155,7 +155,7 @@ def argument_list(
         with transaction.atomic():
             return _make_list(question, numbered, recipe, key)
     except IntegrityError:
-        # Somebody made the same list between the two statements.
+        # Another process created the same list between the two statements.
         return ArgumentList.objects.get(question=question, sha256=key)
 
 
@@ -174,7 +174,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 
 class NotPairs(Exception):
-    """A file does not name questions of the study; the message says where and why."""
+    """A file does not name questions of the study; the message gives the place and the reason."""
 
 
 def question_ids(lines: Iterable[str | bytes], name: str) -> set[uuid.UUID]:

@@ -28,7 +28,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
 
 class QuestionSerializer(ReadSerializer):
-    """A comparison with an optional aspect and wording; ``text`` is the question in full."""
+    """A comparison with an optional aspect and wording; ``text`` is the full question."""
 
     comparison = public_id("comparison")
     object1 = serializers.CharField(source="comparison.object1")
@@ -45,7 +45,7 @@ class QuestionSerializer(ReadSerializer):
 
 
 class AddedQuestionsSerializer(serializers.Serializer):
-    """How many questions were added."""
+    """Number of questions added."""
 
     added = serializers.IntegerField()
 
@@ -56,7 +56,7 @@ class SystemSerializer(ReadSerializer):
     answers = serializers.IntegerField(source="answer_count")
     learned = serializers.IntegerField(
         source="learned_count",
-        help_text="Pairs of objects that its model was trained on; they never test it.",
+        help_text="Object pairs that its model was trained on. They are never used to test it.",
     )
 
     class Meta:
@@ -65,7 +65,7 @@ class SystemSerializer(ReadSerializer):
 
 
 class ConditionSerializer(ReadSerializer):
-    """How answers of a system were written; ``is_plain`` if nothing deviates from the default.
+    """How a system's answers were written; ``is_plain`` if all settings have their defaults.
 
     An imported condition has only a scenario: filters, wording and decoding are empty.
     """
@@ -82,11 +82,11 @@ class ConditionSerializer(ReadSerializer):
 
 
 class AnswerSerializer(ReadSerializer):
-    """One text as a system wrote it.
+    """One text, exactly as a system wrote it.
 
-    An imported answer has ``source`` and ``position``, a generated one ``run``, ``call`` and
-    ``prompt``, one by the study's experts ``revision`` and ``edited_from``, an answer.
-    ``scenario`` is 0 if it was written under none of the four prompts.
+    An imported answer has ``source`` and ``position``; a generated answer has ``run``, ``call``
+    and ``prompt``; an answer by the study's experts has ``revision`` and ``edited_from``, the
+    edited answer. ``scenario`` is 0 if the answer was not written with one of the four prompts.
     """
 
     question = public_id("question")
@@ -113,7 +113,7 @@ class AnswerSerializer(ReadSerializer):
 
 
 class NumberedArgumentSerializer(serializers.Serializer):
-    """An argument under the number by which an answer cites it; ``label`` is its final label."""
+    """An argument with the number that answers use to cite it; ``label`` is its final label."""
 
     number = serializers.IntegerField()
     argument = serializers.UUIDField(source="public_id")
@@ -162,7 +162,7 @@ class QuestionFilter(filters.FilterSet):
     system = filters.UUIDFilter(method="answered_by")
 
     def answered_by(self, questions: QuerySet, name: str, system: UUID) -> QuerySet:
-        """A subquery: a join would multiply the numbers of answers."""
+        """Filter by a subquery, because a join would multiply the counts of answers."""
         answers = Answer.objects.filter(system__public_id=system)
         return questions.filter(pk__in=answers.values("question"))
 
@@ -211,7 +211,7 @@ class QuestionViews(StudyViews):
         data = self.read(QuestionInput)
         comparison = self.study.comparisons.filter(public_id=data.pop("comparison")).first()
         if comparison is None:
-            raise ValidationError({"comparison": ["No such comparison in this study."]})
+            raise ValidationError({"comparison": ["This study has no such comparison."]})
         with conflict_on(AlreadyThere):
             question = add_question(comparison=comparison, actor=request.user, **data)
         return self.shown(self.get_queryset().get(pk=question.pk), 201)
@@ -238,7 +238,7 @@ class SystemViews(StudyViews):
 
     @extend_schema(request=SystemInput, responses=SystemSerializer)
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Change name or kind; 409 if another system has the name."""
+        """Change the name or kind; 409 if another system has the name."""
         system = self.find_row(public_id)
         fields = {"name": system.name, "kind": system.kind}
         fields |= self.read(SystemInput, partial=True)
@@ -248,7 +248,7 @@ class SystemViews(StudyViews):
 
     @extend_schema(request=LearnedInput, responses=SystemSerializer)
     def learned(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Record what its model was trained on; those questions never test it again."""
+        """Record the questions its model was trained on; they are never used to test it again."""
         system = self.find_row(public_id)
         data = self.read(LearnedInput)
         try:
@@ -265,7 +265,7 @@ class ConditionViews(StudyViews):
     filterset_class = ConditionFilter
 
     def rows(self) -> QuerySet:
-        """List conditions by scenario, plain ones first, each with its number of answers."""
+        """List conditions by scenario, plain conditions first, each with its number of answers."""
         counted = self.study.conditions.annotate(answer_count=Count("answers"))
         ordered = counted.order_by(*Condition._meta.ordering or ())
         return ordered.select_related("prompt").defer("prompt__system", "prompt__user")

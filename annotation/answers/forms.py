@@ -15,11 +15,11 @@ from cqa_site.web.pages import offer
 
 
 class LabelsField(forms.ChoiceField):
-    """Choice of labels: the study's choice, one round's, or the newest of each sentence."""
+    """Choice of labels: the study's choice, one round's labels, or each sentence's newest."""
 
     # Of ids; and what a program sends.
     longest = 36
-    sent = "The id of a round, or newest; empty for the study's choice."
+    sent = "The id of a round, or “newest”. Empty for the study's choice."
 
     def __init__(self, **kwargs) -> None:
         usual: dict[str, Any] = {"label": lazy("Labels from"), "required": False}
@@ -38,7 +38,7 @@ def label_choices(study: Study) -> list[tuple[str, str]]:
     ]
 
 
-# Choosing systems, scenarios and conditions; without a choice, all, but plain conditions only.
+# Choice of systems, scenarios and conditions; by default all, but only plain conditions
 
 ALL_MEANT = lazy("Leave empty for all.")
 PLAIN_ONLY = lazy("Plain only")
@@ -70,7 +70,7 @@ class ScenariosField(forms.TypedMultipleChoiceField):
 
 
 class ConditionsField(forms.MultipleChoiceField):
-    """Selection of conditions of a study, or all of them."""
+    """Selection of some or all conditions of a study."""
 
     widget = forms.CheckboxSelectMultiple
     # Of ids; and what a program sends.
@@ -91,7 +91,7 @@ class ConditionsField(forms.MultipleChoiceField):
 
 
 class ConditionField(forms.ChoiceField):
-    """Choice of one condition of a study, the plain ones, or all."""
+    """Choice of one condition of a study, of the plain conditions, or of all conditions."""
 
     longest = 36
     sent = "The id of a condition, or all; empty for the plain ones."
@@ -110,7 +110,7 @@ def condition_choices(study: Study) -> list[tuple[str, Any]]:
 
 
 def one_condition(study: Study) -> list[tuple[str, Any]]:
-    """Return a choice for the plain conditions, and one for each condition."""
+    """Return a choice for the plain conditions, and a choice for each condition."""
     return [("", PLAIN_ONLY), *condition_choices(study)]
 
 
@@ -119,7 +119,7 @@ MOST_ASPECTS = 500
 
 
 class QuestionSearchForm(forms.Form):
-    """Search among a study's questions; without access to systems, it has no system filter."""
+    """Search form for a study's questions; without access to systems, it has no system filter."""
 
     q = forms.CharField(label=lazy("Question contains"), required=False, max_length=200)
     comparison = forms.ModelChoiceField(
@@ -155,20 +155,20 @@ class QuestionSearchForm(forms.Form):
 
     @property
     def is_used(self) -> bool:
-        """Whether any search criterion is set."""
+        """Return whether any search criterion is set."""
         return self.is_bound and any(self.data.get(name) for name in self.fields)
 
 
 def _aspects(study: Study) -> list[tuple[str, Any]]:
     named = study.questions.exclude(aspect="").order_by("aspect").values_list("aspect", flat=True)
     questions = named.distinct()[:MOST_ASPECTS]
-    # With a mark before it, so that an aspect named "-" is not "without".
+    # A prefix distinguishes an aspect named "-" from the choice "without aspect".
     marked = [(f"={aspect}", aspect) for aspect in questions]
     return [("", lazy("Any or none")), (WITHOUT_ASPECT, lazy("Without aspect")), *marked]
 
 
 class AnswerFilterForm(forms.Form):
-    """Filter for the answers shown side by side, and whether their systems are named."""
+    """Filter for the answers shown side by side, with a choice to hide the systems' names."""
 
     system = forms.ModelChoiceField(
         label=lazy("System"),
@@ -214,7 +214,7 @@ class QuestionForm(forms.Form):
         label=lazy("Aspect"),
         required=False,
         max_length=300,
-        help_text=lazy("Optional. What to compare the objects by, such as “price”."),
+        help_text=lazy("Optional. The aspect to compare, such as “price”."),
     )
     wording = forms.CharField(
         label=lazy("Own wording"),

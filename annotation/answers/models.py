@@ -1,7 +1,7 @@
 """Conditions of answers, answers, what they cite, and the training data of systems.
 
-Two answers of one system under different conditions are answers to different tasks: figures that
-mix them describe neither. The seed is not part of a condition: it only affects the draw.
+Two answers of one system under different conditions are answers to different tasks, so figures
+that mix them describe neither. The seed is not part of a condition; it only affects sampling.
 """
 
 import uuid
@@ -20,15 +20,15 @@ from cqa_site.tabular.cells import text_key
 
 Part = dict[str, Any]
 
-# What a run asks for unless somebody chose otherwise; also the default of the forms.
+# Default settings of runs and forms.
 MOST_ARGUMENTS = 30
 FILTERS: Mapping[str, Any] = {
     "relevance": "any",
     "favoured": "any",
     "most_arguments": MOST_ARGUMENTS,
 }
-# Whose final labels ``relevance`` means: the id of a round, or of each sentence the newest
-# there is. Part of the filters only where it is one round's.
+# Source of the final labels for ``relevance``: the id of a round, or `NEWEST` for each sentence's
+# newest label. It is part of the filters only if it is a round.
 LABELS, NEWEST = "labels", "newest"
 TOKEN_LIMITS = {"max_completion_tokens": "max_tokens"}
 WORDING: Mapping[str, Any] = {"uses_aspect": True, "uses_wording": True}
@@ -67,7 +67,7 @@ def identity(
 ) -> str:
     """Return the SHA-256 of a condition's canonical JSON; equal for equivalent conditions.
 
-    ``prompt`` is the hash of its text, empty where it is not known.
+    ``prompt`` is the hash of the prompt's text, or empty if unknown.
     """
     return digest(
         {
@@ -92,7 +92,7 @@ def deviations(filters: Mapping[str, Any], wording: Mapping[str, Any]) -> Part:
     """
     usual = {**FILTERS, **WORDING}
     choices = {**filters, **wording}
-    # In an order of our own: PostgreSQL gives the names of a stored object in another.
+    # Sorted here because PostgreSQL returns the keys of a stored object in a different order.
     names = [*usual, *sorted(choices.keys() - usual.keys())]
     known = [name for name in names if name in choices]
     return {name: choices[name] for name in known if choices[name] != usual.get(name)}
@@ -110,7 +110,7 @@ class System(models.Model):
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="systems")
     name = models.CharField(_("name"), max_length=120)
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.IMPORTED)
-    # As it is asked for; what really answered stands with each answer.
+    # The requested name; each answer records the model that actually replied.
     model = models.CharField(_("model"), max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -123,10 +123,10 @@ class System(models.Model):
 
 
 class Answer(models.Model):
-    """One text as a system wrote it, stored verbatim and never changed."""
+    """One text by a system, stored verbatim and never changed."""
 
     class Scenario(models.IntegerChoices):
-        """The prompt that an answer was written under, one of four."""
+        """The prompt with which an answer was written, one of four."""
 
         NONE = 0, _("No scenario")
         BARE = 1, _("1: bare")
@@ -138,21 +138,21 @@ class Answer(models.Model):
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="answers")
     question = models.ForeignKey(Question, models.CASCADE, related_name="answers")
     system = models.ForeignKey(System, models.PROTECT, related_name="answers", db_index=False)
-    # Everything it was written under; the scenario stands here as well, to be searched by.
+    # All settings with which it was written; the scenario is repeated below for searches.
     condition = models.ForeignKey("annotation.Condition", models.PROTECT, related_name="answers")
     scenario = models.PositiveSmallIntegerField(choices=Scenario, default=Scenario.NONE)
-    # Of an imported answer: counts from 1 in its record. Of others: counts on among the answers
-    # of the system to the question under the condition.
+    # For an imported answer, its number in the record, from 1. For other answers, the next number
+    # among the system's answers to the question under the condition.
     choice = models.PositiveSmallIntegerField(default=1)
     argument_list = models.ForeignKey(
         ArgumentList, models.PROTECT, null=True, related_name="answers"
     )
     text = models.TextField()
     text_sha256 = models.CharField(max_length=64, editable=False)
-    # An imported answer is known by its file and its place there (from 1).
+    # An imported answer is identified by its file and its position there (from 1).
     source = models.CharField(max_length=255, blank=True)
     position = models.PositiveIntegerField(default=0)
-    # A generated answer is known by its call and choice.
+    # A generated answer is identified by its call and choice.
     run = models.ForeignKey("runs.Run", models.CASCADE, null=True, related_name="answers")
     call = models.ForeignKey(
         "runs.Call", models.CASCADE, null=True, related_name="answers", db_index=False
@@ -160,12 +160,12 @@ class Answer(models.Model):
     prompt = models.ForeignKey(
         "runs.PromptVersion", models.PROTECT, null=True, related_name="answers"
     )
-    # An answer by experts is known by the revision that it is; that one's task has the answer
-    # from which it was edited.
+    # An answer by experts is identified by its revision; the revision's task has the answer that
+    # was edited.
     revision = models.OneToOneField(
         "annotation.Revision", models.PROTECT, null=True, related_name="scored_as"
     )
-    # The model as the reply named it.
+    # The model named in the reply.
     model = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -203,7 +203,7 @@ class Answer(models.Model):
         super().save(*args, **kwargs)
 
 
-# Most tokens of a reply that a form offers; a name says only what differs.
+# Default token limit in the forms; a condition's name gives the limit only if it differs.
 USUAL_TOKENS = 1_500
 SIDES = {"object1": _("only for the first object"), "object2": _("only for the second object")}
 LEFT_OUT = {"uses_aspect": _("without aspect"), "uses_wording": _("without own wording")}
@@ -212,7 +212,7 @@ LEFT_OUT = {"uses_aspect": _("without aspect"), "uses_wording": _("without own w
 class Condition(models.Model):
     """Scenario, prompt, filters, wording and decoding; one row per combination in a study.
 
-    An imported answer's condition knows the scenario alone. The parts are never changed.
+    The condition of an imported answer has only a scenario. The parts are never changed.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -223,17 +223,17 @@ class Condition(models.Model):
     prompt = models.ForeignKey(
         "runs.PromptVersion", models.PROTECT, null=True, related_name="conditions"
     )
-    # Of the prompt, which has long texts: a name asks for no second table.
+    # Number of the prompt, stored here so that names do not need the table with its long texts.
     prompt_number = models.PositiveIntegerField(null=True)
-    # See answers/methods/conditions.py; empty where nothing is known or nothing is shown.
+    # See `filters_of`; empty if unknown or if the prompt shows no arguments.
     filters = models.JSONField(default=dict)
-    # Of the round whose labels filter the arguments, for the same reason as the number.
+    # Name of the round whose labels filter the arguments, stored for the same reason.
     labels_name = models.CharField(max_length=120, blank=True)
     wording = models.JSONField(default=dict)
     decoding = models.JSONField(default=dict)
-    # What makes it this condition; see `identity` there.
+    # Hash of all parts; see `identity`.
     sha256 = models.CharField(max_length=64, editable=False)
-    # Neither filters nor wording deviate from what a run asks for by default.
+    # Whether filters and wording have the defaults of a run.
     is_plain = models.BooleanField()
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -246,7 +246,7 @@ class Condition(models.Model):
 
     @property
     def name(self) -> str:
-        """Short name, unique in its study; default settings are left out."""
+        """Short name, unique in the study; default settings are left out."""
         parts = [self._scenario_name(), *self._deviations(), *self._decoding()]
         return " · ".join(parts)
 
@@ -288,8 +288,8 @@ def _words(name: str, value: Any) -> str:
 class LearnedComparison(models.Model):
     """A comparison whose answers a system's model saw during training.
 
-    No question about them tests that system, nor another one of the study that asks for the same
-    model: they are not asked, and their answers count on no board.
+    Questions about it never test that system, nor any other system in the study with the same
+    model: runs do not ask them, and boards do not count answers to them.
     """
 
     system = models.ForeignKey(
@@ -298,7 +298,7 @@ class LearnedComparison(models.Model):
     comparison = models.ForeignKey(
         "annotation.Comparison", models.CASCADE, related_name="learned_by"
     )
-    # The file of pairs, or who said so.
+    # The file of pairs, or the person who entered them.
     source = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -311,9 +311,9 @@ class LearnedComparison(models.Model):
         return f"{self.system}: {self.comparison}"
 
 
-# Conditions of a study, and rows narrowed to those of some of them.
+# Conditions of a study, and filters by condition
 
-# What somebody may choose instead of naming conditions; without a choice it is the plain ones.
+# Choice of all conditions; without any choice, only the plain conditions are used.
 ALL = "all"
 Rows = TypeVar("Rows", bound=Model)
 
@@ -325,9 +325,9 @@ def used_conditions(study: Study) -> QuerySet[Condition]:
 
 
 def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QuerySet[Rows]:
-    """Filter rows by chosen conditions: public ids, `ALL`, or nothing for the plain ones.
+    """Filter rows by chosen conditions: public ids, `ALL`, or nothing for plain conditions.
 
-    ``path`` leads from a row to its answer.
+    ``path`` is the lookup from a row to its answer.
     """
     wanted = list(chosen)
     if ALL in wanted:
@@ -338,7 +338,7 @@ def under(rows: QuerySet[Rows], chosen: Iterable[str], path: str = "") -> QueryS
 
 
 def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
-    """Leave out answers by experts who submitted a newer text that is also an answer."""
+    """Leave out answers by experts whose newer text is also an answer."""
     newer = Answer.objects.filter(
         revision__sheet=OuterRef("revision__sheet"),
         revision__number__gt=OuterRef("revision__number"),
@@ -347,16 +347,16 @@ def without_superseded(answers: QuerySet[Answer]) -> QuerySet[Answer]:
 
 
 def names_of(study: Study, chosen: Iterable[str]) -> list[str]:
-    """Return the names of the chosen conditions in order; empty for `ALL` and for plain ones."""
+    """Return the names of the chosen conditions in order; empty for `ALL` or plain conditions."""
     wanted = [key for key in chosen if key != ALL]
     return [condition.name for condition in study.conditions.filter(public_id__in=wanted)]
 
 
-# Training data as conditions: runs, scores and boards leave those questions out.
+# Filters for training data, which runs, scores and boards leave out
 
 
 def is_learned(answer: str = "") -> Exists:
-    """Return a condition on answers, or on rows that reach one by ``answer`` (as ``answer__``)."""
+    """Return a filter for answers; the prefix ``answer__`` is for rows that refer to an answer."""
     system, model = OuterRef(f"{answer}system"), OuterRef(f"{answer}system__model")
     same = Q(system=system) | (Q(system__model=model) & ~Q(system__model=""))
     rows = LearnedComparison.objects.filter(
@@ -368,7 +368,7 @@ def is_learned(answer: str = "") -> Exists:
 
 
 def learned_questions(study: Study, model: str) -> QuerySet[Question]:
-    """Return the study's questions that a model, given by its requested name, was trained on."""
+    """Return the study's questions on which the model with this requested name was trained."""
     if not model:
         return study.questions.none()
     rows = LearnedComparison.objects.filter(system__study=study, system__model=model)
@@ -376,7 +376,7 @@ def learned_questions(study: Study, model: str) -> QuerySet[Question]:
 
 
 def count_learned_pairs() -> Coalesce:
-    """Return an annotation for systems: the number of object pairs each was trained on."""
+    """Return an annotation for systems with the number of pairs that each was trained on."""
     rows = LearnedComparison.objects.filter(system=OuterRef("pk")).order_by()
     counted = rows.values("system").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)

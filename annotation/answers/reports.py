@@ -1,4 +1,4 @@
-"""Answers by question, system and condition, with the numbered arguments that they cite."""
+"""Read answers by question, system and condition, with the numbered arguments they cite."""
 
 import hashlib
 from collections import Counter
@@ -21,7 +21,7 @@ from annotation.corpus.models import ListedArgument, Question
 from annotation.labelling.models import LabelRound, label_rounds_of
 from cqa_site.people.models import Study, User
 
-# Keys in one condition, well below what either database takes.
+# Number of keys in one query condition, well below the limit of either database.
 TOGETHER = 5_000
 
 
@@ -57,9 +57,9 @@ def relevance_of(
 ) -> dict[int, int | None]:
     """Map each argument to its final label, or None.
 
-    ``whose`` is the public id of a round: its final labels alone; or `NEWEST`: of several rounds
-    with a label for an argument, the newest wins, regardless of the label's provenance. Empty
-    means the study's choice.
+    ``whose`` is the public id of a round, to use only its final labels, or `NEWEST`: if several
+    rounds have a label for an argument, the newest round wins, regardless of the label's
+    provenance. Empty means the study's choice.
     """
     relevance: dict[int, int | None] = dict.fromkeys(argument_pks)
     label_rounds = _label_rounds(study, whose) if relevance else {}
@@ -77,7 +77,7 @@ def whose_labels(study: Study, whose: str = "") -> str:
 
 
 def labels_name(study: Study, whose: str = "") -> str:
-    """Return the name of the chosen set of labels."""
+    """Return the name of the chosen labels."""
     source = whose_labels(study, whose)
     if source == NEWEST:
         return _("each sentence's newest")
@@ -90,7 +90,7 @@ def labelled_rounds(study: Study) -> QuerySet[LabelRound]:
 
 
 def _label_rounds(study: Study, whose: str) -> dict[str, object]:
-    """Return lookups that select the final labels that count."""
+    """Return lookups that select the final labels to use."""
     if whose and whose != NEWEST:
         return {"label_round__study": study, "label_round__public_id": whose}
     source = None if whose else label_source(study)
@@ -105,7 +105,7 @@ def _pieces(keys: Iterable[int | None]) -> Iterator[list[Any]]:
 
 @dataclass(frozen=True)
 class ArgumentBeside:
-    """One numbered argument; without label and source if the reader may not see them."""
+    """One numbered argument, without label and source if the reader may not see them."""
 
     number: int
     text: str
@@ -116,7 +116,7 @@ class ArgumentBeside:
 
     @property
     def link(self) -> str:
-        """Source as an address; empty if it is not one."""
+        """The source if it is a web address; otherwise empty."""
         return self.source if self.source.startswith(("https://", "http://")) else ""
 
 
@@ -133,7 +133,7 @@ def arguments_beside(
     cited: Collection[int],
     labels: Mapping[int, int | None] | None = None,
 ) -> list[ArgumentBeside]:
-    """Return the arguments with whether the text cites them; with labels also their sources."""
+    """Return the arguments, marked as cited or not; with ``labels``, also labels and sources."""
     comparison = answer.question.comparison
     return [
         ArgumentBeside(
@@ -152,7 +152,7 @@ MOST_COLUMNS = 12
 
 
 def visible_answers(study: Study, *, is_blind: bool) -> QuerySet[Answer]:
-    """Return the answers that a reader may see; blind readers do not see texts by people."""
+    """Return the answers that a reader may see; blind readers see no texts by people."""
     answers = study.answers.order_by()
     return answers.exclude(system__kind=System.Kind.HUMAN) if is_blind else answers
 
@@ -174,7 +174,7 @@ def count_unasked(study: Study) -> int:
 
 
 def busiest_systems(study: Study) -> list[System]:
-    """Return the systems with the most answers first, at most one per table column."""
+    """Return the systems with the most answers, highest first, at most one per table column."""
     counted = study.systems.annotate(answer_count=Count("answers"))
     return list(counted.order_by("-answer_count", "name")[:MOST_COLUMNS])
 
@@ -206,7 +206,7 @@ class NumberedArgumentRow:
 
 @dataclass(frozen=True)
 class NumberedArguments:
-    """One list of arguments; ``place`` counts the lists of a page from 1."""
+    """One list of arguments; ``place`` is its number on the page, from 1."""
 
     place: int
     entries: list[NumberedArgumentRow]
@@ -214,7 +214,7 @@ class NumberedArguments:
 
 @dataclass(frozen=True)
 class AnswerColumn:
-    """One answer as its reader may see it; blind readers see neither origin nor address."""
+    """One answer as a reader may see it; blind readers see neither its origin nor its address."""
 
     title: str
     about: str
@@ -225,7 +225,7 @@ class AnswerColumn:
 
 
 def in_order(answers: QuerySet[Answer], shuffled_for: User | None) -> list[int]:
-    """Return answer keys by system, condition and choice, or shuffled consistently for person."""
+    """Return keys of answers by system, condition and choice, or in a fixed order for a person."""
     if shuffled_for is None:
         ordered = answers.order_by("system__name", "scenario", "condition", "choice", "pk")
         return list(ordered.values_list("pk", flat=True))
@@ -246,10 +246,10 @@ def side_by_side(
     first: int = 1,
     with_labels: bool = True,
 ) -> tuple[list[AnswerColumn], list[NumberedArguments]]:
-    """Return the answers with these keys in order, and their arguments; three queries.
+    """Return the answers in the order of the keys, and their arguments, in three queries.
 
-    ``first`` is the number of the first text where texts have numbers instead of names. Who may
-    still have to label the arguments gets them without labels.
+    ``first`` is the number of the first text if texts have numbers instead of names. Readers who
+    may still have to label the arguments get them without labels.
     """
     rows = Answer.objects.select_related("system", "condition").in_bulk(keys)
     answers = [rows[key] for key in keys]
@@ -287,7 +287,7 @@ def about_answer(answer: Answer) -> str:
 def numbered_arguments(
     question: Question, answers: Sequence[Answer], *, with_labels: bool
 ) -> dict[int | None, NumberedArguments]:
-    """Map the key of each list to its arguments, in the order in which the answers need them."""
+    """Map the key of each list to its arguments, in the order of the answers."""
     needed = dict.fromkeys(
         answer.argument_list_id for answer in answers if answer.argument_list_id
     )
@@ -331,7 +331,7 @@ def _cited(answers: Sequence[Answer]) -> Counter[tuple[int | None, int]]:
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every answer whose scenario or study differs from its condition's."""
+    """Yield every answer with another scenario or study than its condition."""
     unlike = Answer.objects.exclude(
         condition__scenario=F("scenario"), condition__study=F("study")
     ).order_by("pk")

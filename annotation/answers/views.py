@@ -33,24 +33,25 @@ from annotation.answers.reports import (
 from cqa_site.people.access import EXPERTS, RESEARCHERS, StudyRequest, study_page
 from cqa_site.people.models import Study
 
-# All systems' answers to one question, and new questions.
+# Answers of all systems to one question, and new questions
 #
-# Who may not know the systems (everybody but researchers) sees the answers of
-# machines under numbers, in an order of their own; researchers may choose to.
+# Readers who must not know the systems (everybody except researchers) see machine
+# answers with numbers instead of names, in a separate order for each reader.
+# Researchers may choose this view.
 
-# Columns of one page; a reader compares few texts at a time.
+# Columns on one page; a reader compares only a few texts at a time.
 SIDE_BY_SIDE = 12
 
 
 @study_page(*EXPERTS)
 def question(request: StudyRequest, study: Study, question_id: uuid.UUID) -> HttpResponse:
-    """Show the answers of all systems to one question, beside the arguments they cite."""
+    """Show all systems' answers to one question next to the arguments they cite."""
     row = get_object_or_404(
         study.questions.select_related("comparison", "study"), public_id=question_id
     )
     is_forced = not request.membership.is_researcher
     form = AnswerFilterForm(request.GET or None, question=row)
-    # Read apart from the rest: a mistake in another field must not bring the names back.
+    # Read separately, because an error in another field must not reveal the names.
     is_blind = is_forced or bool(form["blind"].data)
     answers = visible_answers(study, is_blind=is_forced).filter(question=row)
     if not is_forced:
@@ -84,8 +85,8 @@ def _filtered(
 ) -> QuerySet[Answer]:
     if not form.is_bound:
         return answers
-    form.is_valid()  # what cannot be understood is said beside its field and narrows nothing
-    # Asking for one system's texts would say who wrote them.
+    form.is_valid()  # invalid values are reported next to their fields and do not filter
+    # A filter by system would reveal who wrote the texts.
     names = ("scenario", "choice") if is_blind else ("scenario", "condition", "choice", "system")
     wanted = {name: form.cleaned_data.get(name) for name in names}
     return answers.filter(**{name: value for name, value in wanted.items() if value is not None})
@@ -93,7 +94,7 @@ def _filtered(
 
 @study_page(*RESEARCHERS)
 def question_new(request: StudyRequest, study: Study) -> HttpResponse:
-    """Create a question on a comparison."""
+    """Create a question about a comparison."""
     form = QuestionForm(request.POST or None, study=study)
     if request.method == "POST" and form.is_valid():
         try:
@@ -122,7 +123,7 @@ question_urls = [
     path("questions/<uuid:question_id>/", question, name="question"),
 ]
 
-# Systems of a study: how much each has written, and what it is called here.
+# Systems of a study, with their answers and names
 
 MOST_SHOWN = 200
 

@@ -48,7 +48,7 @@ class ConsensusSerializer(ReadSerializer):
 
 
 class VoteSerializer(ReadSerializer):
-    """One item served to one rater, and the answer."""
+    """One item served to one rater, with the answer."""
 
     item_id = serializers.CharField(source="item.external_id")
     argument = public_id("item.argument")
@@ -112,7 +112,7 @@ class AdoptionPreviewSerializer(serializers.Serializer):
     """Changes that adopting would make."""
 
     labelled = serializers.IntegerField(
-        help_text="Sentences of this round that the rater labelled."
+        help_text="Sentences in this round that the rater labelled."
     )
     decided = serializers.IntegerField(
         help_text="Sentences that only adopted labels would decide."
@@ -140,14 +140,14 @@ class AdjudicationInput(Input):
     known = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="`created_at` of your current decision as you know it, null for none. 409 "
+        help_text="`created_at` of the decision you last saw, null if there was no decision. 409 "
         "if another decision is current. If left out, your decision is replaced "
         "without this check.",
     )
 
 
 class AdoptInput(Input):
-    """The rater and round whose labels to adopt."""
+    """The rater and the round whose labels are adopted."""
 
     label_round = serializers.UUIDField()
     rater = serializers.UUIDField()
@@ -169,7 +169,7 @@ class PreferredLabelsInput(Input):
 
 class VoteFilter(filters.FilterSet):
     counted = TrueFalseFilter(
-        field_name="is_counted", label="Whether the vote enters the figures of the round."
+        field_name="is_counted", label="Whether the vote counts in the figures of the round."
     )
     is_extra = TrueFalseFilter()
     is_flagged = TrueFalseFilter()
@@ -186,7 +186,7 @@ class VoteViews(LabelRoundViews):
     filterset_class = VoteFilter
 
     def rows(self) -> QuerySet:
-        """List every assignment, including unanswered ones, in the order they were made."""
+        """List all assignments, answered or not, in the order in which they were made."""
         counted = counted_votes(self.label_round).filter(pk=OuterRef("pk"))
         return (
             self.label_round.assignments.select_related("item__argument", "rater")
@@ -249,7 +249,7 @@ class AdjudicationViews(LabelRoundViews):
         data = self.read(AdjudicationInput)
         argument = self.study.arguments.filter(public_id=data.pop("argument")).first()
         if argument is None:
-            raise ValidationError({"argument": ["No such argument in this study."]})
+            raise ValidationError({"argument": ["This study has no such argument."]})
         with (
             invalid_on("non_field_errors", decisions.DecisionNotValid),
             conflict_on(decisions.DecidedMeanwhile),
@@ -275,9 +275,9 @@ class ConsensusViews(LabelRoundViews):
     @extend_schema(request=ConsensusInput, responses=ConsensusSerializer)
     @transaction.atomic
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Change the settings and recompute the labels; omitted fields keep their value."""
+        """Change the settings and recompute the labels; omitted fields keep their values."""
         data = self.read(ConsensusInput, partial=True)
-        # Locked, so that of two changes at once neither writes back what the other replaced.
+        # Locked so that two simultaneous changes cannot overwrite each other.
         rows = label_rounds_of(self.study).select_for_update(of=("self",), no_key=True)
         label_round = get_object_or_404(rows.select_related("study"), pk=self.label_round.pk)
         with invalid_on("overridden_by", SourceNotValid):
@@ -296,7 +296,7 @@ class ConsensusViews(LabelRoundViews):
         sources = list(label_rounds_of(self.study).filter(public_id__in=wanted))
         if len(sources) < len(wanted):
             raise ValidationError(
-                {"overridden_by": ["Some of these are not rounds of this study."]}
+                {"overridden_by": ["Some of these rounds are not in this study."]}
             )
         return sources
 
@@ -324,14 +324,14 @@ class AdoptionViews(LabelRoundViews):
 
     @extend_schema(request=AdoptInput, responses={200: AdoptionPreviewSerializer})
     def preview(self, request: Request, **kwargs: Any) -> Response:
-        """Preview what adopting would change; nothing is stored."""
+        """Preview the changes that adopting would make; nothing is stored."""
         with invalid_on("label_round", decisions.AdoptionNotPossible):
             seen = decisions.preview_adoption(**self._asked())
         return Response(AdoptionPreviewSerializer(seen).data)
 
     @extend_schema(request=NothingInput, responses=AdoptionSerializer)
     def withdraw(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Withdraw an adoption; 409 if it already was."""
+        """Withdraw an adoption; 409 if it was already withdrawn."""
         self.read(NothingInput)
         row = self.find_row(public_id)
         if not decisions.withdraw_adoption(adoption=row, actor=request.user):
@@ -343,7 +343,9 @@ class AdoptionViews(LabelRoundViews):
         source = f"{data['label_round']}:{data['rater']}"
         form = AdoptForm(data | {"source": source}, label_round=self.label_round)
         if not form.is_valid():
-            raise ValidationError({"rater": ["No expert, model or release labelled there."]})
+            raise ValidationError(
+                {"rater": ["This expert, model or release has no labels there."]}
+            )
         return {
             "label_round": self.label_round,
             "source": label_rounds_of(self.study).get(public_id=data["label_round"]),
@@ -353,18 +355,18 @@ class AdoptionViews(LabelRoundViews):
 
 
 class PreferredLabelsViews(StudyViews):
-    """The round whose final labels are used by lists, filters, faithfulness and the desk."""
+    """The round whose final labels lists, filters, faithfulness checks and the desk use."""
 
     queryset = PreferredLabels.objects.none()
     serializer_class = PreferredLabelsSerializer
 
     def retrieve(self, request: Request, **kwargs: Any) -> Response:
-        """Return its id; null means each sentence's label from the newest round that has one."""
+        """Return the round's id; null means the newest label of each sentence."""
         return Response(self._shown())
 
     @extend_schema(request=PreferredLabelsInput, responses=PreferredLabelsSerializer)
     def partial_update(self, request: Request, **kwargs: Any) -> Response:
-        """Choose a round, or with null each sentence's newest label."""
+        """Choose a round or, with null, each sentence's newest label."""
         data = self.read(PreferredLabelsInput, partial=True)
         if "label_round" not in data:
             return Response(self._shown())
@@ -373,7 +375,7 @@ class PreferredLabelsViews(StudyViews):
             label_rounds_of(self.study).filter(public_id=wanted).first() if wanted else None
         )
         if wanted and label_round is None:
-            raise ValidationError({"label_round": ["No such round in this study."]})
+            raise ValidationError({"label_round": ["This study has no such round."]})
         prefer_labels(study=self.study, label_round=label_round, actor=request.user)
         return Response(self._shown())
 

@@ -36,14 +36,14 @@ class AdjudicationForm(forms.Form):
 
 
 class MoveForm(forms.Form):
-    """Form for a skip, or for an undo of the decision made at the time ``known``."""
+    """Form to skip a sentence, or to undo the decision made at the time ``known``."""
 
     move = forms.ChoiceField(choices=[("skip", "skip"), ("undo", "undo")])
     known = forms.DateTimeField(required=False)
 
 
 class ConsensusForm(forms.ModelForm):
-    """Form for how votes become a label, and whose labels overrule them."""
+    """Form for the aggregation method, and for the rounds whose labels overrule the votes."""
 
     class Meta:
         model = LabelRound
@@ -88,7 +88,7 @@ class AdoptForm(forms.Form):
 
 
 def _sources(label_round: LabelRound) -> list[tuple[uuid.UUID, str, Rater]]:
-    """Return other rounds of study with each expert, model or release that labelled them."""
+    """Return the study's other rounds with each expert, model or release that labelled them."""
     labels = Assignment.objects.filter(
         round__study=label_round.study_id, state=Assignment.State.ANSWERED
     )

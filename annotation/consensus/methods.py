@@ -1,11 +1,11 @@
-"""One final label per unit: adjudicated, adopted, from an expert override, or from votes.
+"""Decide one final label per unit: adjudicated, adopted, expert override, or from votes.
 
-A unit is an argument. A release may ask the same sentence under several item ids, so the votes
-of all items of a unit are pooled; the more votes a unit has, the longer its pattern.
+A unit is an argument. A release may contain the same sentence under several item ids, so the
+votes for all items of a unit are pooled; the more votes a unit has, the longer its pattern.
 
 Source: relevance paper, section 3.3.1: majority vote with the higher label on a tie, and labels
-by experts where the crowd disagreed. Departure: the paper does not say how several experts
-become one label; here they follow the rule of the crowd.
+by experts where the crowd disagreed. Departure: the paper does not say how the labels of several
+experts become one label; here they follow the rule for the crowd.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ def final_labels(
     Parameters
     ----------
     votes : columns unit, item, rater, value
-        One row is one counted vote; each rater votes once on an item.
+        One row for each counted vote; each rater votes once on an item.
     overrides : columns unit, rater, value
-        Labels by experts of another round; they overrule the votes.
+        Labels by experts from another round; they overrule the votes.
     adjudications : columns unit, rater, value
-        Decisions in force; they overrule everything.
+        Current decisions; they overrule everything.
     aggregator
-        How votes become one label.
+        Method that turns votes into one label.
     adopted : columns unit, rater, value, only_tied
-        Labels taken over from other rounds, a "rater" for each of them; they overrule votes
-        and experts. Those with ``only_tied`` count where the votes are tied.
+        Labels adopted from other rounds, with one "rater" per adoption; they overrule votes and
+        experts. Labels with ``only_tied`` count only if the votes are tied.
     compared
-        Methods shown beside the majority; the aggregator is always among them.
+        Methods shown next to the majority; the aggregator is always included.
     units
-        Rows of the answer; by default every unit that occurs in one of the tables.
+        Rows of the result; by default every unit in any of the tables.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def final_labels(
             frequent value of each table, the higher one on a tie
         dawid_skene_label, mace_label : Int64, for the compared methods
         n : counted votes
-        tied : whether two values are equally frequent at the top of the votes
+        tied : whether at least two values share the highest number of votes
         spread : largest minus smallest vote, 0 without votes
         pattern : how the votes split, e.g. "2-1"; empty without votes
         methods_differ : whether the majority and the compared methods disagree
@@ -97,13 +97,13 @@ def label_votes(votes: pd.DataFrame, method: Method) -> pd.Series:
     Parameters
     ----------
     votes : columns unit, rater, value
-        Several rows of one rater for a unit (through several items) count each.
+        If a rater has several rows for a unit (through several items), each row counts.
     method : {"majority", "dawid_skene", "mace"}
-        A tie goes to the higher label in each of them.
+        In every method, a tie goes to the higher label.
 
     Notes
     -----
-    Both models see every vote, those on control items included, but not the control labels.
+    Both models use every vote, including votes on control items, but not the control labels.
     MACE restarts from a fixed seed, so repeating gives the same labels.
     """
     if votes.empty:
@@ -151,8 +151,8 @@ def describe_votes(votes: pd.DataFrame) -> pd.DataFrame:
 def majority_of_others(votes: pd.DataFrame) -> pd.Series:
     """Return the most frequent value among the other raters of each vote's unit.
 
-    Comparing a rater with a majority that contains the rater's own vote flatters them: with
-    three votes and four labels, pure noise would already agree in more than half of the cases.
+    Comparing raters with a majority that contains their own votes flatters them: with three votes
+    and four labels, pure noise would agree in more than half of the cases.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def majority_of_others(votes: pd.DataFrame) -> pd.Series:
     Returns
     -------
     Int64 series aligned with the rows of `votes`; the higher value on a tie, missing where
-    nobody else voted on the unit.
+    no other rater voted on the unit.
     """
     if votes.empty:
         return pd.Series(index=votes.index, dtype="Int64")
@@ -185,7 +185,7 @@ def _count(
 
 
 def _pool(votes: pd.DataFrame) -> Ratings:
-    """Return votes as ratings of units; built directly because a rater may meet a unit twice."""
+    """Return votes as ratings of units; built directly because a rater may rate a unit twice."""
     unit, units = votes["unit"].factorize()
     rater, raters = votes["rater"].factorize()
     return Ratings(
@@ -222,7 +222,7 @@ def _most_frequent(labels: pd.DataFrame) -> pd.Series:
 
 
 def _decide(table: pd.DataFrame, from_votes: str) -> None:
-    """Fill in label and provenance by precedence, and defaults for units without votes."""
+    """Fill in labels and provenance by precedence, and defaults for units without votes."""
     named = ("adjudicated_label", "adopted_label", "expert_label", from_votes)
     sources = [table[name] for name in named]
     label = sources[0]

@@ -26,7 +26,7 @@ class Adjudication(models.Model):
     source = models.CharField(max_length=8, choices=Source, default=Source.QUEUE)
     created_at = models.DateTimeField(auto_now_add=True)
     superseded_at = models.DateTimeField(null=True)
-    # Taken back, not replaced by another word.
+    # Undone by the expert, not replaced by a new decision.
     is_undone = models.BooleanField(default=False)
 
     class Meta:
@@ -48,8 +48,8 @@ class Adjudication(models.Model):
 class Adoption(models.Model):
     """One rater's labels in another round, used as decisions here; withdrawn rows are kept.
 
-    A rule, not a copy: the labels and ties at the time of computing final labels determine which
-    sentences it decides, so order and repetition do not matter.
+    An adoption is a rule, not a copy. The labels and ties at the time of computing final labels
+    determine which sentences it decides, so order and repetition do not matter.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -80,8 +80,8 @@ class Adoption(models.Model):
 class FinalLabel(models.Model):
     """The label of one argument in one round, with its provenance.
 
-    Derived: recomputing rewrites these rows from votes, expert rounds, adoptions
-    and adjudications, none of which it touches.
+    Recomputing rewrites these rows from votes, expert rounds, adoptions and adjudications, and
+    leaves those sources unchanged.
     """
 
     class Provenance(models.TextChoices):
@@ -125,9 +125,9 @@ class FinalLabel(models.Model):
 
 
 class PreferredLabels(models.Model):
-    """The round whose final labels a study uses wherever it needs one label per sentence.
+    """The round whose final labels a study uses when it needs one label per sentence.
 
-    A study without a row uses, of each sentence, the label of the newest round that has one.
+    A study without a row uses each sentence's label from the newest round that has one.
     """
 
     study = models.OneToOneField("people.Study", models.CASCADE, related_name="preferred_labels")

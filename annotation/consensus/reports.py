@@ -1,4 +1,4 @@
-"""The table of votes used by all statistics, and the distribution of labels."""
+"""Read the table of votes that all statistics use, and describe the distribution of labels."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Labels of machines that came in a file are kept as assignments, too; they are never votes.
+# Imported labels of machines are stored as assignments too, but they are never votes.
 MACHINES = (Rater.Kind.MODEL, Rater.Kind.CLASSIFIER)
 VOTERS = tuple(kind for kind in Rater.Kind if kind not in MACHINES)
-# Labels that no figure counts: late ones, those on a retired control, those of machines.
+# Labels that no figure counts: late labels, labels of retired controls, labels by machines.
 OUTSIDE_THE_COUNT = Q(is_extra=True) | Q(item__is_retired=True) | Q(rater__kind__in=MACHINES)
 ENOUGH_TO_AGREE, MOST_AGREED = 2, 1_000
-# Column of the table → where it comes from. Some come as the database has them: Django would look
-# at each row by itself to make truth values and times of them.
+# Column of the table → its source. Some are read as raw database values, because Django would
+# convert booleans and times one row at a time.
 COLUMNS: dict[str, str | Combinable] = {
     "assignment": "pk",
     "item": "item_id",
@@ -57,14 +57,14 @@ COLUMNS: dict[str, str | Combinable] = {
 def vote_table(label_round: LabelRound, *, exclude: bool = True, **where: object) -> pd.DataFrame:
     """Read the votes of a round in one query, one row per answered assignment.
 
-    Counted votes are answered, are among the requested ones (not extra), come from a rater who is
-    not excluded and belong to an item that is not retired. With ``exclude=False`` the others are
-    included, marked by the columns is_extra, excluded and is_retired. Labels by machines are not
-    votes: see `machine_table`. Lookups of Assignment narrow the table, for example to one rater.
+    Counted votes are answered, were requested (not extra), are by a rater who is not excluded and
+    belong to an item that is not retired. With ``exclude=False``, the other votes are included,
+    marked by the columns is_extra, excluded and is_retired. Labels by machines are not votes; see
+    `machine_table`. Lookups on Assignment filter the table, for example to one rater.
 
     Columns: assignment, item, unit (key of the argument), rater (key), rater_kind, value,
-    is_control, control_label (Int64), is_extra, is_retired, active_ms (Int64), excluded. Ordered
-    by assignment, so that seeded methods repeat.
+    is_control, control_label (Int64), is_extra, is_retired, active_ms (Int64), excluded. Rows are
+    ordered by assignment, so that seeded methods give the same results.
     """
     everybody = _answered(round=label_round, rater__kind__in=VOTERS)
     votes = counted_votes(label_round) if exclude else everybody
@@ -86,7 +86,7 @@ def _table(votes: QuerySet[Assignment]) -> pd.DataFrame:
 
 
 def counted_votes(label_round: LabelRound) -> QuerySet[Assignment]:
-    """Return the votes that count in every figure and final label: by people and from releases."""
+    """Return the votes that count in every figure and final label, by people and from releases."""
     return _counted(_answered(round=label_round))
 
 
@@ -97,14 +97,14 @@ def counted_rows(votes: pd.DataFrame, *, with_retired: bool = False) -> pd.DataF
 
 
 def machine_labels(label_round: LabelRound) -> QuerySet[Assignment]:
-    """Return imported labels of models and classifiers; they take no rater's slot."""
+    """Return imported labels of models and classifiers, which do not fill slots."""
     return _standing(_answered(round=label_round, rater__kind__in=MACHINES))
 
 
 def override_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the counted labels of overruling rounds: columns unit, rater, value.
 
-    Only arguments of this round and no machine's labels; one row is one label.
+    Only arguments in this round; no labels by machines. One row is one label.
     """
     sources = label_round.overridden_by.values("pk")
     labels = _counted(_answered(round__in=sources)).filter(
@@ -116,7 +116,7 @@ def override_table(label_round: LabelRound) -> pd.DataFrame:
 def expert_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the study experts' labels of the control items: columns unit, rater, value.
 
-    Their counted labels in any round, this one included.
+    Includes their counted labels in any round, including this round.
     """
     controls = label_round.items.filter(control_label__isnull=False).values("argument")
     labels = _counted(
@@ -142,8 +142,8 @@ def adjudication_table(label_round: LabelRound, **where: object) -> pd.DataFrame
 def adoption_table(label_round: LabelRound) -> pd.DataFrame:
     """Return the counted labels of current adoptions: columns unit, rater, value, only_tied.
 
-    ``rater`` is the key of the adoption: a rater may be adopted from several rounds.
-    Only arguments of this round; one row is one label.
+    ``rater`` is the key of the adoption, because a rater's labels may be adopted from several
+    rounds. Only arguments in this round; one row is one label.
     """
     rules = label_round.adoptions.filter(withdrawn_at__isnull=True)
     rows = [
@@ -155,24 +155,24 @@ def adoption_table(label_round: LabelRound) -> pd.DataFrame:
 
 
 def adoptable_labels(label_round: LabelRound, source: int, rater: int) -> list[tuple[int, Any]]:
-    """Return (argument, label) for each label of rater elsewhere on this round's arguments."""
+    """Return (argument, label) for a rater's labels in ``source`` on arguments in this round."""
     labels = _standing(_answered(round=source, rater=rater)).filter(is_extra=False)
     mine = labels.filter(item__argument__in=label_round.items.values("argument"))
     return list(mine.order_by("pk").values_list("item__argument_id", "label"))
 
 
 def agreed_labels(study: Study, values: list[int]) -> list[tuple[int, int]]:
-    """Return (argument, label) where at least two people gave this label and nobody another.
+    """Return (argument, label) where at least two people gave a label and all of them agree.
 
-    Only labels by guidelines with these values; so many arguments that control items can be drawn.
+    Only labels by guidelines with these values; at most 1,000, enough to draw control items.
     """
     return [(argument, label) for argument, label, _people in _agreed(study, values)]
 
 
 def known_labels(label_round: LabelRound) -> list[KnownLabel]:
-    """Return what other rounds of the same scale know: settled disputes, then agreed labels.
+    """Return labels from other rounds on the same scale: settled disputes, then agreed labels.
 
-    A dispute is an argument on which people disagreed; a decision in force settles it.
+    A dispute is an argument on which people disagreed; a current decision settles it.
     """
     study, values = label_round.study, label_round.guideline.values
     same = {"label_round": OuterRef("label_round"), "argument": OuterRef("argument")}
@@ -200,7 +200,7 @@ def known_labels(label_round: LabelRound) -> list[KnownLabel]:
 
 
 def _agreed(study: Study, values: list[int]) -> list[tuple[int, int, int]]:
-    """Return argument, label and number of people of the labels on which all agree."""
+    """Return argument, label and number of people for each label on which all agree."""
     guidelines = _guidelines(study, values)
     votes = _counted(_answered(round__study=study, round__guideline__in=guidelines))
     agreed = (
@@ -259,11 +259,11 @@ FINAL_PATHS = (
 )  # fmt: skip
 
 
-# How arguments are distributed over the labels of a scale, in a sentence.
+# Distribution of arguments over the labels of a scale, in a sentence
 
 
 def labels_finding(counts: Mapping[int | None, int], guideline: Guideline) -> Conclusion | None:
-    """State the number of arguments per final label; those without one are counted under None."""
+    """State the number of arguments per final label; None counts arguments without a label."""
     labels = {label: n for label, n in counts.items() if label is not None}
     total, left = sum(labels.values()), counts.get(None, 0)
     if not total:

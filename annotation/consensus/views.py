@@ -1,4 +1,4 @@
-"""Pages of the adjudication queue and of the final labels."""
+"""Pages for the adjudication queue and the final labels."""
 
 import uuid
 from collections import Counter
@@ -35,13 +35,13 @@ from cqa_site.web.rest.queries import id_from
 TEMPLATE = "annotation/consensus/adjudication.html"
 DECISIONS_PER_PAGE = 20
 MAX_SKIPPED = 500
-# Recent decisions that give a person's pace; a longer gap (in seconds) was a break.
+# Number of recent decisions used for a person's pace; a longer gap (in seconds) is a break.
 PACED, LONGEST_PAUSE = 50, 300
 
 
 @study_page(*EXPERTS)
 def adjudication(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show the next disputed sentence (?unit= reopens one); accept a label, a skip or an undo."""
+    """Show the next disputed sentence, or the one in ?unit=; accept a label, a skip or an undo."""
     label_round = label_round_or_404(study, label_round_id)
     if "move" in request.POST:
         return _move(request, study, label_round)
@@ -59,7 +59,7 @@ def adjudication(request: StudyRequest, study: Study, label_round_id: uuid.UUID)
 def _decide(
     request: StudyRequest, study: Study, label_round: LabelRound, form: AdjudicationForm
 ) -> HttpResponse:
-    """Store the decision, or show it beside a decision made in the meantime."""
+    """Store the decision, or show it next to a decision made in the meantime."""
     cleaned_data = form.cleaned_data
     argument = get_object_or_404(_arguments(label_round), public_id=cleaned_data.pop("argument"))
     rater = rater_for(membership=request.membership)
@@ -115,7 +115,7 @@ def _move(request: StudyRequest, study: Study, label_round: LabelRound) -> HttpR
 
 def _taken_back(undone: Adjudication) -> str:
     """Say which decision was undone, and whether the one before it counts again."""
-    # The one in force comes first.
+    # The current decision is first.
     before = _decisions_about(undone.label_round, undone.rater, undone.argument)[0]
     if before.superseded_at is not None:
         return _("Undone: %d. Decide again or continue.") % undone.label
@@ -126,7 +126,7 @@ def _taken_back(undone: Adjudication) -> str:
 def _adjudication_page(
     request: StudyRequest, study: Study, label_round: LabelRound
 ) -> dict[str, Any]:
-    """Return the page context: an allow-list without votes, labels or names of others."""
+    """Return the page context, restricted so that others' votes, labels and names stay hidden."""
     rater = Rater.objects.filter(study=study, user=request.user).first()
     undecided_only = request.GET.get("scope") != "mine"
     argument = _wanted(request, label_round)
@@ -139,7 +139,7 @@ def _adjudication_page(
         )
         argument = row.argument if row else None
     job = keep_current(label_round, request.user) if argument is None else None
-    # Newest first; superseded ones included.
+    # Newest first, including superseded decisions.
     own = Adjudication.objects.filter(label_round=label_round, rater=rater).order_by("-pk")
     own = own.filter(source=Adjudication.Source.QUEUE)
     newest = list(own.values_list("created_at", "superseded_at")[:PACED])
@@ -177,7 +177,7 @@ def _arguments(label_round: LabelRound) -> QuerySet[Argument]:
 
 
 def _wanted(request: StudyRequest, label_round: LabelRound) -> Argument | None:
-    """Return the sentence named in the address or, after a form with errors, in the form."""
+    """Return the sentence given in the form or else in the address."""
     unit = request.POST.get("argument") or request.GET.get("unit")
     if not unit:
         return None
@@ -223,7 +223,7 @@ adjudication_urls = [
     path("label-rounds/<uuid:label_round_id>/adjudicate/", adjudication, name="adjudication")
 ]
 
-# Final labels: the table, the rule behind it, and what feeds it.
+# Final labels: table, settings and adoptions
 
 LABELS_PER_PAGE = 50
 FLAGS = {"tied": "is_tied", "differ": "methods_differ"}
@@ -239,7 +239,7 @@ def final_labels(request: StudyRequest, study: Study, label_round_id: uuid.UUID)
 def final_labels_settings(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Change how votes become labels and whose labels overrule them."""
+    """Change the aggregation method and the rounds whose labels overrule the votes."""
     label_round = label_round_or_404(study, label_round_id)
     form = ConsensusForm(request.POST, instance=label_round)
     if not form.is_valid():
@@ -258,7 +258,7 @@ def final_labels_settings(
 def final_labels_adopt(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Preview the adoption of another round's labels as decisions; then adopt them."""
+    """Preview the adoption of another round's labels as decisions, then adopt them."""
     label_round = label_round_or_404(study, label_round_id)
     form = AdoptForm(request.POST, label_round=label_round)
     if not form.is_valid():
@@ -302,7 +302,7 @@ def final_labels_recompute(
 def labels_preferred(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Use this round's final labels wherever the study needs one, or each sentence's newest."""
+    """Use this round's final labels in the study, or each sentence's newest label."""
     label_round = label_round_or_404(study, label_round_id)
     chosen = label_round if request.POST.get("use") == "this" else None
     prefer_labels(study=study, label_round=chosen, actor=request.user)
@@ -354,8 +354,8 @@ def _filtered(label_round: LabelRound, request: StudyRequest) -> QuerySet[FinalL
 
 
 def _summary(label_round: LabelRound) -> dict[str, Any]:
-    """Count arguments by provenance and by label, and say whether the votes changed since."""
-    # Which label the tie rule takes is a choice of ours: how many it decided is said.
+    """Count arguments by provenance and by label, and tell whether the votes changed since."""
+    # The tie rule is our choice, so the page states how many labels it decided.
     by_rule = Q(is_tied=True, provenance=FinalLabel.Provenance.VOTES)
     is_majority = label_round.aggregator == LabelRound.Aggregator.MAJORITY
     groups = label_round.final_labels.values_list("provenance", "label").order_by()

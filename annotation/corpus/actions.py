@@ -1,4 +1,4 @@
-"""Sentence vectors stored in the database, so that a model embeds each text only once."""
+"""Store sentence vectors in the database, so that a model embeds each text only once."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ from annotation.corpus.models import TextEmbedding
 from annotation.corpus.reports import STORED, sentence_key, vector_key
 from cqa_site.judging.embedding import SentenceEmbedder, Spans
 
-# Texts looked up, read and stored together: what a killed worker has to read again at most.
+# Number of texts embedded and stored together, and so the most that a killed worker repeats.
 TOGETHER = 256
 
 Progress = Callable[[int, int], None]
@@ -23,7 +23,7 @@ class StoredVectors:
     Parameters
     ----------
     embedder
-        Does the reading; loaded only if a vector is missing.
+        Computes the vectors; loaded only if a vector is missing.
     """
 
     def __init__(self, embedder: SentenceEmbedder) -> None:
@@ -56,7 +56,7 @@ class StoredVectors:
         return self._all(keys, read, progress)
 
     def _all(self, keys: list[str], read: Read, progress: Progress | None) -> Vectors:
-        """Return vectors in the order of the keys; calls ``progress`` every few hundred."""
+        """Return vectors in the order of the keys; call ``progress`` every few hundred vectors."""
         if not keys:
             return read([])
         parts = []
@@ -86,5 +86,5 @@ class StoredVectors:
             TextEmbedding(sha256=key, model=self.name, vector=vector.astype(STORED).tobytes())
             for key, vector in zip(keys, vectors, strict=True)
         )
-        # Another worker may have read the same text; both vectors are equal.
+        # Another worker may have embedded the same text; both vectors are equal.
         TextEmbedding.objects.bulk_create(rows, ignore_conflicts=True)

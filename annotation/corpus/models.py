@@ -37,7 +37,7 @@ class Argument(models.Model):
     text_sha256 = models.CharField(max_length=64, editable=False)
     source_url = models.CharField(_("source"), max_length=2_000, blank=True)
     external_id = models.CharField(_("id in the source"), max_length=200, blank=True)
-    # Further columns of the file that it came in, by their names; all values are texts.
+    # Further columns of the imported file by name; all values are strings.
     attributes = models.JSONField(_("further columns"), default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -57,7 +57,7 @@ class Argument(models.Model):
 
     @property
     def is_blank(self) -> bool:
-        """Whether the sentence is blank; released data contain such tasks, which are flagged."""
+        """Whether the sentence is blank, as in some tasks in released data, which are flagged."""
         return not self.text.strip()
 
 
@@ -93,15 +93,15 @@ class Question(models.Model):
 
 
 class ArgumentList(models.Model):
-    """Arguments with the numbers by which answers cite them."""
+    """Arguments with the numbers that answers use to cite them."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     question = models.ForeignKey(
         Question, models.CASCADE, related_name="argument_lists", db_index=False
     )
-    # Of the numbered texts in order: the same list is kept once.
+    # Hash of the numbered texts in order, so that each list is stored only once.
     sha256 = models.CharField(max_length=64)
-    # How it was drawn: filters and seed of a generation, or the file it came with.
+    # Origin of the list: filters and seed of a generation, or the imported file.
     recipe = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -112,7 +112,7 @@ class ArgumentList(models.Model):
 
 
 class ListedArgument(models.Model):
-    """One numbered entry of a list; a sentence may occur under several numbers."""
+    """One numbered entry in a list; a sentence may have several numbers."""
 
     argument_list = models.ForeignKey(
         ArgumentList, models.CASCADE, related_name="entries", db_index=False

@@ -1,4 +1,4 @@
-"""Sentence vectors stored by a worker, read without loading any model."""
+"""Read sentence vectors that a worker stored, without loading a model."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from annotation.corpus.models import TextEmbedding
 
 STORED = np.dtype("<f4")
-# Keys in one condition, below what either database takes.
+# Number of keys in one query condition, below the limit of either database.
 TOGETHER = 500
 
 Vector = NDArray[np.float32]
@@ -28,7 +28,7 @@ def sentence_key(text: str) -> str:
 
 
 def kept_sentences(texts: Iterable[str], model: str) -> dict[str, Vector]:
-    """Map texts to vectors of length 1, for texts that the model has already embedded."""
+    """Map texts to unit vectors, for texts that the model has already embedded."""
     keys = {sentence_key(text): text for text in texts}
     wanted = list(keys)
     sentences: dict[str, Vector] = {}

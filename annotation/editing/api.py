@@ -21,7 +21,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter, conflict_on
 
 
 class EditingRoundSerializer(RoundSerializer):
-    """Assignment and progress of a round; ``found`` answers matched."""
+    """The assignment and progress of a round; ``found`` is the number of matching answers."""
 
     form = EditingRoundForm
     found = serializers.IntegerField(source="recipe.found")
@@ -33,7 +33,7 @@ class EditingRoundSerializer(RoundSerializer):
 
 
 class MadeAnswersSerializer(serializers.Serializer):
-    """Number of expert answers added now, and number of submitted texts."""
+    """Number of new expert answers, and number of submitted texts."""
 
     added = serializers.IntegerField()
     submitted = serializers.IntegerField()
@@ -69,11 +69,11 @@ class EditingTaskDetailSerializer(EditingTaskSerializer):
 
 
 class RevisionSerializer(ReadSerializer):
-    """A submitted version; ``checks`` says which points of the checklist it passed.
+    """A submitted version; ``checks`` lists the results of the checklist.
 
-    A point is null if it could not be checked. ``active_seconds`` counts all work on the task
-    until then. ``is_after_closing`` marks what was written after the round had first been closed,
-    when experts could have seen each other's versions.
+    A result is null if the check was not possible. ``active_seconds`` covers all work on the task
+    until then. ``is_after_closing`` marks versions submitted after the round was first closed,
+    when experts could already see each other's versions.
     """
 
     task = public_id("sheet")
@@ -107,7 +107,7 @@ class RoundCommentSerializer(ReadSerializer):
 
 
 class EditingRoundInput(FormInput):
-    """Settings of an editing round; omitted fields keep their default or value."""
+    """Settings of an editing round; omitted fields keep their defaults or current values."""
 
     form = EditingRoundForm
     most_chosen = 200
@@ -131,7 +131,7 @@ class EditingTaskFilter(filters.FilterSet):
     is_calibration = TrueFalseFilter()
 
     def in_state(self, sheets: QuerySet, name: str, value: str) -> QuerySet:
-        """Filter by state; a change after submitting reopens a task."""
+        """Filter by state; a change after submission reopens a task."""
         return sheets.filter(TO_DO if value == EditingSheet.Progress.OPEN else ~TO_DO)
 
 
@@ -160,7 +160,7 @@ ROUNDS = round_views(
 
 
 class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
-    """Submitted texts of a round's experts as separate answers."""
+    """Texts submitted by a round's experts, as separate answers."""
 
     @extend_schema(request=NothingInput, responses=MadeAnswersSerializer)
     def make(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
@@ -174,7 +174,7 @@ class EditingAnswersViews(ROUNDS.rounds):  # type: ignore[name-defined]
 
 
 class EditingTaskViews(ROUNDS.part):  # type: ignore[name-defined]
-    """Editing tasks: answers by expert, with their progress."""
+    """Editing tasks of a round, with their progress."""
 
     serializer_class = EditingTaskSerializer
     filterset_class = EditingTaskFilter
@@ -210,7 +210,7 @@ class RevisionViews(ROUNDS.part):  # type: ignore[name-defined]
 
 
 class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
-    """The discussions of the calibration answers of a round."""
+    """Discussions of a round's calibration answers."""
 
     serializer_class = COMMENT
     filterset_class = RoundCommentFilter
@@ -226,7 +226,7 @@ class RoundCommentViews(ROUNDS.part):  # type: ignore[name-defined]
         data = self.read(RoundCommentInput)
         answer = self.study.answers.filter(public_id=data["answer"]).first()
         if answer is None:
-            raise ValidationError({"answer": ["No such answer in this study."]})
+            raise ValidationError({"answer": ["This study has no such answer."]})
         with conflict_on(NotDiscussed):
             comment = add_comment(
                 editing_round=self.round, answer=answer, author=request.user, text=data["text"]

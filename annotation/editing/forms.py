@@ -44,7 +44,7 @@ class EditingRoundForm(RoundPlanForm):
         ("", (("experts",), ("calibration", "individual"))),
         ("", (("system", "scenario"), ("condition", "choice"), ("leave",))),
     )
-    # Sheets are assigned: none comes again, and none is reserved for a while.
+    # Sheets are assigned to experts, so they are neither repeated nor reserved for a limited time.
     repeat_share = None
     lease_minutes = None
     experts = ExpertsField(
@@ -134,7 +134,7 @@ class EditingRoundForm(RoundPlanForm):
         )
 
     def measure(self) -> Extent:
-        """Return the size of the planned round; empty if too few answers match."""
+        """Return the size of the planned round; 0 if too few answers match."""
         plan = self.plan()
         people = len(plan.experts)
         items = plan.calibration + people * plan.individual
@@ -149,13 +149,13 @@ class EditingRoundForm(RoundPlanForm):
 
 
 class VerbatimField(forms.CharField):
-    """A text field that keeps the text exactly as written, with the desk's line ends."""
+    """A text field that keeps the text exactly as written, except for line endings."""
 
     def __init__(self, **kwargs) -> None:
         super().__init__(strip=False, max_length=LONGEST_TEXT, **kwargs)
 
     def clean(self, value: Any) -> Any:
-        """Normalise line ends, which a form without script sends differently."""
+        """Normalize line endings, which differ if a form is sent without JavaScript."""
         return plain_lines(super().clean(value))
 
 
@@ -172,7 +172,7 @@ class EditForm(SaveForm):
         return data
 
     def read(self, data: QueryDict, sheet: EditingSheet) -> EditContent:
-        """Return the text with the line ends that the desk uses; an empty text is valid."""
+        """Return the content with the desk's line endings; an empty text is valid."""
         if "text" not in data:
             self.wrong["text"] = str(_("The text is missing."))
         chosen = data.getlist("reasons")
@@ -184,7 +184,7 @@ class EditForm(SaveForm):
 
 
 class SettleForm(forms.Form):
-    """Form for the text to continue with after a conflict."""
+    """Form to choose the text with which to continue after a conflict."""
 
     choice = forms.ChoiceField(choices=ConflictChoice)
     base_version = forms.IntegerField(min_value=0, max_value=LARGEST)

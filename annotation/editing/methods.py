@@ -1,4 +1,4 @@
-"""Splitting answers among experts, and aligning the lines of two versions of a text."""
+"""Split answers among experts, and align the lines of two versions of a text."""
 
 import random
 from collections import Counter, defaultdict
@@ -6,18 +6,18 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-# Which answers every expert edits and which one expert alone: a seeded split.
+# Seeded split into answers for every expert and answers for one expert
 #
-# The relevance paper (section 4.2) has four experts edit the same ten answers
-# for calibration and then ten answers each on their own, fifty comparisons in
-# all. Here the sizes are free, and the split can be drawn again from its seed.
+# In the relevance paper (section 4.2), four experts edit the same ten answers
+# for calibration and then ten answers each on their own, for a total of fifty
+# comparisons. Here the sizes are free, and the seed reproduces the split.
 
 
 class TooFewAnswers(ValueError):
-    """The sets need more answers than available."""
+    """The sets need more answers than are available."""
 
     def __init__(self, needed: int, available: int) -> None:
-        super().__init__(f"the sets need {needed} answers and {available} were found")
+        super().__init__(f"the sets need {needed} answers, but {available} were found")
         self.needed = needed
         self.found = available
 
@@ -31,7 +31,7 @@ class EditAssignment:
     calibration
         Answers that every expert edits.
     individual
-        For each expert in the order given, the answers that nobody else edits.
+        For each expert, in the given order, the answers that only this expert edits.
     """
 
     calibration: tuple[int, ...]
@@ -40,7 +40,7 @@ class EditAssignment:
     def desk(self, expert: int, seed: int) -> list[int]:
         """Return one expert's answers in desk order: calibration first, both parts shuffled.
 
-        The order differs between experts, so that tiredness does not fall on the same answers.
+        The order differs between experts, so that fatigue does not affect the same answers.
         """
         source = random.Random(f"{seed}:{expert}")  # noqa: S311  an order, not a secret
         common = source.sample(self.calibration, len(self.calibration))
@@ -56,19 +56,19 @@ def split_answers(
     individual: int,
     seed: int,
 ) -> EditAssignment:
-    """Draw the sets, spread over the questions as evenly as the answers allow.
+    """Draw the sets, distributed over the questions as evenly as possible.
 
     Parameters
     ----------
     answers
-        Pairs of an answer's key and its question. Their order does not matter:
-        the same pairs and the same seed give the same split.
+        Pairs of an answer's key and its question. Their order does not matter,
+        because the same pairs and seed always give the same split.
     experts
         Number of experts, at least 1.
     calibration, individual
-        Sizes: answers for everybody, and answers for each expert alone.
+        Number of answers for everybody, and number for each expert alone.
     seed
-        Of the random order in which answers are dealt.
+        Seed of the random order in which answers are dealt.
 
     Raises
     ------
@@ -77,11 +77,11 @@ def split_answers(
 
     Notes
     -----
-    Answers are dealt one at a time, the calibration set first, then round the
-    table. A set takes a second answer to a question it already has only when
-    every answer left is to such a question, and questions nobody has yet are
-    dealt first. With one answer to each of 50 questions and sizes 10 and 10,
-    four experts share out all 50 questions as in the paper.
+    Answers are dealt one at a time, first to the calibration set and then to
+    the experts in turn. Questions that no set has yet are dealt first. A set
+    gets a second answer to a question only if no other answers are left. With
+    one answer to each of 50 questions and sizes 10 and 10, four experts share
+    all 50 questions, as in the paper.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def _spread(
 ) -> list[tuple[int, Hashable]]:
     """Return the pairs in random order, every question once before any question repeats."""
     by_question: dict[Hashable, list[int]] = defaultdict(list)
-    # Sorted, because a database returns rows in any order.
+    # Sorted because a database may return rows in any order.
     for answer, question in sorted(answers, key=lambda pair: pair[0]):
         by_question[question].append(answer)
     questions = list(by_question)
@@ -128,14 +128,14 @@ def _spread(
 
 
 class _Hand:
-    """Contents of one set while answers are distributed."""
+    """The contents of one set while answers are distributed."""
 
     def __init__(self, questions: set[Hashable] | None = None) -> None:
         self.answers: list[int] = []
         self.questions = questions or set()
 
     def take_from(self, waiting: list[tuple[int, Hashable]]) -> None:
-        """Take the first answer to a new question, or else the first answer."""
+        """Take the first answer to a new question, or otherwise the first answer."""
         places = range(len(waiting))
         place = next((n for n in places if waiting[n][1] not in self.questions), 0)
         answer, question = waiting.pop(place)
@@ -143,22 +143,22 @@ class _Hand:
         self.questions.add(question)
 
 
-# Lines of two versions of a text side by side: the same ones, successors, and lone ones.
+# Alignment of unchanged, rewritten, removed and added lines in two versions of a text
 #
-# An editor rewrites a line and puts a new one next to it in one go. A plain comparison of lines
-# takes such a block as all removed and all added; here the lines that are alike are found in it,
-# so that only what changed inside them needs to be read.
+# Editors often rewrite a line and add another next to it. A plain comparison of lines treats the
+# whole block as removed and added. This alignment finds similar lines in the block, so that
+# reviewers read only the changes inside them.
 
 Pair = tuple[str | None, str | None]
 
-# Of their words, two lines share at least this part to be taken for one another.
+# Minimum share of common words for a line to count as rewritten.
 LEAST_ALIKE = 0.4
 # Blocks with more pairs than this are not searched: 150 lines against 150.
 MOST_PAIRS = 22_500
 
 
 def align_lines(before: str, after: str) -> list[Pair]:
-    """Lines of both texts in order; None stands where a line has no counterpart.
+    """Return the lines of both texts in order, with None if a line has no counterpart.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ def align_lines(before: str, after: str) -> list[Pair]:
     Returns
     -------
     list of (old line or None, new line or None)
-        All old lines and all new lines, each once and in their order. A pair of equal lines is
-        unchanged, one of different lines is a rewritten line.
+        All old and new lines, each exactly once and in order. A pair of equal lines is an
+        unchanged line; a pair of different lines is a rewritten line.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def align_lines(before: str, after: str) -> list[Pair]:
 
 
 def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
-    """Yield the lines of a changed block, removed lines before added ones between successors."""
+    """Yield the lines of a changed block; between rewritten lines, removed before added lines."""
     i = j = 0
     for partner_old, partner_new in [*_successors(old, new), (len(old), len(new))]:
         yield from ((line, None) for line in old[i:partner_old])
@@ -198,11 +198,11 @@ def _block(old: Sequence[str], new: Sequence[str]) -> Iterator[Pair]:
 
 
 def _successors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return places of matching lines, in order on both sides, with maximal total similarity."""
+    """Return indices of matching lines, in order on both sides, with maximal total similarity."""
     if not old or not new or len(old) * len(new) > MOST_PAIRS:
         return []
     alike = _likeness(old, new)
-    # best[i][j] is the most that lines from i and from j on can share.
+    # best[i][j] is the maximal total similarity of old[i:] and new[j:].
     best = [[0.0] * (len(new) + 1) for _line in range(len(old) + 1)]
     for i in reversed(range(len(old))):
         for j in reversed(range(len(new))):

@@ -11,23 +11,23 @@ from ..answers.models import Answer
 
 
 class EditingRound(Round):
-    """Answers assigned to experts: some to everybody for calibration, each other to one expert.
+    """Answers assigned to experts: some to everybody for calibration, the rest to one expert each.
 
-    Once it is closed, experts see each other's versions.
+    Once the round is closed, experts see each other's versions.
     """
 
     kind_name = "edit"
 
-    # Whether closing makes what was submitted answers of the experts, to be scored like others.
+    # Whether closing turns submitted texts into experts' answers, to be scored like other answers.
     makes_answers = models.BooleanField(
         _("Add submitted texts as answers when the round closes"), default=True
     )
-    # From here on experts may have seen each other's versions, whatever happens to the round.
+    # After this time, experts may have seen each other's versions, even if the round is reopened.
     first_closed_at = models.DateTimeField(null=True)
 
 
 class EditingItem(Item):
-    """One answer of a round."""
+    """One answer in a round."""
 
     round = models.ForeignKey(EditingRound, models.CASCADE, related_name="items", db_index=False)
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_items")
@@ -40,7 +40,7 @@ class EditingItem(Item):
 
 
 class EditingSlot(Slot):
-    """One of an answer's sheets; an answer has one sheet per expert who edits it."""
+    """One sheet for an answer; each expert who edits the answer has a separate sheet."""
 
     round = models.ForeignKey(EditingRound, models.CASCADE, related_name="slots")
     item = models.ForeignKey(EditingItem, models.CASCADE, related_name="slots", db_index=False)
@@ -52,7 +52,7 @@ class EditingSheet(Sheet):
     kind_name = "edit"
 
     class Progress(models.TextChoices):
-        """Progress of a sheet; a change after submitting makes it open again."""
+        """Progress of a sheet; a change after submission reopens it."""
 
         OPEN = "open", _("To do")
         SUBMITTED = "submitted", _("Submitted")
@@ -65,7 +65,7 @@ class EditingSheet(Sheet):
     slot = models.OneToOneField(EditingSlot, models.PROTECT, null=True, related_name="sheet")
     answer = models.ForeignKey(Answer, models.PROTECT, related_name="editing_sheets")
     is_calibration = models.BooleanField(default=False)
-    # As submitted last; the comment is why.
+    # Latest submission; the comment explains the changes.
     submitted_text = models.TextField(blank=True)
     reasons = models.JSONField(default=list)
 
@@ -86,7 +86,7 @@ class EditingSheet(Sheet):
 
     @property
     def machine_text(self) -> str:
-        """Machine answer as assigned, with the line ends that browsers use."""
+        """The assigned machine answer, with the line endings that browsers use."""
         return plain_lines(self.answer.text)
 
     @property
@@ -125,9 +125,9 @@ class Revision(SheetEvent):
     sheet = models.ForeignKey(EditingSheet, models.PROTECT, related_name="events", db_index=False)
     number = models.PositiveIntegerField()
     text_sha256 = models.CharField(max_length=64, editable=False)
-    # {name of a check: passed, or null where it could not be judged} when it was submitted.
+    # {name of a check: passed, or null if it could not be judged} at submission.
     checks = models.JSONField(default=dict)
-    # All work on the sheet until then.
+    # All work on the sheet until this submission.
     active_seconds = models.PositiveIntegerField(default=0)
 
     class Meta(SheetEvent.Meta):
@@ -155,17 +155,17 @@ class Revision(SheetEvent):
 
 
 class ConflictingText(ConflictingDraft):
-    """A text sent for a draft that another page had already changed; awaits a choice."""
+    """A text that conflicts with a draft already changed by another page; awaits a choice."""
 
     sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="conflicts")
 
 
 class EarlierDraft(models.Model):
-    """An earlier draft, or a text that was not chosen, to return to."""
+    """An earlier draft, or a text not chosen after a conflict, for later reference."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     sheet = models.ForeignKey(EditingSheet, models.CASCADE, related_name="earlier_drafts")
-    # None of a text that was kept aside and never was the draft.
+    # None for a text from a conflict, which was never the draft.
     version = models.PositiveIntegerField(null=True)
     text = models.TextField()
     saved_at = models.DateTimeField()
@@ -192,5 +192,5 @@ class RoundComment(models.Model):
 
 
 def plain_lines(text: str) -> str:
-    """Return the text with line ends as in a browser's text field."""
+    """Return the text with the line endings of a browser's text field."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,4 +1,4 @@
-"""Sheets of a round, their experts, the versions of a text, checks and integrity."""
+"""Read a round's sheets, experts, versions of texts and checks, and verify their integrity."""
 
 import hashlib
 import uuid
@@ -41,7 +41,7 @@ TITLES = {
 
 
 def newest_revisions(study: Study) -> QuerySet[Revision]:
-    """Return the newest revision of each sheet, without earlier ones."""
+    """Return only the newest revision of each sheet."""
     newer = Revision.objects.filter(sheet=OuterRef("sheet"), number__gt=OuterRef("number"))
     return Revision.objects.filter(~Exists(newer), sheet__answer__study=study).order_by("pk")
 
@@ -50,24 +50,24 @@ def passed(checks: dict[str, bool | None]) -> int:
     return sum(value is True for value in checks.values())
 
 
-# Who edits what in a round, and under which name a reader may know whom.
+# Experts and sheets of a round, and the names that readers may see
 
 SUBMITTED = Q(submitted_at__isnull=False)
 
 
 def expert_name(number: int) -> str:
-    """Return an anonymous name to show to other experts."""
+    """Return an anonymous name for display to other experts."""
     return _("Expert %d") % number
 
 
 def expert_numbers(editing_round: EditingRound) -> dict[Any, int]:
-    """Map each editor's key to a stable number from 1 on."""
+    """Map each editor's key to a stable number, starting at 1."""
     editors = editing_round.places.order_by("pk").values_list("rater__user", flat=True)
     return {editor: number for number, editor in enumerate(editors, 1)}
 
 
 def calibration_answers(editing_round: EditingRound) -> QuerySet[EditingSheet]:
-    """Return one sheet per calibration answer, with its numbers of submissions and comments."""
+    """Return one sheet per calibration answer, with the numbers of submissions and comments."""
     same = EditingSheet.objects.filter(
         round=editing_round, answer=OuterRef("answer"), is_calibration=True
     )
@@ -85,7 +85,7 @@ def calibration_answers(editing_round: EditingRound) -> QuerySet[EditingSheet]:
 
 
 def sheets_with_revisions(editing_round: EditingRound) -> QuerySet[EditingSheet]:
-    """Return every sheet of the round with its number of revisions, expert by expert."""
+    """Return every sheet of the round with its number of revisions, grouped by expert."""
     revisions = Revision.objects.filter(sheet=OuterRef("pk"))
     return (
         editing_round.sheets.select_related("rater__user", "answer__question__comparison")
@@ -96,7 +96,7 @@ def sheets_with_revisions(editing_round: EditingRound) -> QuerySet[EditingSheet]
 
 
 def desk_of(user: User, study: Study) -> QuerySet[EditingSheet]:
-    """Return the person's own sheets of opened rounds, running rounds first."""
+    """Return the person's own sheets in opened rounds, running rounds first."""
     waiting = ConflictingText.objects.filter(sheet=OuterRef("pk"))
     return (
         EditingSheet.objects.filter(study=study, rater__user=user)
@@ -114,7 +114,7 @@ MOST_EARLIER = 40
 
 @dataclass(frozen=True)
 class TextVersion:
-    """One text of a sheet; ``key`` identifies it in addresses."""
+    """One text of a sheet; ``key`` identifies it in URLs."""
 
     key: str
     name: str
@@ -155,10 +155,10 @@ class TextVersion:
 
 
 def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[TextVersion]:
-    """Return the machine's text, every revision and, if allowed, texts not submitted.
+    """Return the machine's text, every revision and, if allowed, unsubmitted texts.
 
-    Drafts follow the revisions: the current one if it differs from the last revision, then earlier
-    drafts and texts stored after conflicts.
+    Drafts follow the revisions: first the current draft if it differs from the last revision, then
+    texts from conflicts and earlier drafts.
     """
     versions = [
         TextVersion(MACHINE, _("Machine text"), sheet.machine_text, sheet.answer.created_at)
@@ -171,14 +171,14 @@ def versions_of(sheet: EditingSheet, *, with_drafts: bool) -> list[TextVersion]:
 
 
 def find_version(versions: list[TextVersion], key: str | None) -> TextVersion | None:
-    """Return the version with a key, or None."""
+    """Return the version with this key, or None."""
     return next((version for version in versions if version.key == key), None)
 
 
 def changes(before: str, after: str) -> list[DiffLine] | None:
     """Return lines with the changes inside them, each rewritten line below its original.
 
-    Of unchanged lines two stay around every change. None where the texts are too long.
+    Two unchanged lines remain around every change. Return None if the texts are too long.
     """
     if max(before.count("\n"), after.count("\n")) >= MOST_LINES:
         return None
@@ -198,7 +198,7 @@ def _lines(old: str | None, new: str | None) -> list[DiffLine]:
 
 
 def _without_the_unchanged(lines: list[DiffLine]) -> Iterator[DiffLine]:
-    """Yield changed lines with two lines of context; a gap replaces the others."""
+    """Yield changed lines with two lines of context; a gap replaces other lines."""
     changed = [place for place, line in enumerate(lines) if line.mark != "same"]
     near = {place + step for place in changed for step in range(-AROUND, AROUND + 1)}
     was_left_out = False
@@ -224,7 +224,7 @@ class ExpertVersion:
 def shared_versions(
     editing_round: EditingRound, answer_id: int, *, reader: User, sees_all: bool, sees_names: bool
 ) -> list[ExpertVersion]:
-    """Return each expert's latest revision, own first; only one's own until others are visible."""
+    """Return experts' latest revisions, the reader's first; others only if they are visible."""
     numbers = expert_numbers(editing_round)
     sheets = editing_round.sheets.filter(answer=answer_id, is_calibration=True)
     sheets = sheets.select_related("rater__user", "answer").prefetch_related("events")
@@ -240,7 +240,7 @@ def shared_versions(
 
 @dataclass(frozen=True)
 class Word:
-    """One contribution to a discussion, under a name that the reader may know."""
+    """One comment in a discussion, with a name that the reader may see."""
 
     name: str
     is_own: bool
@@ -250,7 +250,7 @@ class Word:
 def discussion(
     editing_round: EditingRound, answer_id: int, *, reader: User, sees_all: bool, sees_names: bool
 ) -> list[Word]:
-    """Return comments on a calibration answer, oldest first; own ones until others are visible."""
+    """Return comments on a calibration answer, oldest first; others' only if they are visible."""
     comments = editing_round.comments.filter(answer=answer_id).select_related("author")
     if not sees_all:
         comments = comments.filter(author=reader)
@@ -266,7 +266,7 @@ def discussion(
 
 
 def _of_revision(revision: Revision, seen: datetime | None) -> TextVersion:
-    """Return a revision as a version; ``seen``: when its writer could first see others' texts."""
+    """Return a revision as a version; from ``seen`` on, its writer could see others' texts."""
     return TextVersion(
         key=str(revision.number),
         name=_("Revision %d") % revision.number,
@@ -316,7 +316,7 @@ def _name(user: User | None, number: int | None, sees_names: bool) -> str:
 
 
 def find_editing_violations() -> Iterator[str]:
-    """Yield every broken invariant; empty if all is well."""
+    """Yield a message for every broken invariant."""
     yield from _changed_revisions()
     yield from _gaps_between_revisions()
     yield from _answers_unlike_their_revision()
@@ -341,4 +341,4 @@ def _answers_unlike_their_revision() -> Iterator[str]:
         study=F("revision__sheet__answer__study"),
     )
     for pk in unlike.order_by("pk").values_list("pk", flat=True):
-        yield f"answer {pk} is not what its revision says"
+        yield f"answer {pk} does not match its revision"

@@ -1,4 +1,4 @@
-"""Words, citations and sections of an answer, and its length in words."""
+"""Find the words, citations and sections of an answer, and count its words."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,14 +11,14 @@ Place = tuple[int, int]
 
 
 def word_places(text: str, start: int = 0, stop: int | None = None) -> list[Place]:
-    """Return the places of words: letters and digits, joined by apostrophe, hyphen or point.
+    """Return the spans of words: letters and digits, joined by apostrophe, hyphen or point.
 
     Parameters
     ----------
     text : str
         Any text.
     start, stop : int
-        Part of the text to read; places still count from the beginning of the text.
+        Part of the text to read; spans still count from the beginning of the text.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def words_of(text: str) -> list[str]:
 
 
 def blanked(text: str, places: Iterable[Place]) -> str:
-    """Replace some places by spaces, so that all other offsets stay the same."""
+    """Replace the given spans with spaces, so that all other offsets stay the same."""
     parts, end = [], 0
     for start, stop in sorted(places):
         begin = max(start, end)
@@ -45,7 +45,7 @@ def blanked(text: str, places: Iterable[Place]) -> str:
 
 
 def trimmed(text: str, start: int, end: int) -> Place:
-    """The part without the white space around it; nothing at its start where that is all it is.
+    """Return the span without surrounding white space; an empty span at its start if blank.
 
     Examples
     --------
@@ -60,15 +60,15 @@ def trimmed(text: str, start: int, end: int) -> Place:
 
 # Citations of numbered arguments in an answer: ``[3]``, ``[1, 2]``, ``[2-5]``, ``[generated]``.
 #
-# The reader is tolerant where the meaning is plain (``[Argument 3]``, ``[3; 4]``, ``[1-3, 5-6]``,
-# ``[3, generated]``, ``[2 and 7]``) and never guesses: other bracketed text is no citation, and
-# what seems to be a failed one is listed apart. Whether a cited number exists is not asked here.
+# The parser accepts any form with a clear meaning (``[Argument 3]``, ``[3; 4]``, ``[1-3, 5-6]``,
+# ``[3, generated]``, ``[2 and 7]``) and never guesses. Other bracketed text is not a citation, and
+# apparent failed citations are listed separately. Cited numbers are not checked for existence.
 #
 # Source: relevance paper, appendix B (numbers in square brackets right after the use, a tag for
-# arguments the writer made up). Departure: the paper's own reader understands fewer forms; see
+# arguments the writer made up). Departure: the paper's own parser understands fewer forms; see
 # ``faithfulness.paper_numbers``.
 
-# No list of arguments is as long; "[1-2000]" is a slip or a span of years.
+# No list of arguments is this long; "[1-2000]" is a typing error or a range of years.
 LONGEST_RANGE = 100
 
 _BRACKETS = re.compile(r"\[([^\[\]\n]{0,300})\]")
@@ -106,9 +106,10 @@ class Citation:
     Attributes
     ----------
     numbers : tuple of int
-        Cited numbers as written, ranges filled in, each once; empty for a bare ``[generated]``.
+        Cited numbers as written, without repeats and with ranges expanded; empty for a bare
+        ``[generated]``.
     is_generated : bool
-        Whether the writer says that the argument is its own.
+        Whether the writer marked the argument as its own.
     """
 
     start: int
@@ -119,7 +120,7 @@ class Citation:
 
     @property
     def generated(self) -> int:
-        """Number of the writer's own arguments that it declares: 3 for ``[generated x3]``."""
+        """Number of arguments that the writer declares as its own: 3 for ``[generated x3]``."""
         counted = _TIMES.search(self.text)
         return int(counted[1]) if counted else int(self.is_generated)
 
@@ -142,7 +143,7 @@ def find_citations(text: str) -> list[Citation]:
 
 
 def find_malformed(text: str) -> list[str]:
-    """Return bracketed texts that look like failed citations, verbatim, in reading order.
+    """Return bracketed texts that look like failed citations, verbatim and in reading order.
 
     Examples
     --------
@@ -153,7 +154,7 @@ def find_malformed(text: str) -> list[str]:
 
 
 def malformed_places(text: str) -> list[tuple[int, int]]:
-    """Return the places of the texts that ``find_malformed`` returns."""
+    """Return the spans of the texts that ``find_malformed`` returns."""
     closed = [
         match.span()
         for match in _BRACKETS.finditer(text)
@@ -167,10 +168,10 @@ def malformed_places(text: str) -> list[tuple[int, int]]:
     return sorted([*closed, *unclosed, *others])
 
 
-# The same few brackets come again and again.
+# Cached because the same few brackets occur again and again.
 @lru_cache(maxsize=1024)
 def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
-    """Return the cited numbers and whether it is marked as generated; None if not a citation."""
+    """Return the cited numbers and whether “generated” is declared; None if not a citation."""
     numbers: dict[int, None] = {}
     is_generated = False
     pieces = [piece for piece in _SEPARATOR.split(inside.strip()) if piece]
@@ -190,9 +191,9 @@ def _read(inside: str) -> tuple[tuple[int, ...], bool] | None:
 
 # Sections of a comparative answer, and the bullets and lines in them.
 #
-# Answers come as Markdown, as plain lines, or without any line break (edited ones): a heading is
-# known by its wording and by what stands around it, a bullet by its mark at the start of a line
-# or behind the end of a statement.
+# Answers are in Markdown, in plain lines, or (if edited) without any line break. A heading is
+# recognized by its wording and its surroundings, a bullet by its mark at the start of a line or
+# after the end of a statement.
 #
 # Source: relevance paper, appendix B: summary, main aspects, best option in one word, numbered
 # list of the arguments used.
@@ -225,7 +226,7 @@ _HEADING = re.compile(
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
 _BULLET = re.compile(r"[-+•–—](?:[ \t]+|(?=\*\*|\[))|•|\*[ \t]+|\d{1,3}[.)][ \t]+")
-# In running text a dash opens a bullet only between the end of a statement and a capital.
+# In running text, a dash opens a bullet only between the end of a statement and a capital letter.
 _INNER_BULLET = re.compile(
     r"(?:(?<=[.!?:;\])*\"”])[ \t]+|[ \t]{2,})(?=[-•–][ \t]*(?:\*\*|[\"“])?[A-Z])"
 )
@@ -254,13 +255,13 @@ class AnswerBlock:
     Attributes
     ----------
     section : str
-        One of the `KINDS`, or empty outside all sections.
+        One of `KINDS`, or empty outside all sections.
     start, text_start, end : int
-        Behind the bullet mark, behind the aspect it names, and the end. The text from
-        ``text_start`` to ``end`` is empty if there is only the name. Citations in front of
-        everything belong to the block.
+        Offsets after the bullet mark, after the named aspect, and at the end. The text from
+        ``text_start`` to ``end`` is empty if the block consists of the name only. Citations
+        before the name or text belong to the block.
     name : str
-        The aspect it names, empty if none.
+        The aspect that the block names; empty if it does not name an aspect.
     """
 
     section: str
@@ -271,13 +272,13 @@ class AnswerBlock:
     is_bullet: bool
 
 
-# Checks and figures of one answer ask several times in a row.
+# Cached because checks and figures of one answer call it several times in a row.
 @lru_cache(maxsize=16)
 def find_sections(text: str) -> tuple[AnswerSection, ...]:
     """Return the sections in order; empty if the text has no heading.
 
-    Text before the first heading is the summary unless a summary has a heading of its own;
-    bullets under the summary are the body unless the body has one.
+    Text before the first heading is the summary unless the summary has its own heading.
+    Bullets under the summary are the body unless the body has its own heading.
     """
     headings = list(_headings(text))
     if not headings:
@@ -296,7 +297,7 @@ def find_sections(text: str) -> tuple[AnswerSection, ...]:
 
 
 def find_blocks(text: str) -> list[AnswerBlock]:
-    """Return bullets and lines in order, without headings and lines of only marks or citations."""
+    """Return bullets and lines in order, except headings and lines of only marks or citations."""
     sections = find_sections(text)
     blocks = list(_blocks(text, 0, sections[0].start if sections else len(text), ""))
     for section in sections:
@@ -313,9 +314,10 @@ def _headings(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:
-    """Whether the marks, or the text that follows, make the wording a heading.
+    """Return whether the marks, or the text that follows, make the wording a heading.
 
-    Within a line it needs a mark and a capital letter; the pattern sees to what stands before.
+    Within a line, a heading needs a mark and a capital letter; the pattern has already checked
+    the text before it.
     """
     is_bold = match["marks"].strip() != "" and match["end"].strip(" \t:") != ""
     is_marked = is_bold or ":" in match["end"]
@@ -326,7 +328,7 @@ def _is_heading(text: str, match: re.Match[str]) -> bool:
 
 
 def _split_at_bullets(text: str, section: AnswerSection) -> list[AnswerSection]:
-    """Split a section into the summary up to its first bullet, and the body from there on."""
+    """Split a section into the summary, up to its first bullet, and the body after it."""
     blocks = _blocks(text, section.text_start, section.end, section.kind)
     first = next((block for block in blocks if block.is_bullet), None)
     if section.kind != SUMMARY or first is None:
@@ -359,7 +361,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _opening(text: str, start: int, end: int) -> tuple[int, int, bool]:
-    """Return the start after the bullet mark, the start after leading citations, and is_bullet."""
+    """Return the offsets after the bullet mark and after leading citations, and is_bullet."""
     start += len(text[start:end]) - len(text[start:end].lstrip())
     bullet = _BULLET.match(text, start, end)
     start = bullet.end() if bullet else start
@@ -388,34 +390,34 @@ def _is_name(match: re.Match[str]) -> bool:
     return is_short and (":" in match["end"] or is_bold or is_title)
 
 
-# How long an answer is: the one count of words that desk, history and pages of answers show.
+# Length of an answer: the number of words shown on the desk, in the history and with answers
 #
-# What a writer says in its own words counts. Citations and marks such as ``[3]`` and
-# ``[generated]`` do not, and neither does the closing list of arguments, which repeats what was
-# given: otherwise citing more would make an answer longer.
+# Only the writer's own words count. Citations and marks such as ``[3]`` and ``[generated]`` do not
+# count, because otherwise citing more would make an answer longer. The closing list of arguments
+# does not count either, because it repeats the input.
 
 
 def said(text: str, sections: Iterable[AnswerSection], citations: Iterable[Citation]) -> str:
-    """Return the text with spaces for citations and for the closing list of arguments.
+    """Return the text with citations and the closing list of arguments replaced by spaces.
 
     Parameters
     ----------
     text : str
         The answer; any text.
     sections, citations
-        What `find_sections` and `find_citations` find in it.
+        Results of `find_sections` and `find_citations` for the text.
 
     Returns
     -------
     str
-        As long as ``text``, so that all places stay the same.
+        As long as ``text``, so that all offsets stay the same.
     """
     lists = [(section.start, section.end) for section in sections if section.kind == ARGUMENTS]
     return blanked(text, [*lists, *((citation.start, citation.end) for citation in citations)])
 
 
 def count_words(text: str) -> int:
-    """Return the number of words without citations and the closing list of arguments.
+    """Return the number of words, without citations and the closing list of arguments.
 
     Examples
     --------

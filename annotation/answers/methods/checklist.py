@@ -25,12 +25,12 @@ from .answer_text import (
 )
 from .segments import copied_places, repeated_places
 
-# The option an answer names as the better one, and whether it is a word for one of the objects.
+# The option that an answer recommends, and whether it names one of the objects
 #
 # Source: relevance paper, appendix B: the best option in one word. Edited answers also decline in
-# one word ("Subjective", "Both"), so that is a choice too.
+# one word ("Subjective", "Both"), which counts as a choice too.
 
-# Beginnings of words by which answers decline to choose.
+# Beginnings of words with which answers decline to choose.
 DECLINING = (
     "subjectiv", "depend", "prefer", "personal", "individual", "context", "situation", "var",
     "both", "neither", "either", "equal", "tie", "draw", "balanced", "undecided", "inconclusive",
@@ -40,10 +40,10 @@ _ARTICLES = ("the", "a", "an")
 
 @dataclass(frozen=True, slots=True)
 class BestOption:
-    """First line under the heading of the best option.
+    """The first line under the heading of the best option.
 
-    ``meant`` is 1 or 2 for an object, 0 if the answer chooses neither, None if it names none;
-    ``is_one_word`` also holds for the full name of an object of several words.
+    ``meant`` is 1 or 2 for an object, 0 if the answer declines to choose, and None if it does not
+    name an object. ``is_one_word`` is also true for the full name of an object of several words.
     """
 
     place: Place
@@ -79,7 +79,7 @@ def find_choice(text: str, object1: str, object2: str) -> BestOption | None:
 
 
 def _place(text: str) -> Place | None:
-    """Return the place of the first line with a letter under the heading; None if missing."""
+    """Return the span of the first line with a letter under the heading; None if missing."""
     for section in find_sections(text):
         if section.kind != CHOICE:
             continue
@@ -102,7 +102,7 @@ def _meant(words: list[str], first: list[str], second: list[str]) -> int | None:
 
 
 def _names(words: list[str], name: list[str], other: list[str]) -> bool:
-    """Whether the words contain a word that is in one name but not in the other."""
+    """Return whether the words contain a word that is in one name but not in the other."""
     own = {_singular(word) for word in name} - {_singular(word) for word in other}
     return bool(own & {_singular(word) for word in words}) or _plain(words) == _plain(name)
 
@@ -116,34 +116,34 @@ def _singular(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
-# The checklist for a comparative answer, each point with what was counted and where.
+# The checklist for a comparative answer, with the count and the passages for each check
 #
 # Source: relevance paper, section 4.1, figure 3 and appendix B: a summary of 100 words, aspects
 # described in 200, the best option in one word, 300 words in all, 15 arguments, cited by number or
 # tagged as generated, nothing copied. The paper gives no tolerances; those below are ours. Few
-# of the 336 released machine answers keep to the lengths (medians 47, 140 and 197 words), most of
-# those that GPT-4o wrote for the second paper do (80, 208 and 297).
+# of the 336 released machine answers keep to the lengths (medians 47, 140 and 197 words), but most
+# of the answers that GPT-4o wrote for the second paper do (80, 208 and 297).
 
 SUMMARY_WORDS, BODY_WORDS, ALL_WORDS = 100, 200, 300
-# "About" is a quarter either way.
+# "About" allows a deviation of a quarter in both directions.
 LENGTH_SLACK = 0.25
 ARGUMENTS_WANTED = 15
-# Merging two arguments or splitting one should not turn the check over.
+# Merging two arguments or splitting one should not change the result of the check.
 ARGUMENTS_SLACK = 2
-# One aspect is no comparison of aspects.
+# A single aspect is not a comparison by aspects.
 LEAST_ASPECTS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Result of one check of the checklist.
+    """Result of one check from the checklist.
 
     Attributes
     ----------
     name : str
         A key of `CHECKS`.
     is_passed : bool or None
-        None where it cannot be judged: no headings, no bullets, no arguments.
+        None if it cannot be judged, for lack of headings, bullets or arguments.
     counted, wanted : str
         The result and the requirement, in plain English.
     places : tuple of (start, end)
@@ -167,16 +167,16 @@ def check_answer(
     text : str
         The answer; any text.
     arguments : mapping of int to str
-        Number → sentence, as the writer saw them; empty if there were none.
+        Number → sentence, as the writer saw them; empty if the writer saw no arguments.
     object1, object2 : str
-        What is compared.
+        The objects that are compared.
     """
     answer = _Answer(text, arguments, object1, object2)
     return [check(answer) for check in _CHECKS.values()]
 
 
 class _Answer:
-    """An answer, and values that several checks need, each computed once."""
+    """An answer with values that several checks need; each value is computed once."""
 
     def __init__(
         self, text: str, arguments: Mapping[int, str], object1: str, object2: str
@@ -251,7 +251,7 @@ def _words(counted: int) -> str:
 
 
 def _aspects_named(answer: _Answer) -> Check:
-    """Check that each bullet names its aspect, or stands under a bullet that is only a name."""
+    """Check that each bullet names its aspect or follows a bullet that is only a name."""
     wanted = f"at least {LEAST_ASPECTS} aspects, each with its name"
     if not answer.aspects:
         return Check("aspects_named", False if answer.sections else None, "no aspects", wanted)
@@ -272,7 +272,7 @@ def _is_name_only(answer: _Answer, block: AnswerBlock) -> bool:
 
 def _choice(answer: _Answer) -> Check:
     first, second = answer.objects
-    wanted = f"one word: {first}, {second}, or one that declines, such as Subjective"
+    wanted = f"one word: {first}, {second}, or a refusal to choose, such as Subjective"
     choice = find_choice(answer.text, first, second)
     if not answer.sections:
         return Check("choice", None, "no headings", wanted)
@@ -286,14 +286,14 @@ def _choice(answer: _Answer) -> Check:
 
 
 def _argument_count(answer: _Answer) -> Check:
-    """Check the number of distinct listed arguments cited plus arguments the writer generated."""
+    """Check the number of distinct cited arguments plus those that the writer generated."""
     cited = {number for citation in answer.in_text for number in citation.numbers}
     cited &= answer.arguments.keys()
     generated = sum(citation.generated for citation in answer.in_text)
     counted = f"{len(cited)} cited and {generated} generated"
     is_passed = abs(len(cited) + generated - ARGUMENTS_WANTED) <= ARGUMENTS_SLACK
     listed = len(answer.arguments)
-    wanted = f"{ARGUMENTS_WANTED} arguments: {listed} are listed, any others say [generated]"
+    wanted = f"{ARGUMENTS_WANTED} arguments: {listed} are listed, others marked [generated]"
     return Check("argument_count", is_passed, counted, wanted)
 
 
@@ -316,7 +316,7 @@ def _citations_exist(answer: _Answer) -> Check:
 
 
 def _generated_marked(answer: _Answer) -> Check:
-    wanted = "every aspect cites an argument or says [generated]"
+    wanted = "every aspect cites an argument or is marked [generated]"
     blocks = [aspect for aspect in answer.aspects if not _is_name_only(answer, aspect)]
     if not blocks:
         return Check("generated_marked", None, "no aspects", wanted)
@@ -358,5 +358,5 @@ _CHECKS: dict[str, Callable[[_Answer], Check]] = {
     "not_copied": _not_copied,
     "repetition": _repetition,
 }
-# Code of each check → its place in the list.
+# Code of each check → its position in the list.
 CHECKS: dict[str, int] = {name: place for place, name in enumerate(_CHECKS)}

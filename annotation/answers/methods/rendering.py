@@ -1,4 +1,4 @@
-"""An answer as headings, lists and paragraphs with linked citations, for web pages."""
+"""Split an answer into headings, lists and paragraphs with linked citations, for web pages."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from .answer_text import AnswerSection, Citation, find_citations, find_sections
 
-# An answer in pieces, so that a page can link each cited number to its argument.
+# Pieces of an answer, so that a page can link each cited number to its argument
 #
-# The pieces joined give the text back, character for character.
+# Joining the pieces gives exactly the original text.
 
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -18,9 +18,9 @@ _NUMBER = re.compile(r"([0-9]+)")
 class Piece:
     """One part of an answer.
 
-    ``number`` is the cited number where the part is one, ``is_known`` whether the answer's list of
-    arguments has it; ``is_generated`` marks brackets in which the writer says that an argument is
-    its own. What ``is_sign`` says how the text is set, and what ``is_bold`` is set bold.
+    ``number`` is the cited number if the part is a number, and ``is_known`` is true if the list of
+    arguments contains that number. ``is_generated`` marks brackets in which the writer declares
+    an argument as its own. ``is_sign`` marks Markdown signs, and ``is_bold`` marks bold text.
     """
 
     text: str
@@ -44,7 +44,7 @@ def split_citations(text: str, numbers: Collection[int]) -> list[Piece]:
     Returns
     -------
     list of Piece
-        In order, none of them empty. Of a range only the ends are pieces.
+        In order, without empty pieces. In a range, only the first and last number are pieces.
 
     Examples
     --------
@@ -81,11 +81,11 @@ def _in_brackets(citation: Citation, numbers: Collection[int]) -> list[Piece]:
     return pieces
 
 
-# The headings, lists and paragraphs of an answer, for a page that shows them as such.
+# Headings, lists and paragraphs of an answer, for display on a page
 #
-# The texts of all blocks and the gaps behind them, joined, give the answer back, character for
-# character: places in an answer are counted in what is stored. Signs that a page shows in another
-# way (``**``, ``##``, ``-``) are pieces of their own.
+# Joining the texts of all blocks and the gaps after them gives exactly the answer, because offsets
+# count characters of the stored text. Signs that a page displays differently (``**``, ``##``,
+# ``-``) are separate pieces.
 
 HEADING, BULLET, NUMBER, TEXT = "heading", "bullet", "number", "text"
 ITEMS = (BULLET, NUMBER)
@@ -100,7 +100,7 @@ _ITEM = re.compile(r"([ \t]*[-+*•–][ \t]+)|[ \t]*\d{1,3}[.)][ \t]+")
 
 @dataclass(frozen=True, slots=True)
 class TextBlock:
-    """A heading, list item or paragraph, with the blank space after it."""
+    """A heading, list item or paragraph, with the white space after it."""
 
     kind: str
     pieces: list[Piece]
@@ -108,9 +108,9 @@ class TextBlock:
 
 
 def find_answer_blocks(pieces: Sequence[Piece]) -> list[TextBlock]:
-    """Put pieces as `split_citations` makes them into blocks.
+    """Group the pieces from `split_citations` into blocks.
 
-    They are cut where a block ends, and where text begins or ends to be bold or a sign.
+    Pieces are cut where a block ends, and where bold text or a sign begins or ends.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def find_answer_blocks(pieces: Sequence[Piece]) -> list[TextBlock]:
 
 
 def _is_heading(text: str, part: AnswerSection) -> bool:
-    """Whether a section has a heading that opens a line; nothing is inserted within a line."""
+    """Return whether a section has a heading at the start of a line."""
     before = text[text.rfind("\n", 0, part.start) + 1 : part.start]
     return part.text_start > part.start and not before.strip(_BLANK)
 

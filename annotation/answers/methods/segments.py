@@ -1,4 +1,4 @@
-"""Segments of an answer to compare with its citations, and passages that it repeats."""
+"""Find segments of an answer to compare with their citations, and repeated passages."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,12 +19,12 @@ from .answer_text import (
     words_of,
 )
 
-# Parts of an answer that can be held against the arguments they cite.
+# Parts of an answer that can be compared with the arguments they cite
 #
-# Two ways to cut: ``paper_segments`` as the paper's own evaluation does, artefacts included, and
-# ``sound_segments``, which knows bullets, sentences and what a citation stands behind.
+# There are two methods: ``paper_segments`` splits like the paper's own evaluation, artefacts
+# included; ``sound_segments`` respects bullets, sentences and the position of citations.
 
-# A shorter piece says nothing by itself: "According to [3]", "respectively".
+# A shorter piece is not a statement: "According to [3]", "respectively".
 LEAST_WORDS = 3
 
 _CAPITAL = re.compile(r"[A-Z]")
@@ -41,7 +41,7 @@ _SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One statement of an answer with the citations that belong to it.
+    """One statement in an answer with the citations that belong to it.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Segment:
     text : str
         Its words without citations, bullet mark, named aspect and Markdown marks.
     citations : tuple of Citation
-        In reading order; places count in the answer.
+        In reading order; offsets refer to the answer.
     """
 
     start: int
@@ -72,9 +72,9 @@ class Segment:
 def paper_segments(text: str) -> list[str]:
     """Return the segments as in the paper, each from a capital letter to the next bracket.
 
-    Within a line; nothing is kept that no bracket follows. Artefacts kept on purpose: text before
-    the first capital letter is lost, a segment runs over sentence ends, any bracket ends it
-    (``[Paris]`` too), and ``[5]`` in ``[3][5]`` ends nothing.
+    Segments do not cross lines, and text without a following bracket is dropped. Artefacts kept on
+    purpose: text before the first capital letter is lost, a segment continues past the end of a
+    sentence, any bracket ends it (even ``[Paris]``), and ``[5]`` in ``[3][5]`` ends nothing.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def paper_pairs(text: str) -> list[tuple[str, str]]:
     for line in text.split("\n"):
         place = 0
         while (capital := _CAPITAL.search(line, place)) is not None:
-            # At least one character stands between letter and bracket, and in the bracket.
+            # At least one character must be between letter and bracket, and inside the bracket.
             opening = line.find("[", capital.start() + 2)
             closing = line.find("]", opening + 2) if opening >= 0 else -1
             if closing < 0:
@@ -101,13 +101,13 @@ def paper_pairs(text: str) -> list[tuple[str, str]]:
 
 
 def sound_segments(text: str) -> list[Segment]:
-    """Statements in reading order, cited or not.
+    """Return the statements in reading order, with or without citations.
 
-    A statement ends with its sentence, with its bullet, or behind the citations in the middle
-    of a sentence: "Dogs are smarter [1] but cats are easier to train [2]." makes two. Adjacent
-    brackets are read together, also behind the full stop. A bracket at the start of a bullet or
-    sentence belongs to what follows. Headings, names of aspects and the closing list of used
-    arguments are left out, and so is a choice of fewer than three words.
+    A statement ends with its sentence, with its bullet, or after citations in the middle of a
+    sentence: "Dogs are smarter [1] but cats are easier to train [2]." contains two statements.
+    Adjacent brackets are read together, even after the full stop. A bracket at the start of a
+    bullet or sentence belongs to the text after it. Headings, names of aspects and the closing
+    list of used arguments are left out, and so is a choice of fewer than three words.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def _statements(
 def _pieces(
     text: str, masked: str, block: AnswerBlock, citations: list[Citation]
 ) -> Iterator[_Piece]:
-    """Yield the block's pieces, cut after citations and sentences; leading text goes first."""
+    """Yield the block's pieces in order, cut after citations and sentences."""
     cuts = dict(_sentence_cuts(text, masked, block, citations))
     cuts |= dict(_citation_cuts(text, block, citations))
     start = block.start
@@ -202,7 +202,7 @@ def _citation_cuts(
 
 
 def _groups(text: str, citations: list[Citation]) -> list[Place]:
-    """Return the places of groups of adjacent citations: "[3][5]", "[1], [2] and [4]"."""
+    """Return the spans of groups of adjacent citations: "[3][5]", "[1], [2] and [4]"."""
     groups: list[Place] = []
     for citation in citations:
         if groups and _BETWEEN_CITATIONS.fullmatch(text, groups[-1][1], citation.start):
@@ -213,7 +213,7 @@ def _groups(text: str, citations: list[Citation]) -> list[Place]:
 
 
 def _joined(pieces: list[_Piece]) -> list[_Piece]:
-    """Join pieces with too few words to the rest of their sentence, first to the next part."""
+    """Join pieces with too few words to the rest of their sentence, preferably the next part."""
     statements: list[_Piece] = []
     for index, piece in enumerate(pieces):
         has_next = index + 1 < len(pieces)
@@ -248,25 +248,25 @@ def _cleaned(text: str) -> str:
     return plain.strip(' ,;:-–—"“”')
 
 
-# Arguments copied whole into an answer, and statements an answer makes twice.
+# Arguments copied whole into an answer, and statements that an answer makes twice
 #
-# Source: relevance paper, section 4.1: arguments are merged and put in one's own words, nothing
-# is copied as a full sentence. The paper gives no threshold; those below are ours.
+# Source: relevance paper, section 4.1: arguments are merged and put in one's own words, and no
+# full sentence is copied. The paper gives no thresholds; those below are ours.
 
-# "Ruby is slower than PHP" can hardly be put otherwise; five words or fewer are no copy.
+# "Ruby is slower than PHP" can hardly be put differently; five words or fewer are not a copy.
 LEAST_COPIED_WORDS = 6
-# One changed word in ten leaves a copy a copy.
+# A copy with one changed word in ten is still a copy.
 COPIED_LIKENESS = 0.9
-# Statements that differ in one word of five say the same thing twice …
+# Statements that differ in one word in five repeat each other …
 REPEATED_LIKENESS = 0.8
-# … unless they are so short that one word is the point.
+# … unless they are so short that one word changes their meaning.
 LEAST_REPEATED_WORDS = 5
-# Every pair is compared; an answer of 300 words has some 20 statements.
+# Every pair is compared; an answer of 300 words has about 20 statements.
 MOST_COMPARED = 300
 
 
 def copied_places(text: str, arguments: Mapping[int, str]) -> dict[int, list[Place]]:
-    """Map each argument copied whole to its places, ignoring the closing list of arguments.
+    """Map each argument copied whole to its spans, ignoring the closing list of arguments.
 
     An argument is copied if all its words occur somewhere in order, or if a statement equals the
     argument except for one word in ten; case and punctuation do not matter.
@@ -306,7 +306,7 @@ def _near_copies(
 
 
 def _spans(text: str) -> list[Place]:
-    """Return the places of words outside citations and the closing list of arguments."""
+    """Return the spans of words outside citations and the closing list of arguments."""
     left_out = [(citation.start, citation.end) for citation in find_citations(text)]
     left_out += [
         (section.start, section.end)
@@ -319,7 +319,7 @@ def _spans(text: str) -> list[Place]:
 def repeated_places(text: str) -> list[tuple[Place, Place]]:
     """Return pairs of nearly identical statements, the earlier one first.
 
-    Looks at the first 300 statements of at least five words.
+    Only the first 300 statements of at least five words are compared.
     """
     segments = [(segment, words_of(segment.text)) for segment in sound_segments(text)]
     long_enough = [segment for segment in segments if len(segment[1]) >= LEAST_REPEATED_WORDS]

@@ -1,4 +1,4 @@
-"""Derivation of final labels in the background, and the choice of labels for a study."""
+"""Derive final labels in the background, and choose the labels that a study uses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 JOB = "final_labels"
 COMPARED: tuple[Method, ...] = ("dawid_skene", "mace")
 CHUNK = 1_000
-# Least time between computations that page views request while votes come in.
+# Minimum time between computations requested by page views while votes arrive.
 REST = timedelta(seconds=20)
 LABELS = (
     "label", "majority_label", "dawid_skene_label", "mace_label", "expert_label", "adopted_label",
@@ -62,8 +62,8 @@ class SourceNotValid(Exception):
 def request_final_labels(*, label_round: LabelRound, actor: User | None = None) -> Job:
     """Queue the recomputation of final labels after this transaction; pending jobs are shared.
 
-    A job that already runs may have read its votes before this change, so it
-    is not enough; locking the waiting one keeps workers off it until we commit.
+    A running job may have read its votes before this change, so it is not sufficient. Locking
+    the pending job prevents workers from starting it before we commit.
     """
     for turn in ("", ":next", ":third", ":fourth"):
         with suppress(Job.DoesNotExist):
@@ -90,15 +90,15 @@ def request_everywhere(*, label_round: LabelRound, actor: User | None = None) ->
 
 
 def after_closing(*, round_: LabelRound, actor: User) -> None:
-    """Recompute final labels, and with them the experts' queue, after a round was closed."""
+    """Recompute final labels, and thereby the experts' queue, after a round was closed."""
     request_everywhere(label_round=round_, actor=actor)
 
 
 def keep_current(label_round: LabelRound, actor: User | None = None) -> Job | None:
-    """Return the job that updates outdated labels; requests one unless the last just ended.
+    """Return the job that updates outdated labels; request one unless the last just ended.
 
-    For pages that show labels: None if the labels are up to date, or if the next computation has
-    to wait.
+    Used by pages that show labels. Return None if the labels are up to date, or if the next
+    computation has to wait.
     """
     if not is_stale(label_round):
         return None
@@ -111,7 +111,7 @@ def keep_current(label_round: LabelRound, actor: User | None = None) -> Job | No
 
 
 def is_stale(label_round: LabelRound) -> bool:
-    """Whether votes changed since the labels were computed; machine labels are not votes."""
+    """Return whether votes changed since the last computation; machine labels are not votes."""
     used = label_round.final_labels.aggregate(votes=Sum("votes"))["votes"] or 0
     return used != counted_votes(label_round).count() or _has_changes(label_round)
 
@@ -133,7 +133,7 @@ def make_final_labels(work: JobContext) -> None:
 
 
 def active_job(label_round: LabelRound) -> Job | None:
-    """Return the round's pending or running recompute job; None without one."""
+    """Return the round's pending or running job that recomputes labels, or None."""
     return _jobs(label_round).filter(state__in=[Job.State.READY, Job.State.LEASED]).first()
 
 
@@ -145,10 +145,10 @@ def _jobs(label_round: LabelRound) -> QuerySet[Job]:
 def recompute_final_labels(label_round: LabelRound, *, work: JobContext | None = None) -> int:
     """Recompute the final labels from their sources; return the number of changed rows.
 
-    Votes, expert labels and adjudications are only read, so repeating changes
-    nothing. The long computation holds no lock, and only rows that changed are
-    written, a thousand per transaction: annotators never wait for long. A run
-    killed half way leaves rows that are each right, and its job starts again.
+    Votes, expert labels and adjudications are only read, so repeating it changes nothing.
+    Annotators never wait for long, because the long computation does not hold a lock and only
+    changed rows are written, a thousand per transaction. If a run is killed halfway, each
+    written row is correct and the job starts again.
     """
     rows = _derive(label_round, work)
     changed, gone = _compare(label_round, rows)
@@ -165,7 +165,7 @@ def recompute_final_labels(label_round: LabelRound, *, work: JobContext | None =
 def set_consensus(
     *, label_round: LabelRound, aggregator: str, overridden_by: Iterable[LabelRound], actor: User
 ) -> None:
-    """Set how votes become a label, and whose labels overrule them."""
+    """Set the aggregation method, and the rounds whose labels overrule the votes."""
     sources = list(overridden_by)
     if any(source == label_round or source.study_id != label_round.study_id for source in sources):
         raise SourceNotValid(_("Only other rounds of the same study can overrule this round."))
@@ -208,7 +208,7 @@ def derive_labels(
 ) -> pd.DataFrame:
     """Return the current final labels by argument; see `annotation.consensus.methods`.
 
-    ``adopted`` stands in for the adoptions in force. Nothing is stored.
+    ``adopted`` replaces the current adoptions. Nothing is stored.
     """
     from annotation.consensus.methods import final_labels
 
@@ -237,7 +237,7 @@ def _compare(
 ) -> tuple[list[FinalLabel], list[int]]:
     """Return rows to write, and keys of stored rows whose argument left the round.
 
-    Reads under the lock, so that no older run is still writing: see ``_write``.
+    Reads while holding the lock, so that no older run is still writing; see ``_write``.
     """
     with transaction.atomic():
         _lock(label_round)
@@ -270,7 +270,7 @@ def _write(label_round: LabelRound, work: JobContext | None, rows: list[FinalLab
 
 
 def _lock(label_round: LabelRound) -> None:
-    """Lock the round for one run at a time to read or write; inserting votes does not wait."""
+    """Lock the round so that one run at a time reads or writes; new votes do not wait."""
     LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
 
 
@@ -290,7 +290,7 @@ class LabelsNotOfStudy(Exception):
 
 @transaction.atomic
 def prefer_labels(*, study: Study, label_round: LabelRound | None, actor: User) -> None:
-    """Use one round's final labels in the study; with None, each sentence's newest label."""
+    """Use one round's final labels in the study or, with None, each sentence's newest label."""
     if label_round is not None and label_round.study_id != study.pk:
         raise LabelsNotOfStudy
     before = label_source(study)

@@ -1,4 +1,4 @@
-"""Decisions on disputed labels one by one, and adoption of labels of another round."""
+"""Decide disputed labels one by one, and adopt labels from another round."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,9 +19,9 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Rater, Study, User
 from .consensus import derive_labels, request_final_labels
 
-# Experts' decisions on single arguments; earlier ones are superseded, never overwritten.
+# Experts' decisions on single arguments; new decisions supersede earlier rows
 
-# Rounds whose disputes are counted.
+# Number of rounds whose disputes are counted.
 NEWEST = 6
 
 
@@ -30,7 +30,7 @@ class DecisionNotValid(Exception):
 
 
 class DecidedMeanwhile(Exception):
-    """The rater's current decision differs from the displayed one; ``stored`` is it, or None."""
+    """The rater's current decision, ``stored`` (or None), differs from the displayed decision."""
 
     def __init__(self, stored: Adjudication | None, label: int) -> None:
         self.stored = stored
@@ -58,9 +58,10 @@ def adjudicate(
 ) -> Adjudication:
     """Store the rater's decision on one argument; repeating the same decision changes nothing.
 
-    ``known`` says when the decision was made that the rater saw, None for none. Where another
-    one is in force, nothing is stored and DecidedMeanwhile is raised. Left out, it is replaced.
-    The argument's final label follows at once, everything else in the background.
+    ``known`` is the time of the decision that the rater saw, or None if there was no decision. If
+    another decision is current, nothing is stored and DecidedMeanwhile is raised. Without
+    ``known``, the current decision is replaced. The argument's final label is updated at once,
+    everything else in the background.
     """
     if label not in label_round.guideline.values:
         raise DecisionNotValid(_("Choose a label from the scale."))
@@ -89,9 +90,9 @@ def undo_last(
 ) -> Adjudication | None:
     """Undo the rater's last decision in the queue; the decision it replaced counts again.
 
-    ``known`` says when the decision was made that is meant, so that a request sent twice takes
-    back one. The row is kept and marked, and the study's history records who undid it; None if no
-    decision is in force.
+    ``known`` is the time of the decision to undo, so that a request sent twice undoes only one
+    decision. The row is kept and marked, and the study's history records who undid it. Return
+    None if there is no current decision.
     """
     Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)  # two tabs of one expert
     own = Adjudication.objects.filter(rater=rater, source=Adjudication.Source.QUEUE)
@@ -123,14 +124,14 @@ def undo_last(
 
 
 def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
-    """Return arguments whose votes tie or lie at both ends of the scale, largest distance first.
+    """Return arguments with tied votes or votes at both ends of the scale, most distant first.
 
-    Excluded: items that votes do not decide (control items unless tied, expert overrides), and in
-    a running round all items that still need votes.
+    This excludes items that votes do not decide (control items unless tied, expert overrides)
+    and, in a running round, all items that still need votes.
     """
     values = label_round.guideline.values
-    # One list for all arguments, and slots found by argument: SQLite looked through the whole
-    # round for each argument, which took 17 s with 100,000 votes.
+    # The query lists controls once and finds slots by argument, because SQLite otherwise searched
+    # the whole round for each argument, which took 17 s with 100,000 votes.
     controls = Item.objects.filter(round=label_round, control_label__isnull=False)
     is_control = Q(argument__in=controls.values("argument"))
     far_apart = Q(spread__gte=values[-1] - values[0]) & ~is_control
@@ -148,7 +149,7 @@ def disputed(label_round: LabelRound) -> QuerySet[FinalLabel]:
 def queue(
     label_round: LabelRound, *, rater: Rater | None, undecided_only: bool = True
 ) -> QuerySet[FinalLabel]:
-    """Return the rater's remaining arguments; ``undecided_only`` omits decided or adopted ones."""
+    """Return the rater's remaining disputes; ``undecided_only`` omits those decided or adopted."""
     decided = _decisions_in_force(label_round).filter(argument=OuterRef("argument"))
     if undecided_only:
         return disputed(label_round).filter(~Exists(decided), adopted_label__isnull=True)
@@ -156,7 +157,7 @@ def queue(
 
 
 def disputed_rounds(study: Study) -> list[LabelRound]:
-    """Return those of newest rounds that have undecided disputes, each with ``disputes``."""
+    """Return the newest rounds that have undecided disputes, with their number as ``disputes``."""
     settled = FinalLabel.objects.filter(label_round=OuterRef("pk"))
     label_rounds = label_rounds_of(study).filter(Exists(settled)).select_related("guideline")
     rounds = []
@@ -179,7 +180,7 @@ def next_in_queue(
     undecided_only: bool = True,
     skipped: list[int] | None = None,
 ) -> FinalLabel | None:
-    """Return the next argument to decide; skipped ones come last, oldest skip first."""
+    """Return the next argument to decide; skipped arguments are last, oldest skip first."""
     places = {pk: place for place, pk in enumerate(skipped or [], 1)}
     later = Case(
         *(When(argument=pk, then=Value(place)) for pk, place in places.items()),
@@ -207,15 +208,15 @@ def _show_at_once(label_round: LabelRound, argument: Argument) -> None:
     )
 
 
-# Adopting labels of another round as decisions: looking first, doing it, taking it back.
+# Adoption of labels from another round as decisions: preview, adoption, withdrawal
 
 
 class AdoptionNotPossible(Exception):
-    """The labels are not from another round of the study, or are already adopted."""
+    """The labels are not from another round of the study."""
 
 
 class LabelChange(NamedTuple):
-    """Number of sentences with a label now, and after the adoption."""
+    """Number of sentences with a label before and after the adoption."""
 
     label: int
     now: int
@@ -229,13 +230,13 @@ class AdoptionPreview:
     Attributes
     ----------
     labelled
-        Sentences of the round that the rater labelled.
+        Number of sentences in the round that the rater labelled.
     decided
-        Sentences whose final label would come from this adoption.
+        Number of sentences whose final label would come from this adoption.
     changed
-        Sentences whose final label would be another one.
+        Number of sentences whose final label would change.
     counts
-        For each label of the scale.
+        One entry for each label of the scale.
     """
 
     labelled: int
@@ -283,8 +284,8 @@ def adopt_labels(
 ) -> Adoption:
     """Adopt one rater's labels from another round as decisions; repeating changes nothing.
 
-    The same labels under the other rule replace the adoption there was. Final labels follow
-    in the background.
+    Adopting the same labels under the other rule replaces the existing adoption. Final labels are
+    updated in the background.
     """
     _check_source(label_round, source)
     LabelRound.objects.select_for_update(of=("self",), no_key=True).get(pk=label_round.pk)
@@ -302,7 +303,7 @@ def adopt_labels(
 
 @transaction.atomic
 def withdraw_adoption(*, adoption: Adoption, actor: User) -> bool:
-    """Withdraw an adoption and reopen what it decided; return False if already withdrawn."""
+    """Withdraw an adoption and reopen its disputes; return False if already withdrawn."""
     rows = Adoption.objects.filter(pk=adoption.pk, withdrawn_at__isnull=True)
     if not rows.update(withdrawn_at=timezone.now()):
         return False

@@ -1,4 +1,4 @@
-"""A first guess of the fields of a table's columns, from headers and first values."""
+"""Guess the fields of a table's columns from the headers and the first values."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from .generic_table import (
     parse_label,
 )
 
-# Headers of our own votes export; a table with all of them needs no guessing.
+# Headers of our own votes export; a table with all of these headers needs no guessing.
 EXPORT_COLUMNS = {
     "external_id": "item_id",
     "object1": "object1",
@@ -36,7 +36,7 @@ EXPORT_COLUMNS = {
     "block": "block",
     "position": "position",
 }
-# Younger exports have these too.
+# Newer exports have these columns too.
 LATER_EXPORT_COLUMNS = ("is_excluded", "skip_reason", "is_flagged", "comment")
 
 _KNOWN_AS = {
@@ -58,17 +58,17 @@ _KNOWN_AS = {
     "comment": ("comment", "comments", "note", "remark"),
     "state": ("state", "assignmentstatus", "status"),
 }
-# Two columns that differ in nothing else hold the two objects.
+# Two columns whose names differ only in these words contain the two objects.
 _PAIRS = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("one", "two"))
-# What crowd platforms put before the columns of their input and of people's answers.
+# Prefixes of crowd platforms for input columns and answer columns.
 _PARTED = re.compile(r"(?:input|answer)\.", re.IGNORECASE)
 _RATER_COLUMN = re.compile(r"(?:rater|annotator|coder|worker|judge|expert|label|vote|r)[_ .-]?\w+")
-# Texts of other kinds of files.
+# Columns with texts from other kinds of files.
 _NO_SENTENCES = (
     "comparison", "answer", "answertext", "summary", "keypoint", "question", "wording",
 )  # fmt: skip
 _LONGEST_OBJECT = 80
-# Characters, on average.
+# Average number of characters.
 _SHORTEST_SENTENCE = 15
 # Minimum share of cells that must fit.
 _MOST, _HALF = 0.8, 0.5
@@ -96,8 +96,8 @@ def guess_mapping(
     columns : sequence of str
         The headers.
     rows : sequence of Row
-        The first rows: a column whose values do not fit a field is not proposed for it. Without
-        a header that says it, they show the objects, the sentence and the labels.
+        The first rows. A column whose values do not fit a field is not proposed for it. If the
+        headers are unclear, the values show the objects, the sentence and the labels.
     has_rater : bool
         Whether one rater was named for all rows.
 
@@ -122,7 +122,7 @@ def guess_mapping(
     if "rater" in guess and "label" not in guess and (candidates := table.labels(guess)):
         guess["label"] = candidates[0]
     if not all(field in guess for field in VOTE_FIELDS) and not (has_rater and "label" in guess):
-        # A label without its rater cannot be imported, so neither is proposed.
+        # A label without its rater cannot be imported, so neither column is proposed.
         guess = {field: column for field, column in guess.items() if field not in VOTE_FIELDS}
         guess |= table.labels_of_raters(guess)
     elif table.is_of_votes(guess.get("external_id")):
@@ -142,7 +142,7 @@ def unread_labels(
 
 
 class _Values:
-    """Columns of a table with their first values."""
+    """The columns of a table with their first values."""
 
     def __init__(self, columns: Sequence[str], rows: Sequence[TableRow]) -> None:
         self._values = {
@@ -170,7 +170,7 @@ class _Values:
         return _share(CELL_READERS[field], values) >= _MOST
 
     def pair(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """Find two columns of short texts with names that differ only in a and b, or 1 and 2."""
+        """Find two columns of short texts whose names differ only in a and b, or 1 and 2."""
         for value in self._values:
             for first, second in _PAIRS:
                 for other in self._values:
@@ -197,7 +197,7 @@ class _Values:
         return {"text": best} if lengths.get(best, 0) / number > _SHORTEST_SENTENCE else {}
 
     def labels(self, guess: Mapping[str, str]) -> list[str]:
-        """Return the columns that hold few distinct whole numbers."""
+        """Return the columns with few distinct whole numbers."""
         left = (column for column in self._values if column not in guess.values())
         return [column for column in left if self._holds_labels(column)]
 
@@ -209,7 +209,7 @@ class _Values:
         return len(labels) < len(values) or len(values) < _FEWEST_LABELS
 
     def labels_of_raters(self, guess: Mapping[str, str]) -> dict[str, str]:
-        """Find several label columns, if their names or the labels together show that they are."""
+        """Find several label columns, if their names or their combined labels identify them."""
         columns = self.labels(guess)
         named = [column for column in columns if _RATER_COLUMN.fullmatch(column.lower())]
         if len(named) > 1:
@@ -221,7 +221,7 @@ class _Values:
         return {f"{LABELS_OF}{column}": column for column in columns}
 
     def is_of_votes(self, column: str | None) -> bool:
-        """Whether an id is unique per row although rows share an item by other columns."""
+        """Return whether an id is unique in each row although several rows have the same text."""
         values = self._values.get(column or "", [])
         texts = self._values.get(self.named("text") or "", [])
         has_own = len(set(map(str, values))) == len(values) > 1
@@ -229,7 +229,7 @@ class _Values:
 
 
 def as_label(value: Value) -> int | None:
-    """Parse a small whole number; raises ValueError for anything else."""
+    """Parse a small whole number; raise ValueError for anything else."""
     return parse_label(value, range(-_LARGEST_LABEL, _LARGEST_LABEL + 1))
 
 

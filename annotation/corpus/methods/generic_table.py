@@ -1,4 +1,4 @@
-"""Arguments and votes from any table: its cells, label scale and rows."""
+"""Read arguments and votes from any table."""
 
 import re
 from collections import Counter
@@ -38,12 +38,12 @@ def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int |
         Text ("2", "2.0" or "2 - relevant"), a number, "NA" or None; or a list of one label, as
         annotation tools write it.
     scale : collection of int
-        Labels that exist.
+        Valid labels.
 
     Raises
     ------
     ValueError
-        With a reason naming the scale; a label is never rounded or clipped.
+        With a reason that gives the scale; a label is never rounded or clipped.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def parse_label(value: Value, scale: Collection[int] = RELEVANCE_SCALE) -> int |
 FLAGS = ("is_extra", "is_excluded", "is_flagged")
 RATER_KINDS = ("person", "expert", "model", "classifier", "reference")
 STATES = ("served", "answered", "skipped", "expired", "void")
-# What crowd platforms call work that counts, and work that does not.
+# Words of crowd platforms for work that counts, and for work that does not.
 FOREIGN_STATES = {
     **dict.fromkeys(("approved", "accepted", "submitted", "completed"), "answered"),
     **dict.fromkeys(("rejected", "returned", "timed-out"), "void"),
@@ -90,7 +90,7 @@ def _optional(value: Value) -> str | None:
 
 
 def _url(value: Value) -> str | None:
-    """Return an http(s) address; None for anything else, which could be a harmful link."""
+    """Return an http(s) address; raise ValueError for other links, which could be harmful."""
     address = as_name(value)
     if address is None:
         return None
@@ -101,7 +101,7 @@ def _url(value: Value) -> str | None:
 
 
 def one_of(*offered: str, words: Mapping[str, str] | None = None) -> Callable[[Value], str | None]:
-    """Return a reader of one of these words, in any case; ``words`` are other names of them."""
+    """Return a parser of these words, ignoring case; ``words`` maps synonyms to them."""
 
     def read(value: Value) -> str | None:
         name = as_name(value)
@@ -149,11 +149,11 @@ FIELDS = (
     "comment", "rater_kind", "state", "is_extra", "is_excluded", "skip_reason", "is_flagged",
     "active_ms", "block", "position",
 )  # fmt: skip
-# Without one of these a row is still an argument or a vote.
+# A row without these fields is still an argument or a vote.
 OPTIONAL_FIELDS = (
     "source_url", "external_id", "started", "comment", "active_ms", "block", "position",
 )  # fmt: skip
-# "label:Ann" in a mapping names the column with the labels that Ann gave.
+# "label:Ann" in a mapping refers to the column with Ann's labels.
 LABELS_OF = "label:"
 _TRIMMED = ("object1", "object2", "rater")
 
@@ -165,15 +165,16 @@ class GenericRecord:
     Attributes
     ----------
     row : int
-        Row as a person sees it in the file.
+        Row number as shown by programs that open the file.
     object1, object2, text : str
-        Objects without white space around them, the text as in the file.
+        Objects without surrounding white space, and the text as in the file.
     started : datetime or None
-        In UTC; a time without a zone is taken as UTC.
+        In UTC; a time without a zone is assumed to be in UTC.
     rater_kind, state : str or None
-        One of `RATER_KINDS` and `STATES`; only an answered vote has a label.
+        One of `RATER_KINDS`, and one of `STATES`; only an answered vote has a label.
     is_extra, is_excluded, is_flagged : bool or None
-        A late vote that does not count; a rater whose votes do not count; a vote its rater marked.
+        Whether the vote is late and does not count, whether the rater's votes do not count, and
+        whether the rater flagged the vote.
     skip_reason : str or None
         One of `SKIP_REASONS`.
     active_ms : int or None
@@ -181,9 +182,9 @@ class GenericRecord:
     block, position : int or None
         Position of the vote in the rater's work.
     labels : tuple of (rater, label)
-        Of a table with a column for each rater.
+        From a table with a column for each rater.
     attributes : dict
-        Values of the other columns by name, if requested.
+        Values of other columns by column name, if requested.
     """
 
     row: int
@@ -220,7 +221,7 @@ class Remark:
 
 
 def labels_by_rater(mapping: Mapping[str, str]) -> dict[str, str]:
-    """Map raters to columns for a table with one column per rater."""
+    """Map raters to columns in a table with one column per rater."""
     named = {field: column for field, column in mapping.items() if field.startswith(LABELS_OF)}
     return {field.removeprefix(LABELS_OF).strip(): column for field, column in named.items()}
 
@@ -228,7 +229,7 @@ def labels_by_rater(mapping: Mapping[str, str]) -> dict[str, str]:
 def check_mapping(
     columns: Collection[str], mapping: Mapping[str, str], *, has_rater: bool = False
 ) -> list[str]:
-    """Return the problems of a column mapping, as sentences; empty if there are none.
+    """Return the problems of a column mapping as sentences; an empty list if it is valid.
 
     ``has_rater`` is true if one rater was named for all rows.
     """
@@ -238,10 +239,10 @@ def check_mapping(
     if "" in wide:
         wrong.append("name the rater of each column of labels: label:NAME")
     if wide and "label" in mapping:
-        wrong.append("choose one column of labels, or one for each rater, not both")
+        wrong.append("choose either a single column of labels or one for each rater")
     votes = [field for field in VOTE_FIELDS if field in mapping]
     if len(votes) == 1 and not (has_rater and votes == ["label"]) and not wide:
-        wrong.append("label and rater go together: choose both columns or neither")
+        wrong.append("label and rater belong together: choose both columns or neither")
     return wrong
 
 
@@ -254,16 +255,16 @@ def read_generic_table(
     attributes: Collection[str] = (),
     log: ReadingLog | None = None,
 ) -> Iterator[GenericRecord | Problem | Remark]:
-    """Read records by a mapping of field to column; closes the table at the end.
+    """Read records by a mapping from fields to columns, then close the table.
 
-    A row gives either one record, perhaps after remarks, or all its problems. ``rater`` is the
-    rater of all rows, where no column names any; ``attributes`` are columns that are stored
-    unchanged with the argument; ``log`` receives the number of trimmed cells.
+    A row yields either one record, possibly after remarks, or all its problems. ``rater`` is the
+    rater of all rows if the table has no rater column. ``attributes`` are columns to store with
+    the argument. ``log`` receives the number of trimmed cells.
 
     Raises
     ------
     UnreadableFile
-        For a mapping that does not fit the table (see `check_mapping`), and as `Table` does.
+        If the mapping does not fit the table (see `check_mapping`), and as raised by `Table`.
     """
     with table:
         wrong = check_mapping(table.columns, mapping, has_rater=bool(rater))
@@ -280,7 +281,7 @@ def read_generic_table(
 
 @dataclass(frozen=True)
 class _ReadOptions:
-    """How to read the rows of one table, and the number of trimmed cells by column."""
+    """Options for reading one table, and the number of trimmed cells by column."""
 
     file: str
     mapping: Mapping[str, str]

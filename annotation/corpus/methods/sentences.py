@@ -1,18 +1,18 @@
-"""Comparative sentences: the words that matter in them, and the objects they name."""
+"""Find comparative words in a sentence, and the objects that it names."""
 
 import re
 from dataclasses import dataclass
 
-# English words that matter in comparative sentences, in lists the relevance features count.
+# English words that matter in comparative sentences, as counted by the relevance features
 #
-# The lists are short and closed on purpose: they were written from grammar, not from labels.
+# The lists are short and closed on purpose. They were derived from grammar, not from labels.
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# "Better" says that one is ahead, not in what; "lighter" names the aspect.
+# "Better" does not name the aspect; "lighter" does.
 GENERAL = _words("better worse superior inferior preferable")
 SPECIFIC = _words(
     "bigger brighter broader bulkier busier calmer cheaper cleaner clearer closer colder cooler "
@@ -82,15 +82,15 @@ WORD_LISTS: dict[str, frozenset[str]] = {
 
 
 def is_comparing(word: str) -> bool:
-    """Whether a lower-case word is comparative: "better", "lighter", "more"."""
+    """Return whether a lower-case word is comparative: "better", "lighter", "more"."""
     return word in GENERAL or word in SPECIFIC or word in ("more", "less")
 
 
-# Where a sentence names the two objects of its comparison.
+# Mentions of the two compared objects in a sentence
 #
-# Matching ignores case, takes whole words only and accepts a simple plural or possessive; the
-# longer name is looked for first, so "Model B2" is not shown as "Model B". The text itself never
-# changes: the parts joined give the sentence back, character for character.
+# Matching ignores case, requires whole words and accepts a simple plural or possessive. The longer
+# name has priority, so "Model B2" is not shown as "Model B". The text never changes: joining the
+# parts gives exactly the original sentence.
 
 POSSESSIVE = r"(?:['’]s)?"
 HISSING = ("s", "x", "z", "ch", "sh", "o")
@@ -98,7 +98,7 @@ HISSING = ("s", "x", "z", "ch", "sh", "o")
 
 @dataclass(frozen=True)
 class SentencePart:
-    """A part of a sentence; ``mark`` is 1 or 2 where it names that object, else None."""
+    """A part of a sentence; ``mark`` is 1 or 2 if it names that object, otherwise None."""
 
     text: str
     mark: int | None
@@ -112,13 +112,13 @@ def split_sentence(text: str, object1: str, object2: str) -> list[SentencePart]:
     text : str
         The sentence; may be empty.
     object1, object2 : str
-        Names in the order of the comparison; a blank name marks nothing. Of
-        two names equal but for case the first one takes every occurrence.
+        Names in the order of the comparison; a blank name is ignored. If two
+        names differ only in case, all occurrences belong to the first name.
 
     Returns
     -------
     list of SentencePart
-        In order, none of them empty; no part for an empty sentence.
+        In order, without empty parts; an empty list for an empty sentence.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
     plural = ""
     if len(last) > 1 and last[-1].isalpha():
         plural = "(?:s|es)?" if last.lower().endswith(HISSING) else "s?"
-    # One letter is matched as it is written: "A" is an object, "a" an article.
+    # A single letter must match in case: "A" is an object, "a" is an article.
     flags = re.NOFLAG if len(words) == 1 and len(last) == 1 else re.IGNORECASE
-    # "C" is not named by "C++" or "C#".
+    # "C++" and "C#" do not name "C".
     return re.compile(rf"(?<!\w){name}{plural}{POSSESSIVE}(?![\w+#])", flags)

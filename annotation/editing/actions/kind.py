@@ -1,4 +1,4 @@
-"""Editing as a task: sheets on desks, drafts, and checks of a text."""
+"""Define editing as a task: sheets on desks, drafts, and checks of a text."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ from cqa_site.tabular.cells import text_key
 
 @dataclass(frozen=True)
 class ChecklistReading:
-    """A text as read by the checklist.
+    """Results of the checklist for a text.
 
     Parameters
     ----------
@@ -44,18 +44,18 @@ class ChecklistReading:
     cited: list[int]
 
     def snapshot(self) -> dict[str, bool | None]:
-        """Return {name of a check: passed}, as stored with a revision."""
+        """Map the name of each check to its result, as stored with a revision."""
         return {check.name: check.is_passed for check in self.checks}
 
 
 def arguments_of(sheet: EditingSheet) -> dict[int, str]:
-    """Map number to sentence for the arguments that the sheet's answer was written from."""
+    """Map number to sentence for the arguments on which the sheet's answer was based."""
     key = sheet.answer.argument_list_id
     return numbered_texts([key])[key] if key else {}
 
 
 def read_text(sheet: EditingSheet, text: str, arguments: dict[int, str]) -> ChecklistReading:
-    """Run the checklist over a text of the sheet."""
+    """Run the checklist on a text for the sheet."""
     from annotation.answers.methods.answer_text import find_citations
     from annotation.answers.methods.checklist import check_answer
 
@@ -73,7 +73,7 @@ CALIBRATION, ALONE = Q(is_calibration=True), Q(is_calibration=False)
 
 @dataclass(frozen=True)
 class EditContent:
-    """Content of a desk; two are equal if their texts are.
+    """The content of a desk; contents with equal texts are equal.
 
     Reasons (codes of `Revision.Reason`) and comment belong to a submission, not to the draft.
     """
@@ -84,7 +84,7 @@ class EditContent:
 
 
 class EditingRoundKind(Desk):
-    """A text that its expert corrects and may submit repeatedly."""
+    """The round kind in which an expert corrects a text and may submit it repeatedly."""
 
     name = "edit"
     audit = Audit(round="editing_round", person="editor")
@@ -139,7 +139,7 @@ class EditingRoundKind(Desk):
         return EditContent(sheet.submitted_text, sheet.reasons, sheet.comment)
 
     def problem(self, sheet: EditingSheet, content: EditContent) -> SheetNotValid | None:
-        """Require a reason for a change, and a difference from the previous revision."""
+        """Require a reason for any change, and a difference from the previous revision."""
         text = self._problem(sheet, content)
         return SheetNotValid(text, []) if text else None
 
@@ -166,7 +166,7 @@ class EditingRoundKind(Desk):
         sheet.comment = content.comment
 
     def event_fields(self, sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
-        """Return the number of the revision and its checklist results."""
+        """Return the revision's number, hash, checklist results and active seconds."""
         return {
             "number": sheet.events.count() + 1,
             "text_sha256": text_key(content.text),
@@ -175,7 +175,7 @@ class EditingRoundKind(Desk):
         }
 
     def keep_earlier(self, sheet: EditingSheet, sent: DraftSubmission) -> None:
-        """Store drafts from other pages, every twentieth, and those before large deletions."""
+        """Store every twentieth draft, drafts from other pages, and drafts before large cuts."""
         if sheet.draft is None or sheet.saved_at is None:
             return
         is_much_shorter = len(sent.content.text) < len(sheet.text) / 2
@@ -186,13 +186,13 @@ class EditingRoundKind(Desk):
             )
 
     def slots(self, round_: EditingRound, items: Iterable[int]) -> dict[int, int]:
-        """Return the number of experts with each answer on their desks."""
+        """Map each item to the number of experts with its answer on their desks."""
         sheets = EditingSheet.objects.filter(round=round_, answer=OuterRef("answer"))
         rows = round_.items.annotate(sheets=count_of(sheets, "answer"))
         return dict(rows.values_list("pk", "sheets"))
 
     def check_opening(self, round_: EditingRound) -> None:
-        """Check that everybody with a desk is still an expert of the study."""
+        """Check that everybody with a desk is still an expert in the study."""
         experts = Membership.objects.filter(
             study=round_.study, role=Role.EXPERT, is_active=True, user__is_active=True
         )
@@ -202,7 +202,7 @@ class EditingRoundKind(Desk):
             raise RoundNotReady(_("No longer an expert in this study: %s.") % names)
 
     def closed(self, round_: EditingRound, actor: User) -> None:
-        """Make answers to be scored from the submitted texts, if the round is set up for it."""
+        """Turn submitted texts into answers for scoring, if the round is set up for it."""
         if round_.first_closed_at is None:
             round_.first_closed_at = round_.closed_at
             round_.save(update_fields=["first_closed_at"])
@@ -210,7 +210,7 @@ class EditingRoundKind(Desk):
             make_expert_answers(editing_round=round_, actor=actor)
 
     def card(self, done: int) -> Card:
-        """Return the text of an expert's start-page card; ``done`` is the progress."""
+        """Return the card for an expert's start page; ``done`` is the progress."""
         return Card(
             text=_("Improve machine-written answers. Every save is kept."),
             button=_("Open the desk"),
@@ -218,7 +218,7 @@ class EditingRoundKind(Desk):
         )
 
     def check(self) -> Iterator[str]:
-        """Check that revisions are unchanged and that answers made from them have same text."""
+        """Check that revisions are unchanged and that answers from them have the same text."""
         yield from find_editing_violations()
 
 
@@ -241,8 +241,8 @@ def settle_text(
 ) -> None:
     """Continue with the conflicting text, the stored text or a merged one.
 
-    ``base_version`` is the draft that the chooser saw. Raises RoundNotOpen, or StaleDraft where
-    the draft has changed once more; the conflict then remains.
+    ``base_version`` is the version of the draft that the person saw. Raises RoundNotOpen, or
+    StaleDraft if the draft has changed again; the conflict then remains.
     """
     if choice != ConflictChoice.THEIRS:
         text = merged if choice == ConflictChoice.MERGED else conflict.content["text"]

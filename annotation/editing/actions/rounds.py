@@ -1,4 +1,4 @@
-"""Planning of editing rounds, discussion of calibration answers, answers from revisions."""
+"""Plan editing rounds, discuss calibration answers, and make answers from revisions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ from cqa_site.rounds.lifecycle import locked_round
 from cqa_site.rounds.models import Place
 
 CHUNK = 1_000
-# What another round holds and this one leaves alone.
+# Questions or answers in other rounds that the new round leaves out.
 LEAVE_QUESTIONS, LEAVE_ANSWERS, LEAVE_NOTHING = "questions", "answers", "nothing"
 LEAVE = [
     (LEAVE_QUESTIONS, gettext_lazy("questions in another round")),
@@ -49,7 +49,7 @@ SETTINGS = ("name", "seed", "instructions", "makes_answers")
 
 @dataclass(frozen=True)
 class EditingPlan:
-    """All settings that decide who edits which answers."""
+    """All settings that determine who edits which answers."""
 
     name: str
     seed: int
@@ -59,7 +59,7 @@ class EditingPlan:
     instructions: str = ""
     system: System | None = None
     scenario: int | None = None
-    # A public id or `ALL`; empty for the plain ones.
+    # A public id or `ALL`; empty for plain conditions.
     condition: str = ""
     choice: int | None = None
     leave: str = LEAVE_QUESTIONS
@@ -68,8 +68,8 @@ class EditingPlan:
     def recipe(self, n_answers: int, elsewhere: int) -> dict[str, Any]:
         """Return the plan as stored with the round.
 
-        ``n_answers`` is the number of matching answers; ``elsewhere`` counts further answers that
-        differ only in their condition.
+        ``n_answers`` is the number of matching answers; ``elsewhere`` is the number of further
+        answers that differ only in their condition.
         """
         return {
             "experts": [str(user.public_id) for user in self.experts],
@@ -89,9 +89,9 @@ class EditingPlan:
 def plan_round(
     *, study: Study, plan: EditingPlan, actor: User, round_: EditingRound | None = None
 ) -> EditingRound:
-    """Create a draft round with everybody's desk, or redraw the desks of a draft.
+    """Create a draft round with a desk for each expert, or redraw the desks of a draft.
 
-    Raises RoundNotReady if there are too few answers or the round is no draft.
+    Raises RoundNotReady if there are too few answers or the round is not a draft.
     """
     planned = locked_round(round_, EditingRound.State.DRAFT) if round_ else None
     planned = planned or EditingRound(study=study, created_by=actor)
@@ -109,7 +109,7 @@ def plan_round(
 
 
 def _lay_out(planned: EditingRound, plan: EditingPlan, split: EditAssignment) -> None:
-    """Recreate the places, items and sheets of a draft."""
+    """Recreate the enrolments, items and sheets of a draft."""
     for rows in (planned.sheets, planned.items, planned.places):
         rows.all().delete()
     raters = _raters(planned.study, plan.experts)
@@ -138,7 +138,7 @@ def _raters(study: Study, experts: tuple[User, ...]) -> list[Rater]:
 def matching_answers(
     *, study: Study, plan: EditingPlan, round_: EditingRound | None = None
 ) -> QuerySet[Answer]:
-    """Return the answers available to a round, without those in other rounds and edited ones."""
+    """Return the answers available to a round, without answers in other rounds or by experts."""
     answers = under(
         study.answers.filter(revision__isnull=True), [plan.condition] if plan.condition else []
     )
@@ -159,7 +159,7 @@ def matching_answers(
 
 
 def experts_of(study: Study) -> QuerySet[Membership]:
-    """Return memberships of people who can be assigned answers, in the order they joined."""
+    """Return memberships of people who can be assigned answers, in order of joining."""
     active = Membership.objects.filter(study=study, role=Role.EXPERT, is_active=True)
     return active.filter(user__is_active=True).select_related("user").order_by("pk")
 
@@ -214,10 +214,10 @@ def add_comment(
     )
 
 
-# From gold to score: what experts submitted becomes an answer of its own, so that it is scored.
+# Answers from submitted texts, so that experts' texts can be scored
 #
-# An answer is never changed: a newer revision makes a newer answer beside the older one, whose
-# sheets stay what they are. New rounds and runs take the newest.
+# An answer is never changed. A newer revision becomes an additional answer, and the score sheets
+# of the older answer remain unchanged. New rounds and runs use the newest answer.
 
 
 def waiting_revisions(editing_round: EditingRound) -> QuerySet[Revision]:
@@ -228,12 +228,12 @@ def waiting_revisions(editing_round: EditingRound) -> QuerySet[Revision]:
 
 @transaction.atomic
 def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
-    """Make answers from the last submissions of a round's experts; return how many are new.
+    """Make answers from the latest submissions in a round; return the number of new answers.
 
-    Asked again it makes nothing twice. The arguments are those of the machine answer, so that
+    A repeated call makes no duplicates. The arguments are those of the machine answer, so that
     citations keep their meaning.
     """
-    # Two clicks meet here, and so do two rounds that would number their answers alike.
+    # The lock separates double clicks, and two rounds that would use the same answer numbers.
     study = Study.objects.select_for_update().get(pk=editing_round.study_id)
     rows = waiting_revisions(editing_round).select_related(
         "sheet__answer__condition", "sheet__answer__question"
@@ -255,7 +255,7 @@ def make_expert_answers(*, editing_round: EditingRound, actor: User) -> int:
 
 
 def experts_system(study: Study) -> System:
-    """Return the system under which the study's experts answer, whatever its current name."""
+    """Return the system for answers by the study's experts, whatever its current name."""
     ours = study.systems.filter(answers__revision__isnull=False).order_by("pk").first()
     return ours or _new_system(study)
 
@@ -291,7 +291,7 @@ def _last_choices(system: System) -> dict[tuple[int, int], int]:
 
 
 def edited_condition(study: Study, before: Condition) -> Condition:
-    """Return the condition of an edited text: no prompt, but the answer's deviations are kept."""
+    """Return the condition of an edited text, with the answer's deviations but no prompt."""
     special = deviations(before.filters, before.wording)
     return condition(
         study,

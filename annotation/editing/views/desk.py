@@ -43,14 +43,14 @@ from cqa_site.rounds.pages.replies import closed_reply, errors_of, see_other
 from cqa_site.rounds.pages.rounds import trial_urls
 from cqa_site.rounds.pages.work import TaskPages, address_of, work_urls
 
-# Whose sheet may be read by whom; everybody else hears that it does not exist.
+# Read access to sheets; other users get a "not found" page
 
 
 def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> EditingSheet:
-    """Return a sheet that the person may read; raises Http404.
+    """Return a sheet that the person may read; raise Http404 otherwise.
 
-    Researchers read all of them, experts their own ones, and after the round
-    closed those of others about calibration answers that they edited too.
+    Researchers may read all sheets. Experts may read their own sheets and, after
+    the round has closed, others' sheets on calibration answers they edited too.
     """
     sheets = opened_sheets(study)
     if not request.membership.is_researcher:
@@ -59,7 +59,7 @@ def readable_sheet(request: StudyRequest, study: Study, sheet_id: uuid.UUID) -> 
 
 
 def sees_others(request: StudyRequest, editing_round: EditingRound) -> bool:
-    """Whether the person may see other experts' work on calibration answers."""
+    """Return whether the person may see other experts' work on calibration answers."""
     return request.membership.is_researcher or editing_round.state == EditingRound.State.CLOSED
 
 
@@ -81,7 +81,7 @@ def _shared_with(request: StudyRequest) -> Q:
 
 @dataclass(frozen=True)
 class DeskCheck:
-    """One line of the checklist; ``places`` are character ranges as JSON."""
+    """One line of the checklist; ``places`` contains character ranges as JSON."""
 
     name: str
     title: str | Promise
@@ -94,7 +94,7 @@ class DeskCheck:
 
 @dataclass(frozen=True)
 class Checklist:
-    """All lines of the checklist, and the number of passed ones among those judged."""
+    """All lines of the checklist, with the numbers of passed and of judged checks."""
 
     lines: list[DeskCheck]
 
@@ -112,7 +112,7 @@ class Checklist:
 def desk_arguments(
     sheet: EditingSheet, entries: list[ListedArgument], reading: ChecklistReading
 ) -> list[ArgumentBeside]:
-    """Return the arguments with label, source and whether the text cites them."""
+    """Return the arguments with labels and sources, marked as cited or not."""
     labels = relevance_of(sheet.round.study, {entry.argument_id for entry in entries})
     return arguments_beside(sheet.answer, entries, reading.cited, labels)
 
@@ -136,11 +136,11 @@ def checklist(reading: ChecklistReading) -> Checklist:
 
 
 def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
-    """Return the desk's context, without the system, the file and other people's work."""
+    """Return the context of the desk, without the system, the file and other people's work."""
     entries = listed_arguments(sheet.answer)
     texts = {entry.number: entry.argument.text for entry in entries}
     reading = read_text(sheet, content.text, texts)
-    # Why the last revision was made says nothing about the next one.
+    # The reasons for the last revision do not apply to the next revision.
     is_new = content.reasons is not sheet.reasons
     return {
         "text": content.text,
@@ -154,7 +154,7 @@ def _shown(sheet: EditingSheet, content: EditContent) -> dict[str, Any]:
 
 
 def _place(sheet: EditingSheet) -> dict[str, Any]:
-    """Return the position of the sheet among the person's sheets of the round."""
+    """Return the position of the sheet among the person's sheets in the round."""
     sheets = EditingSheet.objects.filter(round=sheet.round_id, rater=sheet.rater_id)
     rows = list(sheets.only("public_id", "state", "draft").order_by("place"))
     here = [row.pk for row in rows].index(sheet.pk)
@@ -170,7 +170,7 @@ def _place(sheet: EditingSheet) -> dict[str, Any]:
 
 
 def _stored(sheet: EditingSheet) -> dict[str, str]:
-    """Return the checklist, which the page gets from a save besides the version."""
+    """Return the checklist, which a save returns to the page along with the version."""
     checks = checklist(read_text(sheet, sheet.text, arguments_of(sheet)))
     html = render_to_string("annotation/editing/_checks.html", {"checks": checks})
     return {"checks": html}
@@ -230,7 +230,7 @@ desk_urls = trial_urls(PAGES, ROUNDS) + work_urls(
 
 @study_page(*EXPERTS, only="GET")
 def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> HttpResponse:
-    """Show the changes ?from= to ?to=, by default from the machine's text to the newest."""
+    """Show the changes ?from= to ?to=, by default from the machine's text to the newest text."""
     sheet = readable_sheet(request, study, task_id)
     is_own = sheet.rater.user_id == request.user.pk
     versions = versions_of(sheet, with_drafts=is_own or request.membership.is_researcher)
@@ -251,7 +251,7 @@ def editing_history(request: StudyRequest, study: Study, task_id: uuid.UUID) -> 
 
 
 def _chosen(request: StudyRequest, versions: list[TextVersion]) -> tuple[TextVersion, TextVersion]:
-    """Return the two versions in the address; raises Http404 for an unknown one."""
+    """Return the two versions given in the address; raise Http404 for an unknown version."""
     submitted = [version for version in versions if version.revision] or versions[:1]
     newest = find_version(versions, "draft") or submitted[-1]
     first, second = request.GET.get("from"), request.GET.get("to")
@@ -263,7 +263,7 @@ def _chosen(request: StudyRequest, versions: list[TextVersion]) -> tuple[TextVer
 
 
 def _editor_name(request: StudyRequest, sheet: EditingSheet) -> str:
-    """Return the editor's name for researchers, a number for other experts."""
+    """Return the editor's name for researchers, or a numbered name for other experts."""
     if request.membership.is_researcher:
         return str(sheet.rater.user)
     return expert_name(expert_numbers(sheet.round)[sheet.rater.user_id])

@@ -1,4 +1,4 @@
-"""Pages of editing rounds, and the discussion of calibration answers."""
+"""Pages for editing rounds, and for the discussion of calibration answers."""
 
 import uuid
 from contextlib import suppress
@@ -41,7 +41,7 @@ from .desk import opened_sheets, sees_others
 
 @study_page(*EXPERTS, only="GET")
 def editing(request: StudyRequest, study: Study) -> HttpResponse:
-    """List the expert's answers by round."""
+    """List the expert's assigned answers by round."""
     if request.membership.is_researcher:
         return redirect("editing_rounds", study.public_id)
     sheets = desk_of(request.user, study)
@@ -88,7 +88,7 @@ def _condition(row: EditingRound) -> str:
 
 
 def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
-    """Return sheets by the expert and state in the address."""
+    """Return the sheets that match the expert and state in the address."""
     sheets = sheets_with_revisions(row)
     with suppress(ValueError):
         person = uuid.UUID(request.GET.get("expert", ""))
@@ -99,7 +99,7 @@ def _sheets(request: StudyRequest, row: EditingRound) -> QuerySet[EditingSheet]:
 
 
 def _initial(request: HttpRequest, study: Study) -> dict[str, Any]:
-    """Return initial values: all experts, and usual set sizes as far as the answers suffice."""
+    """Return initial values: all experts, and default set sizes if there are enough answers."""
     experts = list(experts_of(study).values_list("user__public_id", flat=True))
     plan = EditingPlan(name="", seed=1, experts=(), calibration=0, individual=0)
     answers = matching_answers(study=study, plan=plan).count()
@@ -132,7 +132,7 @@ PAGES = RoundPages(
 def editing_round_answers(
     request: StudyRequest, study: Study, round_id: uuid.UUID
 ) -> HttpResponse:
-    """Turn the experts' submissions into answers that can be scored."""
+    """Turn experts' submissions into answers that can be scored."""
     row = round_in(PAGES, study, round_id)
     added = make_expert_answers(editing_round=row, actor=request.user)
     text = ngettext(
@@ -160,7 +160,7 @@ round_urlpatterns = [
 def editing_discussion(
     request: StudyRequest, study: Study, round_id: uuid.UUID, answer_id: uuid.UUID
 ) -> HttpResponse:
-    """Show the versions and comments that the person may see, and accept a comment."""
+    """Show the versions and comments that the person may see; accept a comment."""
     editing_round = get_object_or_404(EditingRound, study=study, public_id=round_id)
     sheet = _calibration_sheet(request, study, editing_round, answer_id)
     form = CommentForm(request.POST or None)
@@ -193,7 +193,7 @@ def editing_discussion(
 def _calibration_sheet(
     request: StudyRequest, study: Study, editing_round: EditingRound, answer_id: uuid.UUID
 ) -> EditingSheet:
-    """Return the person's own sheet, or any sheet for researchers; raises Http404."""
+    """Return the person's own sheet, or any sheet for researchers; raise Http404 if missing."""
     sheets = opened_sheets(study).filter(round=editing_round, is_calibration=True)
     sheets = sheets.filter(answer__public_id=answer_id)
     if not request.membership.is_researcher:

@@ -181,7 +181,7 @@ def test_experts_neither_see_nor_edit_what_experts_made_and_a_changed_text_is_fo
     assert again.recipe["found"] == 6
     gold = golds(lab.study).first()
     Answer.objects.filter(pk=gold.pk).update(text_sha256="0" * 64)
-    assert f"answer {gold.pk} is not what its revision says" in list(find_violations())
+    assert f"answer {gold.pk} does not match its revision" in list(find_violations())
     assert not ScoreSheet.objects.exists()
     assert make_answer(make_question(lab.study)).revision is None
 

@@ -100,7 +100,7 @@ def test_fifteen_arguments():
     ]:
         found = check(text, listed)["argument_count"]
         assert (found.counted, found.is_passed) == (counted, is_passed)
-        assert found.wanted == "15 arguments: 19 are listed, any others say [generated]"
+        assert found.wanted == "15 arguments: 19 are listed, others marked [generated]"
 
 
 def test_citations_exist():
