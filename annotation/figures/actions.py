@@ -1,4 +1,4 @@
-"""Figures of a round: requested, computed in the background, stored as a snapshot."""
+"""Request a round's figures, compute them in the background, and store them as a snapshot."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -45,7 +45,7 @@ class LabelRoundResults(ResultKind):
         return marker(subject)
 
     def compute(self, subject: LabelRound) -> SnapshotContent:
-        # Taken before the votes are read: a vote in between makes the snapshot stale, never wrong.
+        # Read before the votes, so that a vote in between makes the snapshot stale, never wrong.
         seen = marker(subject)
         recipe = recipe_of(subject)
         votes, sha256 = pack(build_votes_csv(subject))
@@ -89,7 +89,7 @@ LABEL_ROUNDS = LabelRoundResults()
 
 
 def _is_later(estimate: dict[str, Any]) -> bool:
-    """Whether the statistic was added in version 3."""
+    """Return whether the statistic was added in version 3."""
     return str(estimate["statistic"]).startswith("Gwet")
 
 
@@ -112,7 +112,7 @@ def request_snapshot(*, label_round: LabelRound, actor: User | None = None) -> J
 
 
 def latest_job(label_round: LabelRound) -> Job | None:
-    """Return the newest job for this round's figures, active or ended."""
+    """Return the newest job for this round's figures, active or finished."""
     jobs = Job.objects.filter(study_id=label_round.study_id, key=f"{JOB}:{label_round.public_id}")
     return jobs.order_by("-created_at", "-pk").first()
 

@@ -1,4 +1,4 @@
-"""REST API of the snapshots of a round."""
+"""REST API for the snapshots of a round."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class SnapshotSerializer(NumberedSnapshotSerializer):
-    """A numbered set of figures; see its own address for the figures."""
+    """A snapshot without its figures; its own address returns them."""
 
     class Meta:
         model = Snapshot
@@ -31,7 +31,7 @@ class SnapshotSerializer(NumberedSnapshotSerializer):
 
 
 class SnapshotDetailSerializer(SnapshotSerializer):
-    """A numbered set of figures."""
+    """A snapshot with its figures."""
 
     class Meta:
         model = Snapshot
@@ -51,7 +51,7 @@ class SnapshotViews(FreezingViews, LabelRoundViews):
 
     @property
     def owner(self) -> LabelRound:
-        """Return the round, within which snapshots are numbered."""
+        """Return the round in which snapshots are numbered."""
         return self.label_round
 
     @extend_schema(request=NothingInput, responses={202: JobSerializer})

@@ -1,4 +1,4 @@
-"""Pages of the agreement dashboard, the snapshots, and the votes behind a figure."""
+"""Pages for the agreement dashboard, the snapshots, and the votes behind a figure."""
 
 import uuid
 from dataclasses import dataclass, replace
@@ -31,8 +31,8 @@ from cqa_site.web.charts.points import chart_of
 from cqa_site.web.rest.queries import whole_number
 from cqa_site.web.tables import TableData
 
-# On SQLite reading the votes keeps writers waiting, so large rounds rest longer:
-# a second for every thousand votes.
+# On SQLite, reading the votes makes writers wait, so large rounds are recomputed less
+# often: one more second between computations for every thousand votes.
 REST = timedelta(seconds=15)
 REST_PER_VOTE = timedelta(milliseconds=1)
 REST_AFTER_FAILURE = timedelta(minutes=5)
@@ -52,7 +52,7 @@ UNITS |= {"per-label": "alpha", "hardest": "alpha", "annotators": "rows", "time"
 
 @dataclass(frozen=True)
 class DashboardState:
-    """State of a dashboard: the newest snapshot, and whether newer figures are on the way."""
+    """State of a dashboard: the newest snapshot, and whether newer figures are being computed."""
 
     snapshot: Snapshot | None
     job: Job | None
@@ -61,20 +61,20 @@ class DashboardState:
 
     @property
     def version(self) -> str:
-        """Name that changes with the look of the fragment."""
+        """Name that changes whenever the fragment's content changes."""
         digest = version_of(self.snapshot) if self.snapshot else "none"
         frozen = "-frozen" if self.snapshot and self.snapshot.is_frozen else ""
         return f"{digest}{frozen}-{'stale' if self.is_stale else 'fresh'}{self.is_failed or ''}"
 
     @property
     def is_failed(self) -> bool:
-        """Whether computing the figures failed, for the reason in ``job.error``."""
+        """Whether computing the figures failed; ``job.error`` has the reason."""
         return self.is_stale and self.job is not None and self.job.state == Job.State.FAILED
 
 
 @study_page(*RESEARCHERS)
 def figures(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> HttpResponse:
-    """Show the stored figures; newer ones are computed in the background."""
+    """Show the stored figures; newer figures are computed in the background."""
     label_round = label_round_or_404(study, label_round_id)
     state = _current(label_round, request)
     return render(request, "annotation/figures/figures.html", _context(study, label_round, state))
@@ -84,7 +84,7 @@ def figures(request: StudyRequest, study: Study, label_round_id: uuid.UUID) -> H
 def figures_fragment(
     request: StudyRequest, study: Study, label_round_id: uuid.UUID
 ) -> HttpResponse:
-    """Return the dashboard's content if it differs from the page's current version."""
+    """Return the dashboard's content if it differs from the version on the page."""
     label_round = label_round_or_404(study, label_round_id)
     state = _current(label_round, request)
     seen = request.GET.get("seen", "")
@@ -120,7 +120,7 @@ def version_of(snapshot: Snapshot) -> str:
 
 
 def cards(study: Study, snapshot: Snapshot, figures: RoundFigures) -> list[Figure]:
-    """Return every figure of a snapshot in the order of the page."""
+    """Return every figure of a snapshot, in the order on the page."""
     place = (study.public_id, snapshot.label_round.public_id, snapshot.number)
     files = Files(view="snapshot_figure", ids=place, version=version_of(snapshot))
     units = reverse("units", args=place)
@@ -142,7 +142,7 @@ def cards(study: Study, snapshot: Snapshot, figures: RoundFigures) -> list[Figur
 
 
 def figure_context(study: Study, snapshot: Snapshot) -> dict:
-    """Return the additional template context of the figures."""
+    """Return the template context for the figures."""
     figures = from_json(RoundFigures, snapshot.figures)
     hardest = [row.item for row in figures.hardest]
     arguments = snapshot.label_round.items.filter(external_id__in=hardest)
@@ -159,7 +159,7 @@ def figure_context(study: Study, snapshot: Snapshot) -> dict:
 
 
 def _current(label_round: LabelRound, request: StudyRequest) -> DashboardState:
-    """Return the newest snapshot; requests a new one after votes changed and the waiting time."""
+    """Return the newest snapshot; request a new one if votes changed and the wait is over."""
     snapshot = label_round.snapshots.defer("rows").first()
     if snapshot is not None:
         snapshot.label_round = label_round
@@ -200,7 +200,7 @@ figure_urls = [
     path(f"{ROUND_PATH}/figures/fragment/", figures_fragment, name="figures_fragment"),
 ]
 
-# What a figure is made of and goes away as: its votes, its table, its chart.
+# Votes behind a figure, and downloads of its table and chart
 
 VOTES_PER_PAGE = 50
 
@@ -280,7 +280,7 @@ file_urls = [
     path(f"{FIGURE_PATH}/<slug:figure>.<str:format>", snapshot_figure, name="snapshot_figure"),
 ]
 
-# Numbered snapshots: list, one of them for good, freezing, what moved between two.
+# Numbered snapshots: list, permanent page, freezing, comparison
 
 SNAPSHOTS_PER_PAGE = 25
 

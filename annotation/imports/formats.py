@@ -1,4 +1,4 @@
-"""Import formats: votes, final labels, answers and questions, and any table."""
+"""Import formats for votes, final labels, answers, questions and any table."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class StudyFormat(Format):
     home: tuple[str, Text] | None = ARGUMENTS_PAGE
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
-        """Return the round that the file's labels went to."""
+        """Return the round that received the file's labels."""
         return {"label_round": file.round and file.round.public_id}
 
     def applied(self, outcome: ImportOutcome, actor: User | None) -> None:
@@ -57,7 +57,7 @@ class StudyFormat(Format):
             request_everywhere(label_round=label_round, actor=actor)
 
     def follow(self, file: ImportFile) -> Text:
-        """Return a note on the rounds that hold the labels."""
+        """Return a note on the rounds that contain the labels."""
         number = file.counts.get("label_rounds", {}).get("new", 0)
         if number > 1:
             return gettext("The labels are in %s rounds; this is the first.") % number
@@ -69,7 +69,7 @@ class StudyFormat(Format):
         return super().follow(file)
 
     def links(self, study: Study, file: ImportFile | ImportBatch) -> list[PageLink]:
-        """Return links, the round first; for unlabelled arguments, a link to create a round."""
+        """Return links, starting with the round or, without labels, a link to create a round."""
         label_round = getattr(file, "round", None)
         if label_round is None and self.home == ARGUMENTS_PAGE:
             address = reverse("label_round_new", args=[study.public_id])
@@ -105,29 +105,29 @@ class AnswersFormat(StudyFormat):
         )
 
     def told(self, file: ImportFile) -> Mapping[str, Any]:
-        """Return the system that wrote the answers, and the scenario."""
+        """Return the system that wrote the answers and the scenario."""
         origin = self.origin(file.name, file.options)
         return {"system": origin.system, "scenario": origin.scenario}
 
 
 class TableFormat(StudyFormat):
-    """A table format; columns are guessed from the headers."""
+    """A table format whose columns are guessed from headers and first values."""
 
     def guess_columns(
         self, study: Study, preview: FilePreview, options: Mapping[str, Any]
     ) -> Mapping[str, str]:
-        """Return the columns by headers and first values."""
+        """Guess the columns from the headers and the first values."""
         has_rater = bool(options.get("rater"))
         return guess_mapping(preview.columns, preview.rows, has_rater=has_rater)
 
     def is_own(self, preview: FilePreview) -> bool:
-        """Whether the columns are those of an export of votes."""
+        """Return whether the columns are those of a votes export."""
         return is_own_export(preview.columns)
 
     def is_clear(self, file: ImportFile) -> bool:
-        """Whether both objects, the sentence and the rater of any labels were found.
+        """Return whether both objects, the sentence and the rater of any labels were found.
 
-        Labels that only the values show, or of nobody, are a person's to say.
+        A person must confirm labels without a rater, or labels found only from the values.
         """
         mapping = file.options.get("mapping") or {}
         if not set(REQUIRED_FIELDS) <= set(mapping) or labels_by_rater(mapping):
@@ -160,7 +160,7 @@ def register_study_imports() -> None:
             help_text=_(
                 "For judged answers, and for score sheets without a judge or rater column."
             ),
-            hint="Whose scores or counts they are, where no column says.",
+            hint="The judge or rater, if no column identifies them.",
             is_shared=True,
         ),
         Option(
@@ -168,7 +168,7 @@ def register_study_imports() -> None:
             longest=100,
             label=_("Round name for the labels"),
             help_text=_("Default: the file name. Ignored for files without labels."),
-            hint="Where its labels go; by default the file name.",
+            hint="The round for the labels; by default the file name.",
             is_shared=True,
             tells=UUID,
             flag="round",
@@ -182,7 +182,7 @@ def register_study_imports() -> None:
                 "Optional. Taken from the kind and name of the file if left empty. Ignored "
                 "for files without answers."
             ),
-            hint="Who wrote the answers; by default taken from the file name.",
+            hint="The system that wrote the answers; by default taken from the file name.",
             is_shared=True,
             tells=str,
         ),
@@ -191,7 +191,7 @@ def register_study_imports() -> None:
             choices=Answer.Scenario.choices,
             label=_("Scenario of the answers"),
             title=_("Scenario"),
-            hint="Under which prompt; 0 for none.",
+            hint="The prompt used for the answers; 0 for no scenario.",
             is_shared=True,
             tells=int,
         ),

@@ -1,4 +1,4 @@
-"""Form and question that match table columns to fields."""
+"""Form and import question that match table columns to fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -72,7 +72,7 @@ class MappingForm(ColumnsForm):
         self.initial.setdefault("label_columns", list(wide.values()))
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """Return the groups, with single raters' columns below the label column."""
+        """Return the groups, with the raters' columns below the label column."""
         arguments, (title, votes), *rest = super().groups()
         return [arguments, (title, [*votes, self["label_columns"]]), *rest]
 
@@ -91,13 +91,13 @@ class MappingForm(ColumnsForm):
         )
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return the problems of a mapping, in the words of the reader that uses it."""
+        """Return the problems of a mapping, as reported by the reader that uses it."""
         has_rater = bool(self.cleaned_data.get("rater"))
         return check_mapping(self.columns, mapping, has_rater=has_rater)
 
 
 class TableImportForm(ImportColumnsForm):
-    """Question on the columns of arguments, and of votes if label and rater are chosen."""
+    """Question about the columns of arguments, and of votes if label and rater are chosen."""
 
     def note(self) -> Any:
         """Return a note that everything is set, or that labels need a rater."""

@@ -1,4 +1,4 @@
-"""Small invented sample files of every format, and the recognition of each format."""
+"""Small invented sample files for every format, and functions that recognize each format."""
 
 import io
 import re
@@ -28,7 +28,7 @@ ANSWERS = (
     "Tea is calmer and cheaper [1, 5]. Coffee works faster [2]. For the evening take tea.",
     "Coffee has more caffeine and works at once [2, 8]; tea is the gentler drink [1].",
 )
-# A name that tells system and scenario, as released files have it.
+# A name with the system and scenario, as in released files.
 ANSWER_FILE = "sample_model_scenario_4.json"
 
 
@@ -118,7 +118,7 @@ SAMPLES = {
 
 
 def fits_toloka(look: Look) -> str:
-    """Recognize the columns of a Toloka pool's export."""
+    """Recognize the columns of an export from a Toloka pool."""
     has_output = any(name.startswith("OUTPUT:") for name in look.columns)
     if not has_output or not look.has("ASSIGNMENT:task_id", "ASSIGNMENT:worker_id"):
         return ""
@@ -179,7 +179,7 @@ def fits_questions(look: Look) -> str:
     return _("each row names two objects that can be compared, but no answer")
 
 
-# Codes of survey programs: Q1, Q2_4, Q2[SQ001].
+# Question codes from survey programs: Q1, Q2_4, Q2[SQ001].
 _NUMBERED_QUESTION = re.compile(r"(?:G\d+)?Q(?:ID)?\d", re.IGNORECASE)
 
 

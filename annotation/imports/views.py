@@ -14,7 +14,7 @@ from cqa_site.people.models import Study
 from cqa_site.web.uploads import TooLarge, is_too_large
 
 
-@csrf_exempt  # checked in _question_list, once the size is known: reading the token reads the body
+@csrf_exempt  # _question_list checks the token, after the size: reading the token reads the body
 @study_page(*RESEARCHERS)
 def question_list(request: StudyRequest, study: Study) -> HttpResponse:
     """Import a list of questions, from a file or pasted text."""

@@ -117,7 +117,7 @@ def is_stale(label_round: LabelRound) -> bool:
 
 
 def _has_changes(label_round: LabelRound) -> bool:
-    """Whether anyone changed a label after the last computation was requested."""
+    """Return whether anyone changed a label after the last computation was requested."""
     done = _jobs(label_round).filter(state=Job.State.DONE)
     last = done.order_by("-created_at").values_list("created_at", flat=True).first()
     if last is None:

@@ -76,7 +76,7 @@ _FEWEST_LABELS, _LARGEST_LABEL = 3, 10
 
 
 def is_own_export(columns: Sequence[str]) -> bool:
-    """Whether the headers are those of Counterpoint's votes export.
+    """Return whether the headers are those of Counterpoint's votes export.
 
     Examples
     --------

@@ -242,7 +242,7 @@ def check_mapping(
         wrong.append("choose either a single column of labels or one for each rater")
     votes = [field for field in VOTE_FIELDS if field in mapping]
     if len(votes) == 1 and not (has_rater and votes == ["label"]) and not wide:
-        wrong.append("label and rater belong together: choose both columns or neither")
+        wrong.append("label and rater go together: choose both columns or neither")
     return wrong
 
 

@@ -1,4 +1,4 @@
-"""The figures of a snapshot as charts, and as findings in sentences."""
+"""Show the figures of a snapshot as charts, and state findings in sentences."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,8 @@ from cqa_site.web.charts.vega import Spec
 from cqa_site.web.tables import estimate_text, interval_text, text_of
 from .snapshots import MedianOfPairs, RoundFigures
 
-# Krippendorff's customary marks: below the first no conclusions, from the second on firm ones.
+# Krippendorff's customary thresholds: no conclusions below the first, firm conclusions from the
+# second on.
 MARKS = (TENTATIVE, FIRM)
 
 
@@ -41,7 +42,7 @@ def _labels_alt(figures: RoundFigures) -> str:
 
 
 def _alphas(figures: RoundFigures) -> list[dict[str, Any]]:
-    """Return three levels of alpha for all items and, if there are controls, for ordinary ones."""
+    """Return alpha at three levels for all items and, with controls, for ordinary items."""
     scopes = {"all": _("All items")}
     if figures.progress.control_votes:
         scopes["ordinary"] = _("Ordinary items")
@@ -128,7 +129,7 @@ def _votes_over_time(figures: RoundFigures, size: str) -> Spec:
 
 
 def _instant(start: str) -> str:
-    """Return a time in UTC; without a zone, Vega would read it as local time."""
+    """Return the start as an ISO date and time in UTC, with midnight for dates."""
     return start.replace(" ", "T") if " " in start else f"{start}T00:00"
 
 
@@ -168,7 +169,7 @@ def figures_finding(figures: RoundFigures, guideline: Guideline) -> Conclusion:
     if alpha.value is None:
         says = _("Agreement between annotators cannot be computed yet: %s.") % alpha.reason
         return Conclusion(f"{says} {labels}".strip(), _so_far(figures), "warn")
-    # Snapshots of earlier versions hold intervals of fewer items than a verdict needs.
+    # Older snapshots may contain intervals from fewer items than a conclusion needs.
     is_enough = RULES["reliability"].allows(alpha.n_pairable_items)
     judged = alpha if is_enough else replace(alpha, low=None, high=None, reason=_TOO_FEW)
     level, mark = level_of(_("annotators agree"), judged)
@@ -214,7 +215,7 @@ def _interval(alpha: Estimate | MedianOfPairs) -> str:
 
 
 def _prevalence(figures: RoundFigures) -> str:
-    """Return a note if one label has nearly all votes, with the figures to read instead."""
+    """Return a note if one label has nearly all votes, with other figures to consult."""
     votes = {row.label: row.ordinary + row.control for row in figures.labels}
     label = max(votes, key=lambda level: votes[level])
     if votes[label] <= MOST_OF_ONE * figures.progress.votes:

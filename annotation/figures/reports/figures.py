@@ -1,4 +1,4 @@
-"""Computation of every figure of a round from the vote table of a snapshot."""
+"""Compute every figure of a round from the vote table of a snapshot."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -48,7 +48,7 @@ STEPS = (("hour", "h", 60), ("day", "D", 62), ("week", "W-SUN", 104), ("month", 
 
 
 def time_per_label(used: pd.DataFrame, values: Sequence[int]) -> Times:
-    """Return median, quartiles and histogram of the active seconds that browsers reported."""
+    """Return the median, quartiles and histogram of the active seconds that browsers reported."""
     timed = used[used["active_ms"].notna()]
     seconds = timed["active_ms"].to_numpy(dtype=float) / 1000
     by_label = {value: seconds[(timed["label"] == value).to_numpy(dtype=bool)] for value in values}
@@ -69,7 +69,7 @@ def _quartiles(seconds: np.ndarray, label: int | None = None) -> Quartiles:
 
 
 def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
-    """Return equal bins that cover 98 % of the votes; the last bin is open to the right."""
+    """Return equal bins that cover 98 % of the votes; the last bin has no upper limit."""
     if len(seconds) == 0:
         return []
     reach = float(np.quantile(seconds, 0.98))
@@ -88,7 +88,7 @@ def _histogram(seconds: np.ndarray) -> list[SecondsBin]:
 
 
 def votes_over_time(used: pd.DataFrame) -> AgreementOverTime:
-    """Return counted votes by hour, day, week or month (UTC), gaps filled with zeros."""
+    """Return counted votes by hour, day, week or month (UTC), including empty intervals."""
     times = used["answered_at"].dropna()
     undated = len(used) - len(times)
     if times.empty:
@@ -183,7 +183,7 @@ def hardest_items(used: pd.DataFrame, ratings: Ratings) -> tuple[DisputedItem, .
 def annotators(
     votes: pd.DataFrame, used: pd.DataFrame, ratings: Ratings
 ) -> tuple[AnnotatorAgreement, ...]:
-    """Return one row per rater, including excluded ones, most counted votes first."""
+    """Return one row per rater, including excluded raters, most counted votes first."""
     table = votes.groupby("rater_id").agg(
         kind=("rater_kind", "first"), is_excluded=("is_excluded", "max")
     )
@@ -223,16 +223,16 @@ def _annotator(row: Mapping[Hashable, Any]) -> AnnotatorAgreement:
 
 
 def _agrees_with_others(ratings: Ratings) -> pd.DataFrame:
-    """Return for each vote whether it equals the majority of the *others* on its item.
+    """Return for each vote whether it equals the majority of the *other* votes on its item.
 
-    Counting the rater's own vote would make everybody agree with themselves.
+    A majority that included the rater's own vote would overstate agreement.
     """
     scale = ratings.categories()
     others = ratings.counts(scale)[ratings.item_codes]
     own = ratings.value_codes(scale)
     others[np.arange(len(own)), own] -= 1
     several = others.sum(axis=1) > 0
-    # The last maximum: of equally frequent labels the higher one counts.
+    # Use the last maximum, because the higher label wins a tie.
     best = len(scale) - 1 - others[:, ::-1].argmax(axis=1) if len(own) else own
     rater = ratings.raters[ratings.rater_codes]
     return pd.DataFrame({"rater": rater, "agrees": best == own})[several]
@@ -243,9 +243,9 @@ def number(value: Any) -> float | None:
     return None if value is None or pd.isna(value) else float(value)
 
 
-# Every figure of a round, computed from the snapshot's table of votes alone.
+# Figures of a round, computed only from the snapshot's table of votes
 #
-# What is undefined is None beside a reason, never NaN. Rows of the table are described in
+# An undefined value is None with a reason, never NaN. The rows of the table are described in
 # `annotation.figures.reports.snapshots`.
 
 SCOPES = ("all", "ordinary")
@@ -261,11 +261,11 @@ def compute_figures(
     Parameters
     ----------
     votes
-        The snapshot's whole table, see `read_votes`.
+        The snapshot's whole table; see `read_votes`.
     scale
         Labels of the guideline, ascending; other labels found in the votes are added.
     recipe
-        See `recipe_of`: item counts, confidence, smallest number of shared items.
+        Item counts, confidence and minimum number of shared items; see `recipe_of`.
     """
     is_machine = votes["rater_kind"].isin([kind.value for kind in MACHINES])
     machines, votes = votes[is_machine], votes[~is_machine]
@@ -295,7 +295,7 @@ def ratings_of(used: pd.DataFrame) -> Ratings:
 
 
 def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
-    """Return votes of all items, of ordinary ones only, or of control items only."""
+    """Return votes on all items, only on ordinary items, or only on control items."""
     if scope == "all":
         return used
     return used[used["control_label"].isna() == (scope == "ordinary")]
@@ -304,7 +304,7 @@ def in_scope(used: pd.DataFrame, scope: str) -> pd.DataFrame:
 def _progress(
     votes: pd.DataFrame, machines: pd.DataFrame, used: pd.DataFrame, recipe: dict[str, Any]
 ) -> RoundProgress:
-    """Return counts; ``wanted``, ``filled`` and ``complete`` only for votes collected here."""
+    """Return counts; ``wanted``, ``filled`` and ``complete`` only if votes were collected here."""
     states = votes["state"].value_counts()
     ordinary = in_scope(used, "ordinary")
     per_item = ordinary.groupby("item_id").size()

@@ -1,4 +1,4 @@
-"""A snapshot: its vote table, and its stored figures."""
+"""Describe, write and read a snapshot's vote table and its stored figures."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# What figures of a round come to, as a snapshot keeps them; loads nothing.
+# Figures of a round, as stored in a snapshot; this module imports no heavy packages
 
-# No field can be called "from".
+# A class cannot have a field named "from".
 SecondsBin = TypedDict("SecondsBin", {"from": float, "to": float | None, "votes": int})
 
 
 @dataclass(frozen=True, kw_only=True)
 class RoundProgress:
-    """Counts of a round; no label of a machine is a vote."""
+    """Counts for a round; labels by machines are not votes."""
 
     ordinary_items: int
     control_items: int
@@ -68,7 +68,7 @@ class RoundProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfPairs(Bounded):
-    """Estimate-like median; ``low`` and ``high`` are quartiles, as ``interval`` says."""
+    """A median in the form of an estimate; ``low`` and ``high`` are quartiles."""
 
     statistic: str
     level: str
@@ -96,7 +96,7 @@ class LabelItems:
 
 @dataclass(frozen=True, kw_only=True)
 class Majority:
-    """Items by label, and numbers of the ``total`` that are tied, unanimous or have one vote."""
+    """Items by label, and how many of the ``total`` are tied, unanimous or have one vote."""
 
     items: tuple[LabelItems, ...]
     tied: int
@@ -107,7 +107,7 @@ class Majority:
 
 @dataclass(frozen=True, kw_only=True)
 class CoincidenceTable:
-    """Coincidences within items, and each row as shares of its own sum."""
+    """Coincidences within items, and the cells of each row as shares of the row's total."""
 
     cells: tuple[tuple[float, ...], ...]
     shares: tuple[tuple[float | None, ...], ...]
@@ -136,7 +136,7 @@ class AnnotatorPairs:
 
 @dataclass(frozen=True, kw_only=True)
 class DisputedItem:
-    """An item with distant votes."""
+    """An item whose votes are far apart."""
 
     item: str
     object1: str
@@ -151,7 +151,7 @@ class DisputedItem:
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorAgreement:
-    """Counts of a rater; ``compared`` votes have others on their item, used for ``agreement``."""
+    """Counts for a rater; ``agreement`` uses ``compared`` votes, whose items have other votes."""
 
     rater: str
     kind: str
@@ -168,7 +168,7 @@ class AnnotatorAgreement:
 
 @dataclass(frozen=True, kw_only=True)
 class Quartiles:
-    """Quartiles of the seconds of ``n`` votes, all or those with one label."""
+    """Quartiles of the seconds for ``n`` votes: all votes, or the votes with one label."""
 
     label: int | None = field(default=None, metadata=ONLY_IF_KNOWN)
     n: int
@@ -207,7 +207,7 @@ class AgreementOverTime:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundFigures:
-    """All figures of a round; ``agreement`` covers all items and ordinary ones."""
+    """All figures of a round; ``agreement`` covers all items, and ordinary items separately."""
 
     values: tuple[int, ...]
     progress: RoundProgress
@@ -223,20 +223,21 @@ class RoundFigures:
     votes_over_time: AgreementOverTime
 
 
-# The table of votes a snapshot holds: how it is written, packed, read and counted.
+# The vote table in a snapshot
 #
-# The table is UTF-8 CSV with the columns of ``COLUMNS``, sorted by content, one row for every
-# assignment that was submitted, ran out or is void (not merely served). Its sha256 is that of
-# the plain bytes, so anybody who has the file can check a citation.
+# The table is UTF-8 CSV with the columns in ``COLUMNS``, sorted by content, with one row for every
+# assignment that was submitted, expired or is void (not merely served). Its SHA-256 is computed
+# from the uncompressed bytes, so anybody with the file can check a citation.
 
 COLUMNS = (
     "item_id", "object1", "object2", "text", "source_url", "control_label", "rater_id",
     "rater_kind", "label", "state", "is_extra", "is_excluded", "answered_at", "active_ms",
     "skip_reason", "is_flagged", "comment", "block", "position",
 )  # fmt: skip
-# Since 2 no label of a machine counts; since 3 intervals are corrected for skewness.
+# Since version 2, labels by machines do not count; since version 3, intervals are corrected for
+# skewness.
 RECIPE_VERSION = 3
-# The table's ``is_extra``: kept, but outside the count.
+# Column ``is_extra`` of the table: the vote is in the table but does not count.
 IS_OUTSIDE = ExpressionWrapper(OUTSIDE_THE_COUNT, output_field=BooleanField())
 FETCH = 2_000
 _FLAGS = tuple(COLUMNS.index(name) for name in ("is_extra", "is_excluded", "is_flagged"))
@@ -246,7 +247,7 @@ _TIME = COLUMNS.index("answered_at")
 def build_votes_csv(label_round: LabelRound) -> Iterator[bytes]:
     """Write the round's votes as CSV, a few thousand rows at a time, from one query."""
     buffer = io.StringIO()
-    # CRLF makes the csv module quote both CR and LF inside a sentence on every Python version.
+    # With CRLF, the csv module quotes both CR and LF in a sentence on every Python version.
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(COLUMNS)
     for number, row in enumerate(_rows(label_round).iterator(FETCH), start=1):
@@ -264,7 +265,7 @@ def snapshot_votes(snapshot: Snapshot) -> pd.DataFrame:
 def read_votes(packed: bytes) -> pd.DataFrame:
     """Read a packed table.
 
-    Labels, control labels and ``active_ms`` are Int64 with gaps, flags are booleans,
+    Labels, control labels and ``active_ms`` are Int64 and may be missing, flags are booleans, and
     ``answered_at`` is a UTC time or missing; everything else is text exactly as stored.
     """
     import pandas as pd
@@ -295,14 +296,14 @@ def counted(votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_counted(votes: Mapping[str, Any]) -> Any:
-    """Return which votes of a table all figures count, or whether a single vote counts."""
+    """Return which votes in a table count in all figures, or whether a single vote counts."""
     is_outside = votes["is_extra"] | votes["is_excluded"]
-    # Negates a truth value as it does a column of them.
+    # `^ True` negates both a single boolean and a column of booleans.
     return (votes["state"] == "answered") & (is_outside ^ True)
 
 
 def recipe_of(label_round: LabelRound) -> dict[str, Any]:
-    """Return the inputs of a round's figures besides its votes, and the computing recipe."""
+    """Return the inputs of a round's figures other than the votes, and the computing recipe."""
     items = label_round.items.aggregate(all=Count("pk"), controls=Count("control_label"))
     return {
         "version": RECIPE_VERSION,
@@ -321,7 +322,7 @@ def recipe_of(label_round: LabelRound) -> dict[str, Any]:
 def marker(label_round: LabelRound) -> str:
     """Return a digest of everything the figures depend on, in four cheap queries.
 
-    A snapshot whose marker differs is stale. Items that are merely served do not count.
+    A snapshot with a different marker is stale. Items that are merely served do not count.
     """
     states = (
         label_round.assignments.exclude(state=Assignment.State.SERVED)
@@ -351,7 +352,7 @@ def _newest(rows: QuerySet) -> Subquery:
 
 
 def _rows(label_round: LabelRound) -> QuerySet:
-    """Return rows of ``COLUMNS``, in the same order for every database and re-import."""
+    """Return rows of ``COLUMNS``, in the same order on every database and after a re-import."""
     excluded = Place.objects.filter(
         round=OuterRef("round"), rater=OuterRef("rater"), excluded_at__isnull=False
     )

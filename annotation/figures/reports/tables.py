@@ -1,4 +1,4 @@
-"""The figures of a snapshot as tables, and the changes between two snapshots."""
+"""Show the figures of a snapshot as tables, and compare two snapshots."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -15,12 +15,12 @@ from cqa_site.web.templatetags.pages import pseudonym
 from .snapshots import MedianOfPairs, RoundFigures
 
 Columns = tuple[Column, ...]
-# Labels of the guideline with their names.
+# Labels in the guideline with their names.
 Names = dict[int, str]
 
 
 def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableData:
-    """Return one figure as a table with its recipe; raises KeyError for an unknown one."""
+    """Return one figure as a table with its recipe; raise KeyError for an unknown figure."""
     assert snapshot.computed_at is not None  # noqa: S101 - there are figures
     where = _("Round “%(name)s”, snapshot #%(number)s, SHA-256 of votes: %(sha)s, %(date)s.") % {
         "name": snapshot.label_round.name,
@@ -33,7 +33,7 @@ def figure_table(snapshot: Snapshot, figures: RoundFigures, slug: str) -> TableD
     return TABLES[slug].table(figures, names, where=where, name=name)
 
 
-# What a snapshot counts, in the order of the table; a number may be None.
+# Counts in a snapshot, in the order of the table; a count may be None.
 COUNTS = {
     "ordinary_items": lazy("Ordinary items"),
     "control_items": lazy("Control items"),
@@ -70,7 +70,7 @@ def _agreement(
 
 
 def n_used(entry: Estimate | MedianOfPairs) -> int:
-    """Return the number of items behind a statistic, also for snapshots before version 3."""
+    """Return the number of items behind a statistic, even for snapshots before version 3."""
     dropped = entry.n_dropped_items if isinstance(entry, Estimate) else 0
     return min(entry.n_pairable_items, entry.n_items - dropped)
 
@@ -100,7 +100,7 @@ def _majority(figures: RoundFigures, names: Names) -> Columns:
 
 
 def confusion_columns(title: Any, other: Any, values: Sequence[int]) -> Columns:
-    """Return the columns of a square table, whose rows are (label, counts, sum)."""
+    """Return the columns of a square table whose rows are (label, counts, total)."""
     counts = (Column(other % value, f"1.{at}") for at, value in enumerate(values))
     return (TextColumn(title, "0"), *counts, Column(_("Sum"), "2"))
 
@@ -277,7 +277,8 @@ COMPARED = {
 def compare(earlier: Snapshot, later: Snapshot) -> TableData:
     """Return counts, agreement and label shares side by side, with the difference.
 
-    The difference of two snapshots of one round is not a test: most votes are in both.
+    The difference between two snapshots of one round is not a test, because most votes are in
+    both.
     """
     before, after = (
         _rows(from_json(RoundFigures, snapshot.figures)) for snapshot in (earlier, later)

@@ -1,8 +1,8 @@
-"""The votes behind a figure: rows of the snapshot's own table.
+"""Find the votes behind a figure, as rows of the snapshot's own table.
 
-A figure is named by a short text: ``alpha``, ``alpha-ordinary``, ``cell:2:3``, ``label:3``,
+A figure has a short name: ``alpha``, ``alpha-ordinary``, ``cell:2:3``, ``label:3``,
 ``majority:3``, ``pair:<rater>:<rater>``, ``rater:<rater>``, ``item:<item>``, ``time``,
-``votes``, ``rows``. Computing the figure again from its rows gives the same figure.
+``votes``, ``rows``. Recomputing the figure from its rows gives the same value.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ class NoSuchFigure(ValueError):
 
 
 def units(votes: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """Return the rows behind a figure, in the order of the table; raises NoSuchFigure."""
+    """Return the rows behind a figure in table order; raise NoSuchFigure for an unknown name."""
     name, _, rest = figure.partition(":")
     if name not in _ROWS:
         raise NoSuchFigure(figure)
@@ -34,12 +34,12 @@ def units(votes: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def pairable(used: pd.DataFrame) -> pd.DataFrame:
-    """Return the counted votes on items with at least two."""
+    """Return the counted votes on items with at least two counted votes."""
     return used[used.groupby("item_id")["item_id"].transform("size") >= 2]
 
 
 def _cell(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    """Return votes with one of two labels on items with both labels (or twice the same)."""
+    """Return votes with either label on items that have both (or one label at least twice)."""
     first, second = (int(label) for label in rest.split(":"))
     used = counted(votes)
     sizes = used.groupby(["item_id", "label"]).size().unstack(fill_value=0)
@@ -61,7 +61,7 @@ def _majority(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
 
 
 def _pair(votes: pd.DataFrame, rest: str) -> pd.DataFrame:
-    """Return the votes of two raters on their common items."""
+    """Return the votes by two raters on their shared items."""
     first, second = rest.split(":")
     used = counted(votes)
     of_both = used[used["rater_id"].isin([first, second])]
@@ -96,13 +96,13 @@ def recomputed(rows: pd.DataFrame, figure: str) -> Estimate | None:
 
 
 def unit_rows(rows: pd.DataFrame) -> TableData:
-    """Return the rows as a table with the snapshot's columns, for a file."""
+    """Return the rows as a table with the snapshot's columns, for download."""
     columns = [_plain(rows[name]) for name in rows.columns]
     return TableData(list(rows.columns), list(zip(*columns, strict=True)), name="votes")
 
 
 def page_rows(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return some rows for a page: whole numbers as text, times that templates can format."""
+    """Return rows for a page, with integers as text and times that templates can format."""
     columns = [_plain(rows[name]) for name in rows.columns]
     records = (dict(zip(rows.columns, cells, strict=True)) for cells in zip(*columns, strict=True))
     return [

@@ -1,4 +1,4 @@
-"""Votes, arguments, answers and questions as entries, and the files that hold them."""
+"""Define entries for votes, arguments, answers and questions, and read them from files."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -40,10 +40,10 @@ RaterKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One rater's answer to one item as stated in a file.
+    """One rater's answer to one item, as stated in a file.
 
-    ``external_id`` is the vote's own id in the source; without one a vote is
-    known by its item and rater.
+    ``external_id`` is the vote's own id in the source. Without this id, a vote is
+    identified by its item and rater.
     """
 
     rater_kind: str
@@ -67,8 +67,8 @@ class Vote:
 class ArgumentEntry(ImportEntry):
     """One row of a file: an argument, optionally an item of a round, optionally with votes.
 
-    ``item_id`` names the item inside the round; "" makes the argument itself the item. With
-    ``keeps_first_copy`` a second, different vote of the same rater is flagged instead of rejected.
+    ``item_id`` identifies the item in the round; with "", the argument itself is the item. With
+    ``keeps_first_copy``, a second, different vote by the same rater is flagged, not rejected.
     """
 
     object1: str
@@ -83,17 +83,17 @@ class ArgumentEntry(ImportEntry):
     is_retired: bool = False
     votes: tuple[Vote, ...] = ()
     keeps_first_copy: bool = False
-    # What stands in further columns, by their names.
+    # Values of further columns by column name.
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerEntry(ImportEntry):
-    """One answer of a file, identified by file name, position in the file and choice.
+    """One answer in a file, identified by file name, position in the file and choice.
 
-    ``arguments`` are the sentences it may cite, under their numbers; with ``joins_arguments`` the
-    file has none and those of the same pair in the study are meant. ``column`` names the field of
-    the record with the text.
+    ``arguments`` are the numbered sentences it may cite. With ``joins_arguments``, the file has no
+    arguments, and the answer may cite the study's arguments for the same pair. ``column`` is the
+    field of the record that contains the text.
     """
 
     makes: ClassVar[str] = "answers"
@@ -116,7 +116,7 @@ class AnswerEntry(ImportEntry):
 
 @dataclass(frozen=True, slots=True)
 class QuestionEntry(ImportEntry):
-    """One question of a list, identified by pair, aspect and wording."""
+    """One question in a list, identified by pair, aspect and wording."""
 
     makes: ClassVar[str] = "questions"
 
@@ -127,12 +127,12 @@ class QuestionEntry(ImportEntry):
 
 
 def unit_of(entry: ArgumentEntry) -> Unit:
-    """Return the identity of an argument: its pair, and its sentence's hash."""
+    """Return the identity of an argument: its pair, and the hash of its sentence."""
     return (entry.object1, entry.object2, text_key(entry.text))
 
 
 def item_of(entry: ArgumentEntry) -> ItemKey:
-    """Return round and item id; without an id, the argument's hash identifies the item."""
+    """Return the round and item id; without an id, the argument's hash identifies the item."""
     if entry.item_id:
         return entry.label_round, entry.item_id
     pair = text_key(f"{entry.object1}\x00{entry.object2}")
@@ -148,12 +148,12 @@ LONGEST_ROUND_NAME = 100
 
 
 def label_round_of(source: ImportSource) -> str:
-    """Return the requested name, or else the file name without its ending."""
+    """Return the requested name, or otherwise the file name without its extension."""
     return named_by(source.options, "label_round", source.name, LONGEST_ROUND_NAME)
 
 
 def scale_of(source: ImportSource) -> tuple[int, ...]:
-    """Return the labels of the guideline: the round's, else the study's newest, else 0–3."""
+    """Return the labels of the round's guideline, else of the study's newest, else 0–3."""
     named = LabelRound.objects.filter(
         study=source.study, name=source.options.get("label_round", "")
     )
@@ -188,7 +188,7 @@ class SystemOrigin:
 def origin_of(
     file_name: str, options: Options, proposed: tuple[str, int] | None = None
 ) -> SystemOrigin:
-    """Return the origin: chosen for the file, else proposed, else guessed from the file name."""
+    """Return the origin chosen for the file, else proposed, else guessed from the file name."""
     system, scenario = proposed or propose_origin(file_name)
     system = (options.get("system") or "").strip() or system[:LONGEST_NAME]
     if options.get("scenario") is not None:
@@ -202,7 +202,7 @@ def silver_origin(file_name: str, options: Options) -> SystemOrigin:
 
 
 def gold_origin(file_name: str, options: Options) -> SystemOrigin:
-    """Return the origin of edited answers; whatever their name, people wrote them."""
+    """Return the origin of edited answers; people wrote them, whatever the system's name."""
     origin = origin_of(file_name, options, (HUMAN, Scenario.NONE))
     return replace(origin, system_kind=HUMANS)
 
@@ -222,7 +222,7 @@ def read_silver_answers(source: ImportSource) -> Iterator[Line]:
 
 
 def read_gold_answers(source: ImportSource) -> Iterator[Line]:
-    """Yield edited answers; they cite the arguments of the same pair in the study."""
+    """Yield edited answers, which cite the study's arguments for the same pair."""
     origin = gold_origin(source.name, source.options)
     comparisons = read_gold(source.path, name=source.name)
     return _compared(source, origin, comparisons, column="comparison", joins_arguments=True)
@@ -291,7 +291,7 @@ def _repeated(number: int) -> str:
 def answer_entry(
     source: ImportSource, origin: SystemOrigin, record: ReleasedComparison | RawAnswer, **more: Any
 ) -> AnswerEntry:
-    """Return an answer of a file, written by a system."""
+    """Return the entry for an answer that a system wrote."""
     return AnswerEntry(
         row=record.position,
         object1=record.object1,
@@ -307,7 +307,7 @@ def answer_entry(
 
 
 def read_questions(source: ImportSource) -> Iterator[Line]:
-    """Yield the question of each row, and its arguments for its two objects."""
+    """Yield the question of each row, and the row's arguments for its two objects."""
     for record in read_question_list(source.path, name=source.name, **source.reading):
         if isinstance(record, Problem):
             yield rejected(record, of="questions")

@@ -1,7 +1,7 @@
-"""Comparison of import files with a study, and storage of new entries.
+"""Compare import files with a study, and store new entries.
 
-Everything is known by its natural key: the pair, the sentence's hash, the item's id in its
-round, the rater's id, the vote's id or its item and rater.
+Natural keys identify everything: the pair, the sentence's hash, the item's id in the round,
+the rater's id, and the vote's id or its item and rater.
 """
 
 import re
@@ -29,7 +29,7 @@ _ANSWER_LIMITS = {
 
 
 class StudyReconciliation(EntryReconciliation):
-    """Reconciliation with a study; books remember the entries named so far."""
+    """Reconciliation of a file with a study; books remember the entries seen so far."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -73,7 +73,7 @@ class StudyReconciliation(EntryReconciliation):
         self.answers.finish()
 
     def _can_be_stored(self, entry: ArgumentEntry | AnswerEntry | QuestionEntry) -> bool:
-        """Whether every cell can be stored; reports the first that cannot."""
+        """Return whether every cell can be stored; report the first cell that cannot."""
         for column, reason in _UNSTORABLE_CELLS[type(entry)](entry):
             self.leave_out(entry, column, reason)
             return False
@@ -81,7 +81,7 @@ class StudyReconciliation(EntryReconciliation):
 
 
 def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
-    """Yield problems like `_unstorable`, also for odd characters; an empty text is no answer."""
+    """Yield values that are too long, and empty answers."""
     for column, most in _ANSWER_LIMITS.items():
         if len(getattr(entry, column)) > most:
             yield column, _("longer than %s characters") % most
@@ -90,7 +90,7 @@ def _unstorable_answer(entry: AnswerEntry) -> Iterator[tuple[str, str]]:
 
 
 def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
-    """Yield problems like `_unstorable`; workbooks may contain characters no database accepts."""
+    """Yield values that are too long or contain characters that no database accepts."""
     for column in ("object1", "object2", "aspect", "wording"):
         text = getattr(entry, column)
         if len(text) > _ANSWER_LIMITS[column]:
@@ -103,7 +103,7 @@ def _unstorable_question(entry: QuestionEntry) -> Iterator[tuple[str, str]]:
 
 
 def _unstorable(entry: ArgumentEntry) -> Iterator[tuple[str, str]]:
-    """Describe values that PostgreSQL would reject, for SQLite as well."""
+    """Yield values that PostgreSQL would reject, on SQLite as well."""
     for column, most in _LIMITS.items():
         if len(getattr(entry, column)) > most:
             yield column, _("longer than %s characters") % most

@@ -1,4 +1,4 @@
-"""Every kind of file as a stream of entries, flags and notes."""
+"""Read every kind of file with votes as a stream of entries, flags and notes."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from .entries import ArgumentEntry, Vote, label_round_of, scale_of
 
 
 def read_crowd(source: ImportSource) -> Iterator[Line]:
-    """Yield votes of a Toloka pool; work that was never submitted becomes a void vote."""
+    """Yield votes from a Toloka pool; work that was never submitted becomes a void vote."""
     suites = _Suites()
     label_round = label_round_of(source)
     fields: dict[str, Any] = {
@@ -48,7 +48,7 @@ def read_crowd(source: ImportSource) -> Iterator[Line]:
 
 
 class _Suites:
-    """Suite and position of each row of a worker, in file order."""
+    """The suite and position of each of a worker's rows, in file order."""
 
     def __init__(self) -> None:
         self._blocks: dict[str, dict[str, int]] = {}
@@ -100,7 +100,7 @@ def read_experts(source: ImportSource) -> Iterator[Line]:
 
 
 def _workbook(source: ImportSource) -> Iterator[Line]:
-    """Read the workbook; sheet names are personal names and never disclosed."""
+    """Read the workbook; sheet names are personal names and are never disclosed."""
     sheets = read_expert_workbook(source.path, name=source.name, scale=scale_of(source))
     for sheet in sheets:
         for problem in sheet.problems:
@@ -174,7 +174,7 @@ def _expert_vote(base: str, rater: str, label: int | None, comment: str = "") ->
         return None
     return Vote(
         rater_kind=Rater.Kind.EXPERT,
-        # The same pseudonym in another workbook is somebody else.
+        # The same pseudonym in another workbook is a different person.
         rater_id=f"{base}: {rater}",
         rater_name=rater,
         label=label,
@@ -212,12 +212,12 @@ def _released_entry(record: ReleasedLabel, text: str, label_round: str) -> Argum
 
 
 def read_mapped(source: ImportSource) -> Iterator[Line]:
-    """Yield entries of any table through the columns a person chose."""
+    """Yield entries from any table, using the columns that a person chose."""
     options = source.options
     mapping = dict(options.get("mapping") or {})
     label_round = label_round_of(source)
     kind = options.get("rater_kind") or Rater.Kind.PERSON
-    # Whose labels they are stands in a column, in the headers, or was said.
+    # The rater is given in a column, in the headers, or as an option.
     has_votes = "label" in mapping or bool(labels_by_rater(mapping))
     names = RaterNames(source.study.raters.values_list("external_id", flat=True))
     table = source.table()
@@ -252,7 +252,7 @@ def _attributes(
     *,
     has_rows_of_votes: bool,
 ) -> list[str]:
-    """Return columns to store with the arguments; rows of votes have none of these."""
+    """Return columns to store with the arguments; rows of votes have no such columns."""
     left = [column for column in columns if column not in mapping.values()]
     attributes = [] if has_rows_of_votes else left[:MOST_ATTRIBUTES]
     source.log.unread += left[len(attributes) :]

@@ -1,4 +1,4 @@
-"""Books of questions, systems, argument lists and answers: find or create each one."""
+"""Books that find or create questions, systems, argument lists and answers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ QuestionSource = AnswerEntry | QuestionEntry
 
 
 class SystemBook:
-    """Systems named by the file; new ones have no key until written."""
+    """Systems named in the file; new systems have no key until written."""
 
     def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
         self.known: dict[str, System] = {}
 
     def take(self, entries: list[AnswerEntry]) -> None:
-        """Find or create the systems of a batch; the kind of a known one is unchanged."""
+        """Find or create the systems of a batch; the kind of a known system is unchanged."""
         fresh = {entry.system: entry for entry in entries if entry.system not in self.known}
         if not fresh:
             return
@@ -48,11 +48,12 @@ class SystemBook:
 
 
 class QuestionBook:
-    """Questions named by the file; new ones have no key until written.
+    """Questions named in the file; new questions have no key until written.
 
-    A file without a wording means the first question about the pair and
-    aspect. A file with one means the question so worded, else the one that
-    has no wording yet, else a new one. A list of questions means exactly what it says.
+    An entry without a wording refers to the first question about the pair and
+    aspect. An entry with a wording refers to the question with that wording, else
+    to the question without a wording, else to a new question. Entries in a list of
+    questions must match exactly.
     """
 
     def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
@@ -84,7 +85,7 @@ class QuestionBook:
             Question.objects.bulk_create(new)
 
     def of(self, entry: AnswerEntry) -> Question:
-        """Return the question of an entry processed before."""
+        """Return the question of an entry that was already processed."""
         return self._known[_asked(entry)]
 
     def _load(self, pairs: set[Pair]) -> None:
@@ -133,12 +134,12 @@ def _meant(about: list[Question], wording: str, *, exactly: bool) -> Question | 
     return about[0]
 
 
-# Number, key of the argument (None in a dry run that would make it), sentence.
+# Number, key of the argument (None in a dry run that would create it), sentence.
 Numbered = tuple[tuple[int, int | None, str], ...]
 
 
 class ListBook:
-    """Lists that answers of the file cite; new ones have no key until written."""
+    """Lists that answers in the file cite; new lists have no key until written."""
 
     def __init__(
         self, work: EntryReconciliation, arguments: ArgumentBook, questions: QuestionBook
@@ -161,12 +162,12 @@ class ListBook:
         self._add({key: value for key, value in fresh.items() if key not in self._known})
 
     def of(self, entry: AnswerEntry) -> ArgumentList | None:
-        """Return the list that an answer cites; None without arguments to cite."""
+        """Return the list that an answer cites, or None without arguments to cite."""
         numbered = self._numbered(entry)
         return self._known[self._key(entry, numbered)] if numbered else None
 
     def _key(self, entry: AnswerEntry, numbered: Numbered) -> tuple[int, str]:
-        # By identity: in a dry run a new question has no key of its own yet.
+        # Uses the object's identity because a new question has no key in a dry run.
         question = self.questions.of(entry)
         return id(question), list_key((number, text) for number, _pk, text in numbered)
 
@@ -180,7 +181,7 @@ class ListBook:
         )
 
     def _joined(self, entry: AnswerEntry) -> Numbered:
-        """Return the imported list of the question, else the first of its pair."""
+        """Return the imported list of the question, else the first list for its pair."""
         lists = self._of_pair.get((entry.object1, entry.object2), {})
         question = self.questions.of(entry).pk
         return lists.get(question) or next(iter(lists.values()), ())
@@ -237,16 +238,16 @@ class ListBook:
 
 
 Place = tuple[str, int, int]
-# Question, system, scenario, choice and text: what makes two files' answers one.
+# Question, system, scenario, choice and text; answers equal in all of these are the same answer.
 Content = tuple[int | None, int | None, int, int, str]
 FIELDS = ("question_id", "system_id", "scenario", "argument_list_id")
 
 
 class AnswerBook:
-    """Comparison of a file's answers with the stored ones; adds new answers.
+    """Answers in the file, compared with stored answers; new answers are added.
 
-    A text is evidence and is never replaced, even on request. Its question, system, scenario and
-    list can be changed on request.
+    A text is evidence and is never replaced. Its question, system, scenario and list can be
+    changed on request.
     """
 
     def __init__(
@@ -257,12 +258,12 @@ class AnswerBook:
         lists: ListBook,
     ) -> None:
         self.work, self.systems, self.questions, self.lists = work, systems, questions, lists
-        # Where each answer of the file is; None while new and not written.
+        # Position of each answer → its key, or None for a new answer until written.
         self.known: dict[Place, int | None] = {}
         self._without_list = 0
         self._twins: Counter[str] = Counter()
         self._conditions: dict[int, int] = {}
-        # System and comparison of everything learned; asked for with the first new answer.
+        # System and comparison of all training data; queried with the first new answer.
         self._learned: set[tuple[int, int]] | None = None
 
     def take(self, entries: list[AnswerEntry]) -> None:
@@ -287,7 +288,7 @@ class AnswerBook:
         self._add(new)
 
     def _is_learned(self, entry: AnswerEntry) -> bool:
-        """Whether the answer would test a system on its model's training data."""
+        """Return whether the answer would test a system on its model's training data."""
         if self._learned is None:
             rows = LearnedComparison.objects.filter(system__study=self.work.study)
             self._learned = set(rows.values_list("system", "comparison"))
@@ -304,7 +305,7 @@ class AnswerBook:
             self.known |= {_place(entry): row.pk for entry, row in zip(new, rows, strict=True)}
 
     def finish(self) -> None:
-        """Add remarks on the whole file that would be tedious row by row."""
+        """Add remarks on the whole file that would be tedious for every row."""
         for source, number in self._twins.items():
             text = ngettext(
                 "%(number)s answer already exists, from %(source)s.",
@@ -333,7 +334,7 @@ class AnswerBook:
         self.known[_place(entry)] = answer.pk
         wanted = self._about(entry)
         if wanted["argument_list_id"] is None and self.lists.of(entry) is None:
-            # A file without arguments says nothing about them.
+            # A file without arguments leaves the stored list unchanged.
             wanted["argument_list_id"] = answer.argument_list_id
         differing = [name for name in FIELDS if getattr(answer, name) != wanted[name]]
         self.work.result("answers", "changed" if differing else "same")
@@ -372,13 +373,13 @@ class AnswerBook:
         )
 
     def _condition(self, scenario: int) -> int:
-        """Return the condition of a scenario, all a file states; created when writing."""
+        """Return the condition with only this scenario, creating it if necessary."""
         if scenario not in self._conditions:
             self._conditions[scenario] = condition(self.work.study, scenario=scenario).pk
         return self._conditions[scenario]
 
     def _equal_answers(self, entries: list[AnswerEntry]) -> dict[Content, Answer]:
-        """Map contents to equal answers from files of other names; the first one wins."""
+        """Map contents to equal answers from files with other names; the first answer wins."""
         answers = _rows(self.work.study).filter(
             question__in={self.questions.of(entry).pk for entry in entries} - {None},
             system__in={self.systems.known[entry.system].pk for entry in entries} - {None},
@@ -396,7 +397,7 @@ def _place(entry: AnswerEntry) -> Place:
 
 
 def _stored(study: Study, entries: list[AnswerEntry]) -> dict[Place, Answer]:
-    """Return stored answers from the same places of files with the same names."""
+    """Return stored answers at the same positions in files with the same names."""
     answers = _rows(study).filter(
         source__in={entry.source for entry in entries},
         position__in={entry.position for entry in entries},

@@ -1,4 +1,4 @@
-"""Books of comparisons, arguments and rounds, and matching of damaged sentences."""
+"""Books that find or create comparisons, arguments and rounds; matching of damaged sentences."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -26,7 +26,7 @@ class EntryReconciliation(Reconciliation):
             self.mention(entry, "", _("The sentence is blank; kept and flagged."))
 
     def made_by(self, entry: ImportEntry) -> str:
-        """Return the objects that an entry would create: the last of those it brings."""
+        """Return the kind of object that an entry mainly creates."""
         if not isinstance(entry, ArgumentEntry):
             return entry.makes
         return "votes" if entry.votes else "items" if entry.label_round else "arguments"
@@ -34,13 +34,13 @@ class EntryReconciliation(Reconciliation):
 
 Pair = tuple[str, str]
 REPEATED_SHOWN = 10
-# What a file may say of an argument beside its text.
+# Fields of an argument, other than its text, that a file may contain.
 _COMPARED = ("source_url", "external_id", "attributes")
 Paired = ArgumentEntry | AnswerEntry | QuestionEntry
 
 
 class ComparisonBook:
-    """Pairs named by the file; None for new ones until written."""
+    """Pairs named in the file; the key of a new pair is None until written."""
 
     def __init__(self, work: EntryReconciliation) -> None:
         self.work = work
@@ -79,7 +79,7 @@ class ComparisonBook:
         self.known |= keys
 
     def suggest_merges(self) -> None:
-        """Flag pairs that differ only in case or order, for a person to decide."""
+        """Flag pairs that differ only in case or order, so that a person can decide."""
         groups: dict[frozenset[str], list[Pair]] = {}
         stored = Comparison.objects.filter(study=self.work.study).values_list("object1", "object2")
         for pair in dict.fromkeys([*self._first, *stored]):
@@ -95,7 +95,7 @@ class ComparisonBook:
 
 
 class ArgumentBook:
-    """Arguments named by the file; None for new ones until written."""
+    """Arguments named in the file; the key of a new argument is None until written."""
 
     def __init__(self, work: EntryReconciliation, comparisons: ComparisonBook) -> None:
         self.work, self.comparisons = work, comparisons
@@ -151,7 +151,7 @@ class ArgumentBook:
         self.known |= {unit: row.pk for unit, row in zip(new, rows, strict=True)}
 
     def finish(self) -> None:
-        """Report rows that added nothing because they repeat an earlier one."""
+        """Report rows that added nothing because they repeat an earlier row."""
         if not self._repeated:
             return
         text = ngettext(
@@ -173,7 +173,7 @@ class ArgumentBook:
             self._repeated[entry.row] = None
 
     def _compare_argument(self, entry: ArgumentEntry, pk: int, stored: dict[str, Any]) -> None:
-        """Compare an argument with the stored one; an empty cell is not a change."""
+        """Compare an argument with the stored argument; an empty cell is not a change."""
         attributes = {**stored["attributes"], **entry.attributes}
         pairs = zip(_COMPARED, (entry.source_url, entry.argument_id, attributes), strict=True)
         change = {name: value for name, value in pairs if value and value != stored[name]}
@@ -191,10 +191,10 @@ def _folded(pair: Pair) -> frozenset[str]:
 
 
 def match_to_study(study: Study, lines: Iterable[Line]) -> Iterator[Line]:
-    """Replace the sentences of workbook rows by the study's spelling of them.
+    """Replace the sentences in workbook rows with the study's spelling.
 
-    Only the reading differs (an encoding misread, runs of white space), so the
-    stored sentence is taken and the row flagged.
+    The sentences differ only in damage (misread encoding, runs of white space), so
+    the stored sentence is used and the row is flagged.
     """
     stream = iter(lines)
     while chunk := list(islice(stream, 2_000)):
@@ -230,13 +230,13 @@ def _spellings(study: Study, pairs: set[Pair]) -> dict[tuple[str, str, str], set
 def _stored_text(
     entry: ArgumentEntry, spellings: dict[tuple[str, str, str], set[str]]
 ) -> str | None:
-    """Return the one other spelling in the study; None for an exact or doubtful match."""
+    """Return the only other spelling in the study; None for an exact or doubtful match."""
     texts = spellings.get((entry.object1, entry.object2, match_key(entry.text)), set())
     return next(iter(texts)) if len(texts) == 1 and entry.text not in texts else None
 
 
 class LabelRoundBook:
-    """Rounds named by the file; None for new ones until written."""
+    """Rounds named in the file; None for new rounds until written."""
 
     def __init__(self, work: EntryReconciliation, actor: User | None) -> None:
         self.work = work
@@ -245,7 +245,7 @@ class LabelRoundBook:
 
     @property
     def ids(self) -> list[int]:
-        """Keys of the rounds, in the order of the file."""
+        """Keys of the rounds, in file order."""
         return [label_round.pk for label_round in self.known.values() if label_round is not None]
 
     def pk(self, name: str) -> int | None:

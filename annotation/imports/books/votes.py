@@ -1,4 +1,4 @@
-"""Books of items, raters and votes of imported rounds: find or create each one."""
+"""Books that find or create items, raters and votes of imported rounds."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from .arguments import ArgumentBook, EntryReconciliation, LabelRoundBook
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """An item as first named in the file; ``pk`` is None until written."""
+    """An item at its first occurrence in the file; ``pk`` is None until written."""
 
     pk: int | None
     unit: Unit
@@ -35,7 +35,7 @@ class KnownItem:
 
 
 class ItemBook:
-    """Items named by the file, by round name and item id."""
+    """Items named in the file, by round name and item id."""
 
     def __init__(
         self, work: EntryReconciliation, label_rounds: LabelRoundBook, arguments: ArgumentBook
@@ -76,7 +76,7 @@ class ItemBook:
     ) -> None:
         unit = unit_of(entry)
         if self.arguments.known[unit] != argument_id:
-            # A unit nobody has: every row with this id is then rejected by `_fits`.
+            # No argument has this unit, so `_fits` rejects every row with this id.
             self.known[key] = KnownItem(pk, ("", "", ""), control)
             return
         self.known[key] = KnownItem(pk, unit, entry.control_label)
@@ -132,7 +132,7 @@ class ItemBook:
 
 
 class RaterBook:
-    """Raters named by the file; None for new ones until written."""
+    """Raters named in the file; the key of a new rater is None until written."""
 
     def __init__(self, work: Reconciliation) -> None:
         self.work = work
@@ -166,7 +166,7 @@ class RaterBook:
 
 
 class PlacedRaterBook(RaterBook):
-    """Raters of votes, and their enrolment in each round."""
+    """Raters who voted, and their enrolment in each round."""
 
     def __init__(self, work: Reconciliation, label_rounds: LabelRoundBook) -> None:
         super().__init__(work)
@@ -179,7 +179,7 @@ class PlacedRaterBook(RaterBook):
         self._take_places(entries)
 
     def _take_places(self, entries: list[ArgumentEntry]) -> None:
-        """Enrol imported raters, so that researchers see and exclude them like others."""
+        """Enrol imported raters, so that researchers see and exclude them like other raters."""
         fresh = {
             (entry.label_round, rater_of(vote)): vote.is_rater_excluded
             for entry in entries
@@ -212,7 +212,7 @@ def _place(label_round_id: Any, rater_id: Any, is_excluded: bool) -> Place:
     return row
 
 
-# Votes: known by their own id where the source has one, else by item and rater.
+# Votes, identified by their own id if the source has it, otherwise by item and rater
 
 State = Assignment.State
 VoteKey = tuple[ItemKey, RaterKey]
@@ -220,7 +220,7 @@ VoteKey = tuple[ItemKey, RaterKey]
 
 @dataclass(slots=True)
 class StoredVote:
-    """The stored vote, or the first one in this file (``pk`` is None until written)."""
+    """The stored vote, or the first such vote in this file (``pk`` is None until written)."""
 
     pk: int | None
     state: str
@@ -229,7 +229,7 @@ class StoredVote:
 
 
 class VoteBook:
-    """Votes named by the file so far, to recognize repeated rows."""
+    """Votes seen in the file so far, to recognize repeated rows."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class VoteBook:
         self._copies: list[tuple[StoredVote, ArgumentEntry, Vote]] = []
 
     def take(self, entries: list[ArgumentEntry]) -> None:
-        """Compare the votes of a batch with the database and earlier rows, then add new ones."""
+        """Compare the votes of a batch with the database and earlier rows, then add new votes."""
         stored = _StoredVotes(self, entries)
         new: list[tuple[Assignment, StoredVote]] = []
         for entry in entries:
@@ -327,7 +327,7 @@ class VoteBook:
         old_vote.state, old_vote.label = vote.state, vote.label
 
     def _replace(self, entry: ArgumentEntry, vote: Vote, old_vote: StoredVote) -> None:
-        """Change the vote and record it as an event; a vote's history is never rewritten."""
+        """Change the vote and record the change as an event; its history is never rewritten."""
         Assignment.objects.filter(pk=old_vote.pk).update(state=vote.state, label=vote.label)
         count = VoteEvent.objects.filter(assignment_id=old_vote.pk).count()
         VoteEvent.objects.create(
@@ -388,13 +388,13 @@ class VoteBook:
 
 
 class _StoredVotes:
-    """Stored votes on the items and by the raters of one batch."""
+    """Stored votes on the items, and by the raters, of one batch."""
 
     def __init__(self, book: VoteBook, entries: list[ArgumentEntry]) -> None:
         self._by_id: dict[tuple[str, str], StoredVote] = {}
         self._live: dict[VoteKey, StoredVote] = {}
         self._void: dict[VoteKey, list[StoredVote]] = defaultdict(list)
-        # Ids of votes that the file gives to another item or rater than the database.
+        # Ids of votes whose item or rater in the file differs from the database.
         self.foreign: set[tuple[str, str]] = set()
         for name in dict.fromkeys(entry.label_round for entry in entries):
             if book.label_rounds.pk(name) is not None:
@@ -433,7 +433,7 @@ class _StoredVotes:
     def find(
         self, entry: ArgumentEntry, vote: Vote, pair: VoteKey, seen_void: int
     ) -> StoredVote | None:
-        """Return the matching stored vote; without ids, the n-th void one of a pair."""
+        """Return the matching stored vote; without ids, the n-th void vote of a pair."""
         if vote.external_id and (entry.label_round, vote.external_id) in self._by_id:
             return self._by_id[entry.label_round, vote.external_id]
         if vote.state != State.VOID:

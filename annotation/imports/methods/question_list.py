@@ -1,4 +1,4 @@
-"""Lists of comparative questions, each split into objects and aspect."""
+"""Read lists of comparative questions, and split each question into objects and aspect."""
 
 import json
 import os
@@ -39,7 +39,7 @@ _FORMS = tuple(
         r"(?P<one>[^,:?]+?)\s+or\s+(?P<two>[^,:?]+?)\s*\?+",
     )
 )
-# This site's wording of a question that has none of its own.
+# This site's wording of a question without its own wording.
 _OWN = re.compile(
     r"Which is better(?: for (?P<aspect>.+?))?: (?P<one>[^:?]+?) or (?P<two>[^:?]+?)\?"
 )
@@ -48,7 +48,7 @@ _OWN = re.compile(
 def asked(text: str) -> dict[str, str]:
     """Return objects, aspect and wording of a question; {} if it does not name two objects.
 
-    A wording is stored if this site would phrase the question differently.
+    The wording is included only if this site would phrase the question differently.
 
     Examples
     --------
@@ -75,11 +75,11 @@ def _bare_object(name: str) -> str:
     return _ARTICLE.sub("", name.strip())
 
 
-# Lists of comparative questions: one row a question, with or without arguments.
+# Lists of comparative questions, one question per row, with or without arguments
 #
-# Columns are found by their headers: both objects are needed, aspect and wording are optional, and
-# every column whose header begins with "argument" or "sentence" holds one sentence. A JSON record
-# may hold a list of sentences there instead.
+# Columns are found by their headers. Both objects are required, aspect and wording are optional,
+# and every column whose header begins with "argument" or "sentence" contains one sentence. A JSON
+# record may contain a list of sentences instead.
 
 _KNOWN_AS = {
     "object1": ("object1", "obj1", "objecta", "firstobject", "a"),
@@ -93,7 +93,7 @@ _PASTED = ("object1", "object2", "aspect", "wording")
 
 @dataclass(frozen=True)
 class ListedQuestion:
-    """One row of a list; objects, aspect and wording are stripped of outer white space."""
+    """One row in a list; objects, aspect and wording have no surrounding white space."""
 
     row: int
     object1: str
@@ -112,7 +112,7 @@ def read_question_list(
 ) -> Iterator[ListedQuestion | Problem]:
     """Read the rows in file order; ``log`` and ``how`` are for `cqa_site.tabular.open_table`.
 
-    Raises `UnreadableFile` at the first step if no column is an object.
+    Raises `UnreadableFile` at the first step if the columns of the objects are missing.
     """
     with open_table(path, name=name, log=log, **how) as table:
         columns = question_columns(table.columns)
@@ -121,7 +121,7 @@ def read_question_list(
             raise UnreadableFile(
                 table.name,
                 f"no column {' or '.join(missing)}; a list of questions has object1, object2 and, "
-                "if wanted, aspect, wording and columns of arguments",
+                "optionally, aspect, wording and columns of arguments",
             )
         sentences = [column for column in table.columns if bare(column).startswith(_SENTENCES)]
         if log is not None:
@@ -131,7 +131,7 @@ def read_question_list(
 
 
 def question_columns(columns: Sequence[str]) -> dict[str, str]:
-    """Map fields to headers, for known headers.
+    """Map fields to known headers.
 
     >>> question_columns(["Object 1", "obj2", "Aspect", "note"])
     {'object1': 'Object 1', 'object2': 'obj2', 'aspect': 'Aspect'}
@@ -142,7 +142,7 @@ def question_columns(columns: Sequence[str]) -> dict[str, str]:
 def _read_row(row: TableRow, columns: dict[str, str], sentences: Sequence[str]) -> ListedQuestion:
     read = {field: _text(row, column) for field, column in columns.items()}
     if not read.get("object1") and not read.get("object2"):
-        # The question itself names them.
+        # The question itself names the objects.
         read |= asked(read.get("wording", ""))
     for field in ("object1", "object2"):
         if not read.get(field):
@@ -185,9 +185,9 @@ def _texts(row: TableRow, column: str) -> list[str]:
 def pasted_list(text: str) -> tuple[str, bytes]:
     """Return a typed or pasted list as a file: its name and its bytes.
 
-    A text with headers is a table. Without them, a line is one question: both objects, aspect and
-    wording between tabs, "A vs B", or the question itself, such as "Which is better for X, A or
-    B?". It becomes a record, so rows are the lines of the text.
+    A text with headers is a table. Without headers, each line is one question: both objects,
+    aspect and wording separated by tabs, "A vs B", or the question itself, such as "Which is
+    better for X, A or B?". Each line becomes a record, so row numbers are line numbers.
 
     >>> pasted_list("tea vs coffee\\tprice")
     ('pasted-questions.jsonl', b'{"object1": "tea", "object2": "coffee", "aspect": "price"}')

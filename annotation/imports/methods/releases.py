@@ -1,4 +1,4 @@
-"""Readers of released final labels, silver and gold answers; unified names of raters."""
+"""Read released final labels and silver and gold answers, and unify names of raters."""
 
 import os
 import re
@@ -11,13 +11,13 @@ from typing import TypeVar
 from annotation.corpus.methods.generic_table import RELEVANCE_SCALE, parse_label
 from cqa_site.tabular import BadCell, Problem, TableRow, Value, open_table
 
-# Records of JSON files, and their cells, checked one by one before anything is made of them.
+# Records in JSON files, with a check of every cell
 
 Record = TypeVar("Record")
 
 
 def text_of(row: TableRow, column: str) -> str:
-    """Return a text with a visible character, exactly as given; raises BadCell."""
+    """Return the text exactly as given; raise BadCell if it has no visible character."""
     value = row.values.get(column)
     if not isinstance(value, str) or not value.strip():
         raise BadCell(column, "is missing or not text")
@@ -25,7 +25,7 @@ def text_of(row: TableRow, column: str) -> str:
 
 
 def optional_text_of(row: TableRow, column: str) -> str | None:
-    """Return a text without outer white space, or None if it is empty, null or absent.
+    """Return a text without surrounding white space; None if it is empty, null or absent.
 
     Raises BadCell for anything else.
     """
@@ -36,7 +36,7 @@ def optional_text_of(row: TableRow, column: str) -> str | None:
 
 
 def texts_of(row: TableRow, column: str) -> list[str]:
-    """Return a list of texts, including empty ones; raises BadCell."""
+    """Return a list of texts, including empty texts; raise BadCell for anything else."""
     value: Value = row.values.get(column)
     if not isinstance(value, list):
         raise BadCell(column, "is not a list")
@@ -49,7 +49,7 @@ def texts_of(row: TableRow, column: str) -> list[str]:
 def read_records(
     path: str | os.PathLike[str], read_one: Callable[[TableRow], Record], *, name: str | None
 ) -> Iterator[Record | Problem]:
-    """Yield the result of ``read_one`` per record in file order; a problem for BadCell.
+    """Yield the result of ``read_one`` for each record, or a problem if it raises BadCell.
 
     Raises `UnreadableFile` at the first step, if the file is not a JSON list of records.
     """
@@ -57,15 +57,15 @@ def read_records(
         yield from table.records(read_one)
 
 
-# Answers of one system as CompQA releases them: a list of records, one text each.
+# Answers by one system as released with CompQA: a list of records, one text each
 #
-# The records say neither which system wrote them nor under which prompt; the
-# name of the file does (`propose_origin`). Several answers to one question
-# stand next to each other, so a choice is a record's place among equals.
+# The records contain neither the system nor the prompt, but the file name does
+# (`propose_origin`). Several answers to one question are consecutive, so the
+# choice is the position of a record among them.
 
 HUMAN = "human"
 _WITH_SCENARIO = re.compile(r"(.+?)[ _-]*scenario[ _-]*([1-4])", re.IGNORECASE)
-# What releases put around a system's name, and endings; a dot alone may be part of the name.
+# Additions to a system's name in releases, and file extensions; a dot may be part of the name.
 _ENDING = re.compile(r"\.(json|jsonl|ndjson|csv|tsv|txt|xlsx)$", re.IGNORECASE)
 _AROUND = re.compile(
     r"^(?:scored|judged|rated|raw)[ _-]+|[ _-]+(?:comparisons?|summar(?:y|ies)|answers?)$",
@@ -77,10 +77,9 @@ _AROUND = re.compile(
 class RawAnswer:
     """One record.
 
-    ``position`` counts from 1 in the file, ``choice`` from 1 among equal ones.
-
-    Equals are consecutive records with the same objects and aspect. ``aspect``
-    is None where the file has "" or null. ``text`` is verbatim.
+    ``position`` counts from 1 in the file. ``choice`` counts from 1 among
+    consecutive records with the same objects and aspect. ``aspect`` is None if
+    the file has "" or null. ``text`` is verbatim.
     """
 
     position: int
@@ -131,19 +130,19 @@ def propose_origin(file_name: str) -> tuple[str, int]:
 
 
 def is_human(system: str) -> bool:
-    """Whether a system's name indicates that people wrote its answers."""
+    """Return whether a system's name indicates that people wrote its answers."""
     return system.casefold().startswith(HUMAN)
 
 
-# The released comparisons: silver ones, where answers of a machine cite numbered arguments, and
-# gold ones, with the texts that people made of them.
+# Released comparisons: silver comparisons, in which machine answers cite numbered arguments, and
+# gold comparisons, with the texts as edited by people
 
 _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class NumberedArgument:
-    """An argument with the number by which answers cite it; `text` excludes the number."""
+    """An argument with the number that answers use to cite it; `text` excludes the number."""
 
     number: int
     text: str
@@ -153,10 +152,10 @@ class NumberedArgument:
 class ReleasedComparison:
     """One comparison with its answers.
 
-    ``position`` counts from 1. ``aspect`` and ``question`` are None where the file has none.
-    ``texts`` are verbatim: the machine's in the order released, or one per editor. Numbers of
-    ``arguments`` are unique, their texts may repeat; a gold file has none, its answers cite those
-    of the silver file.
+    ``position`` counts from 1. ``aspect`` and ``question`` are None if the file lacks them.
+    ``texts`` are verbatim: the machine's texts in the released order, or one text per editor. The
+    numbers of ``arguments`` are unique, but their texts may repeat. A gold file has no arguments;
+    its answers cite those in the silver file.
     """
 
     position: int
@@ -209,10 +208,10 @@ def _numbered(text: str) -> NumberedArgument:
     return NumberedArgument(int(match[1]), match[2])
 
 
-# The released final labels: JSON comparisons with their labelled arguments.
+# Released final labels: JSON comparisons with labelled arguments
 #
-# The release repeats some sentences and labels a few of them differently; a
-# unit is (object1, object2, text), and the importer decides.
+# The release repeats some sentences and labels a few of them differently. A unit
+# is (object1, object2, text), and the importer decides between its labels.
 
 Unit = tuple[str, str, str]
 
@@ -224,13 +223,13 @@ class ReleasedLabel:
     Attributes
     ----------
     row : int
-        Position in the whole file, counted from 1 over all comparisons.
+        Position in the whole file, counted from 1 across all comparisons.
     index : int
         The release's own running number, as written.
     text : str or None
-        None where the release has null; the labels are then meaningless.
+        None if the release has null; the labels are then meaningless.
     label, model_label : int or None
-        By people and by the language model.
+        Labels by people and by the language model.
     """
 
     row: int
@@ -243,7 +242,7 @@ class ReleasedLabel:
 
     @property
     def unit(self) -> Unit | None:
-        """Object of the labels; None without a text."""
+        """The unit that the labels refer to, or None without a text."""
         return None if self.text is None else (self.object1, self.object2, self.text)
 
 
@@ -253,7 +252,7 @@ def read_final_labels(
     name: str | None = None,
     scale: Collection[int] = RELEVANCE_SCALE,
 ) -> Iterator[ReleasedLabel | Problem]:
-    """Read the arguments of all comparisons in file order, also those with a null text.
+    """Read the arguments of all comparisons in file order, including those with a null text.
 
     Raises `UnreadableFile` at the first step, if the file is not such JSON.
     """
@@ -303,8 +302,8 @@ _DIGIT = re.compile(r"\d")
 class RaterNames:
     """Names of raters, each in its first spelling.
 
-    Case and white space make no other person of a name or an e-mail address. They do of an id
-    with digits, as crowd platforms give them.
+    Names or e-mail addresses that differ only in case or white space are the same person. Ids with
+    digits, as on crowd platforms, must match exactly.
 
     Examples
     --------
@@ -329,7 +328,7 @@ class RaterNames:
         return first
 
     def notes(self) -> list[str]:
-        """Return notes on spellings treated as the same name."""
+        """Return notes on spellings that are treated as the same name."""
         return [
             f"“{'”, “'.join(sorted(others))}” and “{first}” are treated as one rater, “{first}”."
             for first, others in self._joined.items()

@@ -1,4 +1,4 @@
-"""Readers of crowd votes from Toloka and of expert labels from a workbook."""
+"""Read crowd votes from Toloka and expert labels from a workbook."""
 
 import os
 import re
@@ -21,17 +21,18 @@ from cqa_site.tabular import (
     open_workbook,
 )
 
-# The crowd's votes as Toloka exports them (tab-separated, one assignment item a row).
+# Crowd votes as exported by Toloka (tab-separated, one row per item in an assignment)
 #
-# `INPUT:<field>` holds five lines: the pair in bold, blank, instruction, blank,
-# and the sentence with the objects in bold. `OUTPUT:<field>` is the vote,
-# `GOLDEN:<field>` the known label of a control item, `ASSIGNMENT:*` who and when.
-# The field name (`R-4` in the released pool) differs from pool to pool.
+# `INPUT:<field>` contains five lines: the pair in bold, a blank line, the
+# instruction, a blank line, and the sentence with the objects in bold.
+# `OUTPUT:<field>` is the vote, `GOLDEN:<field>` is the known label of a control
+# item, and `ASSIGNMENT:*` gives the worker and the time. The field name (`R-4` in
+# the released pool) differs between pools.
 
 APPROVED = "APPROVED"
 
 _PAIR = re.compile(r"\*\*(?P<object1>.+?)\*\* vs \*\*(?P<object2>.+?)\*\*")
-# The released pool spells it "*Rate … 3*:" on ordinary and "*Rate … 3:*" on control items.
+# The released pool has "*Rate … 3*:" on ordinary items and "*Rate … 3:*" on control items.
 _INSTRUCTION = re.compile(r"\*[^*]+(\*:|:\*|\*)")
 _ASSIGNMENT = {
     part: f"ASSIGNMENT:{part}"
@@ -48,15 +49,15 @@ class CrowdVote:
     row : int
         Physical line on which the record starts.
     object1, object2, text : str
-        As shown, without the `**` of bold; white space untouched.
+        As shown, without the `**` for bold, and with the original white space.
     is_blank : bool
-        The sentence has no visible character.
+        Whether the sentence has no visible character.
     started : datetime
         Start of the assignment, in UTC.
     label : int or None
-        The vote; None where nothing was submitted.
+        The vote; None if nothing was submitted.
     control_label : int or None
-        Known label; None on ordinary items.
+        Known label; None for ordinary items.
     """
 
     row: int
@@ -75,7 +76,7 @@ class CrowdVote:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the vote enters statistics, that is, the work was accepted."""
+        """Whether the vote counts in statistics, that is, the work was accepted."""
         return self.status == APPROVED and self.label is not None
 
 
@@ -97,14 +98,14 @@ def read_toloka(
 ) -> Iterator[CrowdVote | Problem]:
     """Read a pool's export row by row; a row with a problem gives no vote.
 
-    ``field`` and ``input_field`` say which OUTPUT and INPUT field to read; they are needed only
+    ``field`` and ``input_field`` select the OUTPUT and INPUT fields to read; they are needed only
     if there are several. ``how`` is for `cqa_site.tabular.open_table`.
 
     Raises
     ------
     UnreadableFile
-        While iterating, if the file is damaged or not such an export. Votes given before that are
-        incomplete, so do not keep them.
+        While iterating, if the file is damaged or is not such an export. Votes yielded before the
+        error are incomplete, so do not keep them.
     """
     with open_table(path, name=name, **how) as table:
         columns = _find_columns(table.columns, table.name, field, input_field)
@@ -185,7 +186,7 @@ def _label(row: TableRow, column: str, scale: Collection[int]) -> int | None:
 
 
 def _utc(text: str, column: str) -> datetime:
-    """Return the time in UTC, Toloka's unstated default; other time zones are converted."""
+    """Return the time in UTC, which Toloka omits; other time zones are converted."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -193,16 +194,16 @@ def _utc(text: str, column: str) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-# The experts' labels: a workbook of batch sheets and one control sheet.
+# Expert labels: a workbook with batch sheets and one control sheet
 #
-# A batch sheet has one column of labels, by one expert, over numbered sentences;
-# it may be entirely unrated. The control sheet has several columns under the
-# same header, one per expert, over sentences without numbers. Sheets are titled
-# with people's names, which this module reads past and never returns.
+# A batch sheet has one column of labels, by one expert, for numbered sentences;
+# it may be entirely unlabelled. The control sheet has several columns with the
+# same header, one per expert, for sentences without numbers. Sheet titles are
+# people's names, which this module ignores and never returns.
 
 _NUMBERED = re.compile(r"(\d{1,4})\. (.*)", re.DOTALL)
-# UTF-8 bytes of U+0080…U+00FF that were once shown as Latin-1; the second byte
-# of a no-break space has since become an ordinary space.
+# UTF-8 bytes of U+0080…U+00FF that were decoded as Latin-1; the second byte of a
+# no-break space has since become an ordinary space.
 _MISREAD = re.compile("\u00c2([\u0080-\u00bf ])|\u00c3([\u0080-\u00bf])")
 
 
@@ -215,11 +216,11 @@ class ExpertLabel:
     row : int
         Sheet row.
     number : int or None
-        The number written before the sentence, which `text` is without.
+        The number written before the sentence; `text` excludes it.
     label : int or None
-        None where the expert left the cell empty.
+        None if the expert left the cell empty.
     comment : str
-        All text right of the label, "" if there is none.
+        All text to the right of the label, or "".
     """
 
     row: int
@@ -233,11 +234,11 @@ class ExpertLabel:
 
 @dataclass(frozen=True)
 class ExpertControl:
-    """One row of the control sheet; `labels` follow the sheet's `raters`.
+    """One row in the control sheet; `labels` are in the order of the sheet's `raters`.
 
-    `is_scored` is False where the sheet's own variance and mean were cleared
-    although rows below have them: that item was left out of the published
-    agreement. Below the last filled one the cells were merely never filled.
+    `is_scored` is False if the sheet's own variance and mean were cleared although
+    rows below have them, because that item was left out of the published agreement.
+    Below the last row with these values, the cells were merely never filled.
     """
 
     row: int
@@ -251,7 +252,7 @@ class ExpertControl:
 
 @dataclass(frozen=True)
 class ExpertSheet:
-    """One sheet under a pseudonym; `position` counts from 1 in workbook order."""
+    """One sheet with a pseudonym; `position` counts from 1 in workbook order."""
 
     kind: Literal["batch", "control"]
     position: int
@@ -283,10 +284,10 @@ def _has_label(row: ExpertLabel | ExpertControl) -> bool:
 def match_key(text: str) -> str:
     """Return a key that is equal for a workbook sentence and the crowd's copy of it.
 
-    Undoes UTF-8 misread as Latin-1, then takes runs of white space (no-break spaces included) as
-    one space and drops it at the ends. For matching only: never store or show the result. Case and
-    everything else stay, also a space before a full stop, because the release has pairs of
-    sentences that differ in nothing else.
+    Repairs UTF-8 misread as Latin-1, then replaces runs of white space (including no-break spaces)
+    with one space and removes it at the ends. Use the key only for matching; never store or show
+    it. Case and all other characters stay, even a space before a full stop, because the release
+    has pairs of sentences that differ only in this space.
 
     Examples
     --------
@@ -315,9 +316,10 @@ def read_expert_workbook(
     Returns
     -------
     list of ExpertSheet
-        In workbook order: "Batch 1", "Batch 2", … and "Control 1". Raters of the control sheet are
-        "Expert 1", … by column, not the people of the batches. Rows with a problem are in
-        `problems` and not in `rows`; a sheet without the expected header has only a problem.
+        In workbook order: "Batch 1", "Batch 2", … and "Control 1". Raters in the control sheet are
+        "Expert 1", … by column, and do not correspond to the experts of the batches. Rows with a
+        problem are in `problems`, not in `rows`; a sheet without the expected header has only a
+        problem.
 
     Raises
     ------
