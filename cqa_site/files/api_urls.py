@@ -1,4 +1,4 @@
-"""Addresses of imports in the REST API."""
+"""URLs of imports in the REST API."""
 
 from cqa_site.api.base import CREATE, LIST, REMOVE, S, address, resource
 from .api import imports

@@ -1,4 +1,4 @@
-"""Parts of an import format: options, counted objects, first look and samples."""
+"""Parts of an import format: options, counted objects, previews and samples."""
 
 import io
 import json
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 Text = str | Promise
 
-# Every format that an app registered, by its name; `formats` fills it and knows its type.
+# Every registered format by name; `formats` fills it and defines its type.
 REGISTERED: dict[str, Any] = {}
 
 
 def known_kinds() -> list[tuple[str, Text]]:
-    """Return the kinds of files that some app reads, with their titles."""
+    """Return the kinds of files that the apps can read, with their titles."""
     return [(name, file_format.title) for name, file_format in REGISTERED.items()]
 
 
-# What readers may be told beside the file: declared once for page, API and command.
+# Options for readers, declared once for page, API and command
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A text of limited length, or one of ``choices``; blank leaves the value to the reader.
+    """A text of limited length, or one of ``choices``; if blank, the reader sets the value.
 
-    One with a ``label`` is asked for with the upload, and ``title`` names it where something else
-    says what it is about. One that ``is_shared`` can be said of all files of a batch. ``tells`` is
-    the type of the value that a format derives for each file (see `Format.told`).
+    An option with a ``label`` appears on the upload page; ``title`` is its short name under a
+    heading that gives the subject. If ``is_shared``, the option can apply to all files of a batch.
+    ``tells`` is the type of the value that a format derives for each file (see `Format.told`).
     """
 
     name: str
@@ -53,7 +53,7 @@ class Option:
     hint: str = ""
     is_shared: bool = False
     tells: type | None = None
-    # Its word on the command line, where it differs from the API's.
+    # Name on the command line, if it differs from the name in the API.
     flag: str = ""
 
     def field(self, *, is_short: bool = False) -> forms.Field:
@@ -89,7 +89,7 @@ class Option:
             parser.add_argument(flag, default="", metavar=flag[2:].upper(), **about)
 
     def output(self) -> "serializers.Field":
-        """Return the option as an output field of the API; null if a file has no value."""
+        """Return the option as an output field of the API, which is null if there is no value."""
         from rest_framework import serializers
 
         fields: dict[type | None, type[serializers.Field]] = {
@@ -105,7 +105,7 @@ OPTIONS: dict[str, Option] = {}
 
 
 def register_options(*options: Option) -> None:
-    """Register options; several apps may name the same one."""
+    """Register options; several apps may register the same option."""
     OPTIONS.update({option.name: option for option in options})
 
 
@@ -119,7 +119,7 @@ def asked_with_uploads(*, of_batches: bool = False) -> list[Option]:
 
 
 class OptionsForm(forms.Form):
-    """Form for some options, with short names where a heading gives the subject."""
+    """Form for some options, with short names if a heading gives the subject."""
 
     def __init__(
         self, *args: Any, asked: Iterable[Option], is_short: bool = False, **kwargs: Any
@@ -134,10 +134,11 @@ RESULTS = ("new", "same", "changed", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class ObjectCount:
-    """One kind of object that imports count.
+    """A kind of object that imports count.
 
-    ``new`` says how many (``shown``) are new, where they are worth a word; ``column`` heads them
-    in the list of files. If ``is_shared``, several files may contain the same object.
+    ``new`` is a text about the number of new objects (``shown``), or empty if they need no
+    mention; ``column`` is their heading in the list of files. If ``is_shared``, several files may
+    contain the same object.
     """
 
     name: str
@@ -151,7 +152,7 @@ COUNTED: dict[str, ObjectCount] = {}
 
 
 def register_counted(*kinds: ObjectCount) -> None:
-    """Register kinds of objects in the order in which tables show them."""
+    """Register kinds of objects in the order of the tables that show them."""
     COUNTED.update({kind.name: kind for kind in kinds})
 
 
@@ -160,10 +161,10 @@ def empty_counts() -> dict[str, dict[str, int]]:
     return {name: dict.fromkeys(RESULTS, 0) for name in COUNTED}
 
 
-# What can be seen of a file before anybody has said what it is, and small files to try.
+# Preview of a file before a person has chosen its kind, and sample files
 
 _CRITERION = re.compile(r"c\d{1,2}")
-# With this many criterion columns, a table holds points.
+# A table with this many criterion columns contains points.
 FEWEST_CRITERIA = 3
 
 
@@ -174,19 +175,19 @@ class Look:
     Attributes
     ----------
     kind
-        ``csv``, ``tsv``, ``json``, ``jsonl``, ``xlsx``, ``lines`` or ``zip``; empty where it is
-        none of them.
+        ``csv``, ``tsv``, ``json``, ``jsonl``, ``xlsx``, ``lines`` or ``zip``; empty for other
+        kinds.
     columns, rows, titles
-        Headers or keys, the first records by them, and what was asked in full; empty where the
-        file is no table.
+        Headers or keys, the first records, and the full questions; empty if the file is not a
+        table.
     keys
-        Of a JSON file that is one object and no list.
+        Keys of a JSON file that is a single object rather than a list.
     members
         Names of the files in an archive.
     trouble
-        Reason why nothing can be shown, or only with ``reading``.
+        Reason why the file cannot be shown, or only with ``reading``.
     reading
-        Options used for this look: the sheet or the encoding.
+        Options used for this preview: the sheet or the encoding.
     """
 
     kind: str = ""
@@ -224,14 +225,14 @@ class Sample:
     """A small invented file of a format.
 
     ``options`` are the answers to the format's questions; ``after`` names the kind of file whose
-    sample has to be imported before.
+    sample must be imported first.
     """
 
     name: str
     make: Callable[[], bytes]
     options: Mapping[str, Any] = field(default_factory=dict)
     after: str = ""
-    # What a study may want to find out with such a file: keys of paths.
+    # Goals of a study for which such a file is useful, as keys of paths.
     goals: tuple[str, ...] = ()
 
 
@@ -239,7 +240,7 @@ Fits = Callable[[Look], str | Promise]
 
 
 def nothing_fits(_look: Look) -> str:
-    """Never recognize a format by its content."""
+    """Return an empty reason, for a format that is never recognized by its content."""
     return ""
 
 

@@ -1,6 +1,6 @@
-"""Formats of importable files; apps register an object for each in their ``ready()``.
+"""Formats of importable files; apps register an object for each format in their ``ready()``.
 
-A format defines how a file is read and compared, its questions before the check, and the next
+A format defines how a file is read and compared, the questions before the check, and the next
 steps after the import.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-# A released migration names this function here.
+# A released migration refers to this function in this module.
 from .format_parts import REGISTERED, Fits, Sample, Text, known_kinds as known_kinds, nothing_fits
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .actions.imports import ImportOutcome, ImportSource, Line, Reconciliation
     from .models import ImportBatch, ImportFile
 
-# Headings that kinds of files stand under, in order.
+# Headings for kinds of files, in order.
 TEXTS, WRITTEN, JUDGED = "texts", "written", "judged"
 HEADINGS: dict[str, Text] = {
     TEXTS: _("Comments, arguments and questions"),
@@ -39,45 +39,45 @@ class PageLink:
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read, with its questions and texts.
+    """A kind of file: how it is read, its questions and its texts.
 
     Attributes
     ----------
     name, title
-        In the database, and for people.
+        Name in the database, and title for people.
     read
         Turns a file into a stream of entries, flags and notes.
     reconciliation
         Compares the entries with a study.
     asks, asking
-        The end of the address of the page with questions before the first look, and the questions;
-        empty if there are none.
+        The end of the URL of the page with questions before the check, and the questions; empty if
+        there are no questions.
     heading
-        Its heading, one of `HEADINGS`.
+        Heading of the format, one of `HEADINGS`.
     holds
-        Expected content of such a file, for the page of its questions.
+        Expected content of such a file, for its questions page.
     is_mapped
-        Whether these questions map columns.
+        Whether the questions map columns.
     is_many
-        Whether several files may be uploaded at once, because none needs its own questions.
+        Whether several files may be uploaded at once, because they need no separate questions.
     is_usual
         Whether the upload page proposes it.
     takes_lines
-        Whether plain text may be a table of its lines.
+        Whether plain text may be read as a table of its lines.
     gives_way
-        Whether it is offered only if a file's content fits no other kind.
+        Whether the format is offered only if a file's content fits no other kind.
     tells, tells_title
-        Options that the format finds out about a file itself and that a person may correct, and
-        their heading.
+        Options that the format derives from a file and that a person may correct, and their
+        heading.
     next_step
         The next step after the import.
     home
-        The study's page that shows the imported objects, and the label of its button.
+        The study page that shows the imported objects, and the label of its button.
     near_page
-        The page of the object that a row's text nearly equals.
+        The page of the object whose text a row nearly equals.
     fits
-        Says of a file's beginning why it is of this format; empty where it is not, or could be of
-        another one as well.
+        Returns the reason why the beginning of a file fits this format; empty if it does not fit
+        or could equally be in another format.
     sample
         A small invented file of the format.
     """
@@ -105,7 +105,7 @@ class Format:
 
     @property
     def asks_page(self) -> str:
-        """Name of the address of its questions page."""
+        """URL name of its questions page."""
         return f"import_{self.asks.replace('-', '_')}" if self.asks else ""
 
     def guess_columns(
@@ -115,7 +115,7 @@ class Format:
         return {}
 
     def is_own(self, preview: "FilePreview") -> bool:
-        """Return whether the columns are those of an export of this site."""
+        """Return whether the columns are those of an export from this site."""
         return False
 
     def is_clear(self, file: "ImportFile") -> bool:
@@ -123,11 +123,11 @@ class Format:
         return False
 
     def told(self, file: "ImportFile") -> Mapping[str, Any]:
-        """Return options as chosen or as given by the file's name; for options with ``tells``."""
+        """Return the values of the options in ``tells``, as chosen or from the file's name."""
         return {}
 
     def of_folder(self, folder: str) -> Mapping[str, Any]:
-        """Return options implied by the name of the archive folder that holds such files."""
+        """Return options implied by the name of the archive folder that contains such files."""
         return {}
 
     def applied(self, outcome: "ImportOutcome", actor: "User | None") -> None:
@@ -138,7 +138,7 @@ class Format:
         return self.next_step
 
     def caution(self, file: "ImportFile") -> Text:
-        """Return a warning before the import; empty if nothing is unusual."""
+        """Return a warning to show before the import, or an empty text."""
         return ""
 
     def links(self, study: "Study", file: "ImportFile | ImportBatch") -> list[PageLink]:
@@ -152,12 +152,12 @@ FORMATS: dict[str, Format] = REGISTERED
 
 
 def register_format(*formats: Format) -> None:
-    """Register formats in the order in which pages name them."""
+    """Register formats in the order in which pages list them."""
     FORMATS.update({file_format.name: file_format for file_format in formats})
 
 
 def under_headings(goal: str) -> list[tuple[Text, list[Format]]]:
-    """Return all formats, once each: those for the study's goal, then by heading."""
+    """Return each format once: first those for the study's goal, then the others by heading."""
     formats = sorted(FORMATS.values(), key=lambda file_format: not file_format.is_usual)
     meant = [
         file_format

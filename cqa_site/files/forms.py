@@ -1,4 +1,4 @@
-"""Forms for imports: upload, questions about a file, columns of a table."""
+"""Forms for imports: uploads, questions about a file, and columns of a table."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """Field for one or several files, always as a list."""
+    """Field for one or more files, always as a list."""
 
     widget = FilesInput
 
@@ -62,7 +62,7 @@ class UploadForm(OptionsForm):
         self.fields["file"].widget.attrs["accept"] = FILE_TYPES
 
     def clean(self) -> dict[str, Any]:
-        """Check that several files have different names and a kind without questions per file."""
+        """Check that several files have different names and a kind without separate questions."""
         data = super().clean() or {}
         files = data.get("file") or []
         if len(files) > 1 and not data.get("kind"):
@@ -84,7 +84,7 @@ class UploadForm(OptionsForm):
 
 
 class KindForm(forms.Form):
-    """The kind of a file, if its content is unclear or a person knows better."""
+    """The kind of a file, if its content is unclear or the detected kind is wrong."""
 
     kind = forms.ChoiceField(label=_("Kind of data"))
 
@@ -94,7 +94,7 @@ class KindForm(forms.Form):
 
 
 class BatchApplyForm(forms.Form):
-    """Which files to import, and what to do with rejected or differing rows."""
+    """Choice of the files to import, and of the treatment of rejected or differing rows."""
 
     files = forms.TypedMultipleChoiceField(coerce=UUID)  # type: ignore[assignment]  # a field of this name
     leave_out_rejected = forms.BooleanField(label=_("Skip rejected rows"), required=False)
@@ -111,7 +111,7 @@ ENCODINGS = [(name, name) for name in ACCEPTED]
 
 
 class SheetForm(forms.Form):
-    """How to open a table: its sheet or encoding, and the row with the column names."""
+    """Options for opening a table: its sheet or encoding, and the row with the column names."""
 
     sheet = forms.ChoiceField(label=_("Sheet"), required=False)
     encoding = forms.ChoiceField(
@@ -147,9 +147,9 @@ def titled(column: str, title: str) -> str:
 class ColumnsForm(forms.Form):
     """Choice of a column for each field; each format's form defines the fields."""
 
-    # Fields that stand under "How to take it".
+    # Fields under "How to take it".
     beside: tuple[str, ...] = ("rater_kind",)
-    # Folded; see `cqa_site.web.templatetags.pages`.
+    # Collapsed fields; see `cqa_site.web.templatetags.pages`.
     advanced: tuple[str, ...] = ("undo_spreadsheet_marks",)
     rater_kind = forms.ChoiceField(
         label=_("Type of raters"), choices=Rater.Kind.choices, initial=Rater.Kind.PERSON
@@ -187,21 +187,21 @@ class ColumnsForm(forms.Form):
         raise NotImplementedError
 
     def check(self, mapping: Mapping[str, str]) -> list[str]:
-        """Return the errors in the combined choices, worded by the reader that uses them."""
+        """Return the errors in the combined choices, in the words of the reader that uses them."""
         raise NotImplementedError
 
     def more_columns(self) -> dict[str, str]:
-        """Return fields and columns set without a select."""
+        """Return the fields and columns that are set without a select element."""
         return {}
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """Return the selects in page order."""
+        """Return the select elements in page order."""
         return [
             (name, [self[f"map_{field}"] for field in fields]) for name, fields in self.grouped()
         ]
 
     def how(self) -> list[forms.BoundField]:
-        """Return the fields that are neither columns nor collapsed."""
+        """Return the fields that are neither column choices nor collapsed."""
         return [self[name] for name in self.beside if name not in self.advanced]
 
     def clean(self) -> dict:
@@ -224,7 +224,7 @@ class ColumnsForm(forms.Form):
 
 
 class MatchForm(forms.Form):
-    """A button's decision on one near match, or on all: ``same:17``, ``other:``."""
+    """A button's decision about one near match or about all: ``same:17``, ``other:``."""
 
     said = forms.RegexField(r"^(same|other):([0-9]{0,9})$")
 
@@ -235,7 +235,7 @@ class MatchForm(forms.Form):
 
     @property
     def rows(self) -> list[int] | None:
-        """The row of the button; None for all rows."""
+        """The row of the button, or None for all rows."""
         row = self.cleaned_data["said"].partition(":")[2]
         return [int(row)] if row else None
 
@@ -244,7 +244,7 @@ class ApplyForm(forms.Form):
     leave_out_rejected = forms.BooleanField(
         label=_("Skip rejected rows"),
         required=False,
-        # Only the browser insists; without the box the import itself refuses, with the reason.
+        # Only the browser requires the box; without it, the import refuses with the reason.
         widget=forms.CheckboxInput(attrs={"required": True}),
     )
     update_changed = forms.BooleanField(
@@ -252,7 +252,7 @@ class ApplyForm(forms.Form):
     )
 
 
-# What a file is asked about before the first look, on one page for all formats.
+# Questions about a file before the check, on one page for all formats
 
 
 class ImportForm:
@@ -261,7 +261,7 @@ class ImportForm:
     Attributes
     ----------
     title, heading
-        Words of the page.
+        Title and heading of the page.
     beside
         A template below the form.
     form_class
@@ -271,7 +271,7 @@ class ImportForm:
     title: Any = ""
     heading: Any = ""
     beside: str = ""
-    # What the page itself may be asked for by its address.
+    # Names of the query parameters that the page accepts.
     seen_names: Sequence[str] = ()
     form_class: type[Any]
 
@@ -283,7 +283,7 @@ class ImportForm:
         return ""
 
     def missing(self) -> tuple[Any, Any] | None:
-        """Return heading and sentence shown instead of the form if the file cannot be read yet."""
+        """Return a heading and text to show instead of the form while the file is unreadable."""
         return None
 
     def initial(self) -> dict[str, Any]:
@@ -300,7 +300,7 @@ class ImportForm:
 
 
 class ImportColumnsForm(ImportForm):
-    """Questions on the columns of a table; raises UnreadableFile if it is not a table."""
+    """Questions about the columns of a table; raises UnreadableFile if it is not a table."""
 
     title = _("Columns")
     heading = _("Columns")
@@ -316,7 +316,7 @@ class ImportColumnsForm(ImportForm):
 
     @property
     def about_columns(self) -> dict[str, Any]:
-        """Columns and their questions, as form arguments."""
+        """Form arguments: the columns and their questions."""
         return {"columns": self.preview.columns, "titles": self.preview.titles}
 
     @property
@@ -337,13 +337,13 @@ class ImportColumnsForm(ImportForm):
         return [(row.number, [row.values[name] for name in names]) for row in self.preview.rows]
 
     def initial(self) -> dict[str, Any]:
-        """Return the earlier choices, or else a guess from the headers."""
+        """Return the earlier choices, or else guesses from the headers."""
         values = {name: value for name, value in self.file.options.items() if value is not None}
         options = self.file.options | self.seen
         likely = guess(self.file, self.preview, options)
         mapping = values.get("mapping") or {}
         if not mapping or not set(mapping.values()) <= set(self.preview.columns):
-            # From another sheet or header row.
+            # These choices are from another sheet or header row.
             mapping = likely["mapping"]
         return {
             **likely,

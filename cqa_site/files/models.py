@@ -1,9 +1,9 @@
 """Imported and exported files, each with a record of its processing.
 
-Nothing here points at a table of a paper. A file's rows go to a `Round`, such as a paper's label
-round; a near match is identified only by its public id, because papers have rows of several kinds
-and a format knows the page of its own. `ExportFile` is abstract, as snapshots are: a paper's own
-table adds the source of its files.
+No model here has a foreign key to a paper's model. A file's rows are stored in a `Round`, such as
+a paper's label round. A near match is identified only by its public id, because papers have rows
+of several kinds and each format defines the page of its rows. `ExportFile` is abstract, like
+snapshots; each paper's own model adds the source of its files.
 """
 
 import uuid
@@ -30,7 +30,7 @@ class ImportFile(models.Model):
         APPLIED = "applied", _("Imported")
         REFUSED = "refused", _("Refused")
 
-    # Below the folder of uploads and exports; ``stored_as`` is a name in it.
+    # Subfolder of the media folder; ``stored_as`` is a name in it.
     STORED_IN = "imports"
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -47,12 +47,12 @@ class ImportFile(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.UPLOADED)
     # {"arguments": {"new": 1, "same": 2, "changed": 0, "rejected": 0}, …} and free notes
     counts = models.JSONField(default=dict)
-    # {"read": 397, "rejected": 2, "problems": 9}: rows of the file, and problems in their cells
+    # {"read": 397, "rejected": 2, "problems": 9}: rows of the file and problems in their cells
     rows = models.JSONField(default=dict)
     notes = models.JSONField(default=list)
     refusal = models.TextField(blank=True)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
-    # The first of those that its rows went to.
+    # The first of the rounds that received its rows.
     round = models.ForeignKey("rounds.Round", models.SET_NULL, null=True, related_name="+")
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -63,7 +63,7 @@ class ImportFile(models.Model):
 
     @property
     def told(self) -> Mapping[str, Any]:
-        """Facts that its format derives about it."""
+        """Facts that the format derives from the file."""
         facts: Mapping[str, Any] = REGISTERED[self.kind].told(self)
         return facts
 
@@ -74,7 +74,7 @@ class ImportBatch(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="import_batches")
     kind = models.CharField(max_length=16, choices=known_kinds)
-    # What holds for every file; each keeps a copy, with what was found out about it alone.
+    # Options that apply to every file; each file has a copy, with the findings about it added.
     options = models.JSONField(default=dict)
     job = models.ForeignKey("runs.Job", models.SET_NULL, null=True, related_name="+")
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
@@ -99,7 +99,7 @@ class ImportProblem(models.Model):
 
 
 class ImportMatch(models.Model):
-    """A row whose text is nearly one of the study; a person decides if they are the same."""
+    """A row whose text nearly equals one in the study; a person decides if they are the same."""
 
     class Decision(models.TextChoices):
         SAME = "same", _("Same")
@@ -108,10 +108,10 @@ class ImportMatch(models.Model):
     import_file = models.ForeignKey(ImportFile, models.CASCADE, related_name="matches")
     row = models.PositiveIntegerField()
     about = models.TextField()
-    # Beginnings, and the place where the letters first differ.
+    # Beginnings of both texts, and the position where the letters first differ.
     given = models.TextField()
     found = models.TextField()
-    # The public id of that row of the study.
+    # The public id of the study's row with that text.
     known = models.UUIDField()
     likeness = models.FloatField()
     decision = models.CharField(max_length=5, choices=Decision, blank=True)
@@ -124,12 +124,12 @@ class ImportMatch(models.Model):
 
     @property
     def percent(self) -> int:
-        """Similarity of the letters in percent; 100 only if all are equal."""
+        """Similarity of the letters in percent; 100 only if all letters are equal."""
         return int(100 * self.likeness)
 
 
 class ExportFile(models.Model):
-    """A file created in the background; each app's own table names its source."""
+    """A file created in the background; each app's own model gives its source."""
 
     STORED_IN = ""
 
@@ -168,5 +168,5 @@ class ExportFile(models.Model):
 
     @property
     def shown_name(self) -> str:
-        """File name for downloads; created by us, so it contains no path."""
+        """File name for downloads; generated here, so it contains no path."""
         raise NotImplementedError

@@ -28,7 +28,7 @@ from cqa_site.web.pages import attachment, guarded
 from ..models import ExportFile, ImportBatch, ImportFile
 from .files import FOLDER as IMPORTS, NotInThisState, discard_import
 
-# Tables as files in every format, and finished files on their way to a browser.
+# Tables as files in every format, and downloads of finished files
 
 Row = tuple[Any, ...]
 Format = ExportFile.Format
@@ -42,7 +42,7 @@ CONTENT_TYPES: dict[str, str] = {
 
 @dataclass(frozen=True)
 class FileTable:
-    """Columns with their types, and rows in that order."""
+    """Columns with their types, and rows with cells in column order."""
 
     types: dict[str, type]
     rows: Iterator[Row]
@@ -51,7 +51,7 @@ class FileTable:
 def write_table(
     target: BinaryIO, table: FileTable, rows: Iterable[Row], format: str, *, is_raw: bool
 ) -> None:
-    """Write rows under the columns of a table; CSV is spreadsheet-safe unless it ``is_raw``."""
+    """Write rows under the columns of a table; unless ``is_raw``, CSV is spreadsheet-safe."""
     columns = list(table.types)
     if format == Format.CSV:
         write_csv(target, columns, rows, for_spreadsheets=not is_raw)
@@ -63,7 +63,7 @@ def write_table(
 
 def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False) -> FileResponse:
     """Return a download of a table created for this request."""
-    # Closed, and gone, with the response.
+    # The response closes the file, which deletes it.
     target = TemporaryFile()  # noqa: SIM115
     write_table(target, table, table.rows, format, is_raw=is_raw)
     target.seek(0)
@@ -75,7 +75,7 @@ def sent_table(table: FileTable, *, name: str, format: str, is_raw: bool = False
 def streamed_table(table: FileTable, *, name: str) -> StreamingHttpResponse:
     """Stream a long table as CSV while its rows are read, without storing it.
 
-    Its rows must not hold a query open: a slow reader would keep others from writing.
+    Its rows must not keep a query open, because a slow client would block writes.
     """
     response = StreamingHttpResponse(
         csv_pieces(list(table.types), table.rows), content_type=CONTENT_TYPES[Format.CSV]
@@ -95,12 +95,12 @@ def sent_manifest(file: ExportFile) -> FileResponse:
     return attachment(file.manifest_path, name=name, content_type="application/json")
 
 
-# Making export files in the background.
+# Creation of export files in the background
 #
-# A set of files asked for together shares one random salt, which is made by the worker and
-# forgotten: pseudonyms agree inside the set and nowhere else. A file is written under a name
-# nobody can guess and moved into place when complete; the rows of a set change together, in the
-# transaction that ends the job. What the files hold is an `ExportKind`'s.
+# Files that are requested together share one random salt, which the worker creates and does not
+# store, so pseudonyms agree only within the set. A file is written under a random name and moved
+# into place when complete; the rows of a set change together, in the transaction that ends the
+# job. An `ExportKind` defines the content of the files.
 
 FOLDER = "exports"
 LAYOUT = 1
@@ -120,14 +120,14 @@ class ExportOptions:
 
 
 class ExportKind(ABC):
-    """Kind of export; one object per kind is registered.
+    """A kind of export; one object per kind is registered.
 
     Attributes
     ----------
     job
-        Kind of the job that makes them.
+        Kind of the job that creates the files.
     Model
-        The table of its files.
+        The model of its files.
     """
 
     job: str
@@ -135,7 +135,7 @@ class ExportKind(ABC):
 
     @abstractmethod
     def source(self, work: JobContext, files: Collection[Any]) -> Any:
-        """Return the updated source of all files of a set; raises JobRefused."""
+        """Update and return the source of all files of a set; raises JobRefused."""
 
     @abstractmethod
     def table(self, file: Any, source: Any) -> FileTable:
@@ -143,7 +143,7 @@ class ExportKind(ABC):
 
     @abstractmethod
     def about(self, source: Any) -> dict[str, Any]:
-        """Return the facts on the source that a reader needs to cite and check a file."""
+        """Return the facts about the source that a reader needs to cite and check a file."""
 
 
 KINDS: list[ExportKind] = []
@@ -171,7 +171,7 @@ def request_files(
 ) -> list[Any]:
     """Request a set of files; a repeated request returns the one in progress.
 
-    ``fields`` are those of the kind's table, ``payload`` the input of its source.
+    ``fields`` are fields of the kind's model; ``payload`` is the input of its source.
     """
     wanted = sorted(set(contents))
     flags: dict[str, Any] = {"with_comments": options.with_comments, "is_raw": options.is_raw}
@@ -202,7 +202,7 @@ def request_files(
 
 
 def make_exports(kind: ExportKind, work: JobContext) -> None:
-    """Write every file of the job's set; a repeated run rewrites all of them."""
+    """Write every file of the job's set; a repeated job rewrites all of them."""
     files = list(kind.Model._default_manager.filter(job=work.job).order_by("pk"))
     source = kind.source(work, files)
     try:
@@ -289,13 +289,13 @@ def _remove_partial_files(files: list[ExportFile]) -> None:
             file.path.with_suffix(".part").unlink(missing_ok=True)
 
 
-# How long files are kept: exports and uploads for some weeks, leftovers for a day.
+# Retention of files: some weeks for exports and uploads, one day for leftovers
 #
-# An expired export keeps its row, with hash and counts, so that a citation can still be looked
-# up; the same data can be exported anew. Files of imports that were applied are kept.
+# An expired export keeps its row, with its hash and counts, so that a citation can still be looked
+# up; the same data can be exported again. Files of applied imports are kept.
 
 Names = Callable[[], Iterable[str]]
-# Longer than anybody writes on one file.
+# Longer than writing any file takes.
 LEFTOVER_SECONDS = 24 * 60 * 60
 
 
@@ -308,7 +308,7 @@ def _uploaded() -> Iterable[str]:
     return ImportFile.objects.values_list("stored_as", flat=True)
 
 
-# Folders in which everything belongs to some row, and the names that rows know.
+# Folders in which every file belongs to a row, with functions that return the names in the rows.
 FOLDERS: dict[str, Names] = {FOLDER: _exported, IMPORTS: _uploaded}
 
 
@@ -344,13 +344,13 @@ def _oldest_kept() -> datetime:
 def _discard_upload(file: ImportFile) -> int:
     try:
         discard_import(import_file=file, actor=None)
-    except NotInThisState:  # somebody imports it after all
+    except NotInThisState:  # the file is being imported
         return 0
     return 1
 
 
 def _sweep(folder: str, names: Names) -> int:
-    # The folder first: whatever is finished in between has a row by the time rows are read.
+    # List the folder first, so that a file finished in the meantime has a row when rows are read.
     old = list(_old_files(settings.MEDIA_ROOT / folder))
     known = set(map(_stem, names())) if old else set()
     strays = [path for path in old if _stem(path.name) not in known]

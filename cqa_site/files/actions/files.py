@@ -1,4 +1,4 @@
-"""State of an uploaded file, and decisions on its near-duplicates."""
+"""State of an uploaded file, and decisions about its near-duplicates."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,20 +21,20 @@ FOLDER = ImportFile.STORED_IN
 CHECK_JOB = "check_import"
 APPLY_JOB = "apply_import"
 BUSY = gettext_lazy("This file is being processed or was already imported.")
-# In the options of a file, what people said about near matches (see `decisions`): row → id of the
-# answer, or that it is another one; and one word for all rows without their own.
+# Options of a file with the decisions about near matches: per row, the id of the answer or that it
+# is a different one; and one decision for all other rows.
 BY_ROW, FOR_ALL = "decisions", "near"
 DECISIONS = (BY_ROW, FOR_ALL)
-# What its content showed: kinds that fit with the reasons, as long as nobody said otherwise.
+# Kinds that fit the file's content, with the reasons, unless a person has chosen a kind.
 FITS = "fits"
-# Why nothing can be seen of it, and options by which it could be read.
+# Reason why the content cannot be shown, and options with which the file could be read.
 TROUBLE, PROPOSED = "trouble", "proposed"
 # Option of an archive: groups of the files in it.
 INSIDE = "inside"
 
 
 class NotInThisState(Exception):
-    """Raised if the file was imported or discarded, or is being processed."""
+    """Raised if the file has been imported or discarded, or is being processed."""
 
 
 def stored_path(import_file: ImportFile) -> Path:
@@ -73,7 +73,7 @@ def store_upload(
 
 @transaction.atomic
 def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None) -> None:
-    """Store the column mapping and request the dry run; decisions on rows are kept."""
+    """Store the column mapping and request the dry run; decisions about rows are kept."""
     _move(import_file, State.UPLOADED, from_states=_free_states(import_file))
     names = (*DECISIONS, FITS)
     decisions = {name: import_file.options[name] for name in names if name in import_file.options}
@@ -84,7 +84,7 @@ def choose_mapping(*, import_file: ImportFile, options: dict, actor: User | None
 
 @transaction.atomic
 def choose_reading(*, import_file: ImportFile, chosen: dict) -> None:
-    """Store how to open a file; its content is detected again."""
+    """Store the options for opening a file, and detect its content again."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
     stale = (TROUBLE, PROPOSED, "mapping")
@@ -95,7 +95,7 @@ def choose_reading(*, import_file: ImportFile, chosen: dict) -> None:
 
 @transaction.atomic
 def choose_kind(*, import_file: ImportFile, kind: str) -> None:
-    """Change the kind of a file; findings for the old kind are discarded."""
+    """Change the kind of a file, and discard the findings for the old kind."""
     waiting = [State.UPLOADED, State.CHECKED, State.REFUSED]
     _move(import_file, State.UPLOADED, from_states=waiting)
     names = {*READING, *(option.name for option in asked_with_uploads())}
@@ -122,7 +122,7 @@ def _free_states(import_file: ImportFile) -> list[str]:
 
 
 def is_stranded(import_file: ImportFile) -> bool:
-    """Return whether the record shows work in progress although no job is active."""
+    """Return whether the file is marked as in progress although no job is active."""
     working = import_file.state in (State.CHECKING, State.APPLYING)
     return working and not (import_file.job and import_file.job.is_active)
 
@@ -174,7 +174,7 @@ def discard_import(*, import_file: ImportFile, actor: User | None) -> None:
     transaction.on_commit(lambda: path.unlink(missing_ok=True))
 
 
-# What people said about texts that are nearly those of the study.
+# Decisions about texts that nearly equal texts of the study
 
 SAME, OTHER = "same", "other"
 
@@ -186,9 +186,9 @@ class NoSuchMatch(Exception):
 def decided(
     options: Mapping[str, Any], row: int, alike: Mapping[str, int]
 ) -> tuple[str, int | None]:
-    """Return the decision on a row, and the key of the matched text if one was named.
+    """Return the decision about a row, and the key of the matched text if one was chosen.
 
-    A word on a text that is none of ``alike`` (id → key) any more counts as none.
+    A decision for a text that is no longer in ``alike`` (id → key) is ignored.
     """
     decision = (options.get(BY_ROW) or {}).get(str(row), "")
     if decision in alike:
@@ -209,8 +209,8 @@ def decide_matches(
 ) -> None:
     """Decide whether near matches are the same or different, then check the file again.
 
-    Without ``rows``, the decision applies to all. Raises NoSuchMatch for a row without one, and
-    NotInThisState.
+    Without ``rows``, the decision applies to all rows. Raises NoSuchMatch for a row without a near
+    match, and NotInThisState.
     """
     matches = import_file.matches.all()
     if rows is None:

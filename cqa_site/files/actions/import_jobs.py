@@ -44,7 +44,7 @@ State = ImportFile.State
 
 
 def run_check(work: JobContext) -> None:
-    """Handle the job of a dry run."""
+    """Run the job of a dry run."""
     check_import(
         import_file=_file_of(work),
         progress=lambda rows: work.progress(rows, note=_("rows read")),
@@ -53,7 +53,7 @@ def run_check(work: JobContext) -> None:
 
 
 def run_apply(work: JobContext) -> None:
-    """Handle the job of an import; its progress is invisible until the transaction ends."""
+    """Run the job of an import; its progress is invisible until the transaction ends."""
     apply_import(
         import_file=_file_of(work),
         leave_out_rejected=work.payload["leave_out_rejected"],
@@ -75,10 +75,10 @@ def check_import(
     progress: Callable[[int], None] | None = None,
     finish: Callable[[], None] | None = None,
 ) -> ImportOutcome | None:
-    """Run the dry run and store its result; return None if the file is refused.
+    """Make the dry run and store its result; return None if the file is refused.
 
-    ``finish`` ends the job in the transaction that stores the result, so a
-    worker that lost the job stores nothing.
+    ``finish`` ends the job in the transaction that stores the result, so that a
+    worker that has lost the job stores nothing.
     """
     try:
         guess_options(import_file)
@@ -103,10 +103,10 @@ def apply_import(
     actor: User | None = None,
     finish: Callable[[], None] | None = None,
 ) -> ImportOutcome | None:
-    """Import the file, its record and the end of the job in one transaction.
+    """Import the file, update its record and end the job in one transaction.
 
-    A file that cannot be imported unchanged is returned to the person, with the reason, and
-    nothing of it is stored.
+    If the file cannot be imported as it is, nothing of it is stored, and it goes back to the user
+    with the reason.
     """
     chosen = {"leave_out_rejected": leave_out_rejected, "update_changed": update_changed}
     try:
@@ -195,7 +195,7 @@ def _close(
 def refuse(
     import_file: ImportFile, state: str, reason: str, finish: Callable[[], None] | None
 ) -> None:
-    """Store the reason why the file was refused."""
+    """Store the reason for refusing the file."""
     _save(import_file, state=state, refusal=reason)
     _finish(finish)
 
@@ -206,11 +206,11 @@ def _save(import_file: ImportFile, **changes) -> None:
     import_file.save(update_fields=list(changes))
 
 
-# Many files of one kind in one upload: looked at, then imported, one after the other.
+# Uploads with many files of one kind, which are checked and then imported one after the other
 #
-# Each file stays a file of its own, whole or not at all; one that cannot be taken says why and
-# stops no other. One job works through them in the order of the upload, and a worker that takes
-# the job over goes on with those that are left.
+# Each file is imported separately, completely or not at all. A file that cannot be imported shows
+# the reason and does not stop the others. One job processes the files in upload order, and a
+# worker that takes over the job continues with the remaining files.
 
 BATCH_JOB = "import_batch"
 WAITING = (State.UPLOADED, State.CHECKED, State.REFUSED)
@@ -222,9 +222,9 @@ log = logging.getLogger(__name__)
 
 
 def same_names(files: Iterable[File]) -> list[str]:
-    """Return names that several files share.
+    """Return the names that several files share.
 
-    Rows are identified by file and position, so they would clash.
+    Rows are identified by file name and position, so equal names would cause conflicts.
     """
     counts = Counter(file.name for file in files)
     return sorted(name for name, number in counts.items() if name and number > 1)
@@ -238,7 +238,7 @@ def store_batch(
     options: dict[str, Any],
     actor: User | None,
 ) -> ImportBatch:
-    """Store the files and request their checks; raises TooLarge above the limit of one file."""
+    """Store the files and request their checks; raises TooLarge if a file exceeds the limit."""
     if sum(file.size or 0 for file in files) > settings.MAX_UPLOAD_BYTES:
         raise TooLarge
     batch = ImportBatch.objects.create(study=study, kind=kind, options=options, created_by=actor)
@@ -260,7 +260,7 @@ def store_batch(
 def check_batch(
     *, batch: ImportBatch, actor: User | None, options: dict[str, Any] | None = None
 ) -> None:
-    """Check every file that is not yet imported, with new options if given."""
+    """Check every file that has not been imported, with new options if given."""
     _require_rest(batch)
     candidates = batch.files.filter(state__in=[*WAITING, *WORKING]).select_related("job")
     files = [file for file in candidates if file.state in WAITING or is_stranded(file)]
@@ -283,7 +283,7 @@ def apply_batch(
     update_changed: bool,
     actor: User | None,
 ) -> None:
-    """Import the named files, or all checked ones; each file completely or not at all."""
+    """Import the named files, or all checked files, each completely or not at all."""
     _require_rest(batch)
     waiting = batch.files.filter(state=State.CHECKED)
     if files is not None:
@@ -296,7 +296,7 @@ def apply_batch(
 
 
 def discard_batch(*, batch: ImportBatch, actor: User | None) -> None:
-    """Delete the batch and its files that were not imported; imported files stay."""
+    """Delete the batch and its files that were not imported; imported files are kept."""
     with transaction.atomic():
         _require_rest(batch)
         for file in batch.files.exclude(state=State.APPLIED).select_related("study"):
@@ -305,12 +305,12 @@ def discard_batch(*, batch: ImportBatch, actor: User | None) -> None:
 
 
 def files_of(batch: ImportBatch) -> QuerySet[ImportFile]:
-    """Return the files in upload order, in which they are processed."""
+    """Return the files in upload order, which is also the order of processing."""
     return batch.files.select_related("study", "job").order_by("pk")
 
 
 def _require_rest(batch: ImportBatch) -> None:
-    """Lock the row, so that the second of two requests sees the first one's work."""
+    """Lock the row, so that the second of two requests sees the changes of the first."""
     held = ImportBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if held.job is not None and held.job.is_active:
         raise NotInThisState(BUSY)
@@ -339,7 +339,7 @@ def _start(
 
 
 def run_batch(work: JobContext) -> None:
-    """Handle the job: every file that still waits for it, in order."""
+    """Run the job: process every file that is still waiting, in order."""
     files = ImportFile.objects.filter(job=work.job, study=work.study).select_related("study")
     keys = list(files.order_by("pk").values_list("pk", "state"))
     for done, (key, state) in enumerate(keys, start=1):
@@ -362,14 +362,14 @@ def _one(work: JobContext, file: ImportFile, step: partial[None]) -> None:
     except Exception as error:
         if is_away(error):
             raise
-        # An error of ours in one file must not keep the others out.
+        # A programming error with one file must not block the others.
         log.exception("file %s of batch %s failed", file.public_id, work.payload["batch"])
         file.refresh_from_db()
         back = State.REFUSED if chosen is None else State.CHECKED
         refuse(file, back, _("Unexpected error. The server log has the details."), step)
 
 
-# Files of an archive, taken in group by group; the archive stays until it is discarded.
+# Files of an archive, extracted group by group; the archive is kept until it is discarded
 
 ExtractedGroup = ImportBatch | ImportFile
 
@@ -382,11 +382,10 @@ class NoSuchGroup(Exception):
 def take_group(
     *, archive: ImportFile, number: int, actor: User | None
 ) -> tuple[ExtractedGroup, bool]:
-    """Extract a group's files beside the archive for separate import.
+    """Extract a group's files from the archive for separate import.
 
-    Also return whether this is new.
-
-    Raises NoSuchGroup, UnreadableFile, and TooLarge above the limit of one upload.
+    Also return whether the group is newly extracted. Raises NoSuchGroup, UnreadableFile, and
+    TooLarge above the limit of one upload.
     """
     held = ImportFile.objects.select_for_update(of=("self",)).get(pk=archive.pk)
     groups = held.options.get(INSIDE, {}).get("groups", [])
@@ -402,7 +401,7 @@ def take_group(
 
 
 def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, ExtractedGroup]:
-    """Map values of ``taken`` to files and batches made from groups, without discarded ones."""
+    """Map values of ``taken`` to the files and batches extracted from groups, unless discarded."""
     ids = [UUID(group["taken"]) for group in groups if "taken" in group]
     mine = {"public_id__in": ids, "study": archive.study_id}
     models = (ImportFile, ImportBatch) if ids else ()
@@ -411,7 +410,7 @@ def taken_from(archive: ImportFile, groups: list[dict[str, Any]]) -> dict[str, E
 
 
 def archive_of(upload: ExtractedGroup) -> ImportFile | None:
-    """Return the archive this was extracted from; None if it no longer exists."""
+    """Return the archive from which this was extracted, or None if it no longer exists."""
     mine = str(upload.public_id)
     archives = ImportFile.objects.filter(
         study=upload.study_id, state=ImportFile.State.UPLOADED, options__has_key=INSIDE

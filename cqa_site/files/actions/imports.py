@@ -1,4 +1,4 @@
-"""Import of one file into a study: rows, comparison and result."""
+"""Import of one file into a study: its rows, their comparison and the result."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,11 +23,11 @@ from cqa_site.tabular import (
     spreadsheet_unsafe,
 )
 
-# The words of an import: what a reader is given, what a file says, and what came of it.
+# Types of an import: the source, its entries and the result
 
-# Options that say how a table is opened.
+# Options for opening a table.
 READING = ("sheet", "encoding", "header_row")
-# What rows that cannot be read are counted among.
+# Kind of object under which unreadable rows are counted.
 UNREADABLE = "rows"
 
 
@@ -43,7 +43,7 @@ class ImportSource:
     name: str
     study: Study
     options: Mapping[str, Any] = field(default_factory=dict)
-    # Rows that cannot be read and what was left out; told at the end of every import.
+    # Unreadable rows and omissions, reported at the end of every import.
     log: ReadingLog = field(default_factory=ReadingLog)
 
     def text(self, option: str) -> str:
@@ -52,7 +52,7 @@ class ImportSource:
         return "" if value is None else str(value).strip()
 
     def choice(self, option: str, offered: Collection[str], refusal: str) -> str:
-        """Return an option that is empty or one of these words; raises ImportRefused."""
+        """Return an option that must be empty or one of these words; raises ImportRefused."""
         word = self.text(option)
         if word and word not in offered:
             raise ImportRefused(refusal % word[:40])
@@ -60,14 +60,14 @@ class ImportSource:
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Settings for opening the table: the chosen ones, and the log of this import."""
+        """Arguments for opening the table: the chosen settings and the log of this import."""
         return {**chosen_reading(self.options), "log": self.log}
 
     def table(self, *, may_be_lines: bool = False, is_again: bool = False) -> Table:
         """Open the file as a table with the chosen sheet, encoding and header row.
 
-        With ``may_be_lines`` plain text is a table of its lines. Problems are logged once:
-        ``is_again`` marks a second opening of the table, which logs nothing.
+        With ``may_be_lines``, plain text is read as a table of its lines. To log problems only
+        once, set ``is_again`` when the table is opened a second time.
         """
         opened = open_table_or_lines if may_be_lines else open_table
         reading = self.reading | ({"log": ReadingLog()} if is_again else {})
@@ -76,7 +76,7 @@ class ImportSource:
 
 
 def chosen_reading(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return sheet, encoding and header row from options; None where not set."""
+    """Return the sheet, encoding and header row from options, or None for those not set."""
     chosen = {name: options.get(name) or None for name in READING}
     number = str(chosen["header_row"] or "")
     return chosen | {"header_row": int(number) if number.isdecimal() and len(number) < 7 else None}
@@ -98,10 +98,10 @@ def _unmarked(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ImportEntry:
-    """Content of a file row; papers define their own entries.
+    """Content of a file row; each paper defines its own entries.
 
     ``is_row`` is false for an entry that represents many rows of the file; ``makes`` names the
-    objects under which a rejected entry is counted.
+    kind of object under which a rejected entry is counted.
     """
 
     is_row: ClassVar[bool] = True
@@ -112,10 +112,10 @@ class ImportEntry:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A row that was rejected, or kept with a note.
+    """A row that was rejected, or accepted with a note.
 
-    ``object`` is the object it would have created; ``place`` is the row's sheet of a workbook or
-    member of an archive.
+    ``object`` is the object that the row would have created; ``place`` is the sheet of the
+    workbook or the member of the archive that contains the row.
     """
 
     row: int | None
@@ -135,10 +135,10 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """A row's text that nearly equals one of the study; a person decides if they are the same.
+    """A row's text that nearly equals a text of the study; a person decides if they are the same.
 
-    ``about`` describes the subject of both, ``known`` is the public id of the existing one;
-    ``decision`` is empty while nobody has decided.
+    ``about`` describes the subject of both, ``known`` is the public id of the existing text, and
+    ``decision`` is empty until a person has decided.
     """
 
     row: int
@@ -155,7 +155,7 @@ Row = tuple[str, int]
 
 
 def named_by(options: Mapping[str, Any], option: str, file_name: str, longest: int = 120) -> str:
-    """Return the name given as an option, else the file name without its ending."""
+    """Return the name given as an option, or else the file name without its ending."""
     name = str(options.get(option) or "").strip()
     return (name or PurePath(file_name).stem or file_name)[:longest]
 
@@ -167,7 +167,7 @@ def rejected(problem: Problem, *, of: str, place: str = "") -> Flag:
 
 
 def cell_of(place: str, column: str) -> str:
-    """Return the column of a sheet or member in words."""
+    """Return the column, with its sheet or archive member, in words."""
     return " · ".join(part for part in (place, column) if part)
 
 
@@ -178,7 +178,7 @@ class ImportOutcome:
     counts: dict[str, dict[str, int]] = field(default_factory=empty_counts)
     flags: list[Flag] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    # Keys of the rounds that rows went to, in the order of the file.
+    # Keys of the rounds that received rows, in file order.
     rounds: list[int] = field(default_factory=list)
     near: list[Near] = field(default_factory=list)
     _rows: set[Row] = field(default_factory=set)
@@ -193,9 +193,9 @@ class ImportOutcome:
 
     @property
     def rows(self) -> dict[str, int | None]:
-        """Rows of the file: read, rejected, and the problems of the rejected ones.
+        """Numbers of rows read and rejected, and of problems in the rejected rows.
 
-        ``read`` is None where the reader takes many rows at once.
+        ``read`` is None if the reader combines many rows into one entry.
         """
         read = None if self._has_other_than_rows else len(self._rows)
         problems = sum(flag.is_rejection for flag in self.flags)
@@ -208,18 +208,18 @@ class ImportOutcome:
 
     @property
     def changed(self) -> int:
-        """Number of objects that are stored with different content."""
+        """Number of stored objects whose content differs from the file."""
         return sum(counts["changed"] for counts in self.counts.values())
 
     def saw(self, line: Line) -> None:
-        """Count the row that a line comes from."""
+        """Count the row from which a line comes."""
         if isinstance(line, ImportEntry) and not line.is_row:
             self._has_other_than_rows = True
         elif not isinstance(line, Note) and line.row is not None:
             self._rows.add((getattr(line, "place", ""), line.row))
 
     def flag(self, flag: Flag) -> None:
-        """Add a flag; a rejected row is counted once under its object."""
+        """Add a flag; count a rejected row once, under its object."""
         self.flags.append(flag)
         if not flag.is_rejection:
             return
@@ -233,16 +233,16 @@ class ImportOutcome:
         self.counts[flag.object]["rejected"] += 1
 
 
-# Compare the entries of a file with a study, piece by piece, and write what is new.
+# Comparison of a file's entries with a study, chunk by chunk, and insertion of the new objects
 #
-# A dry run takes the same path and leaves out the inserts, so it holds no write lock that people
-# at work would have to wait for.
+# A dry run uses the same code without the inserts, so it holds no write lock that would make
+# users wait.
 
 CHUNK = 2_000
 
 
 class Reconciliation:
-    """One pass over one file; subclasses compare what their formats read."""
+    """One pass over one file; subclasses compare the entries of their formats."""
 
     def __init__(
         self, study: Study, *, write: bool, update_changed: bool = False, actor: User | None = None
@@ -256,7 +256,7 @@ class Reconciliation:
     def run(
         self, lines: Iterable[Line], progress: Callable[[int], None] | None = None
     ) -> ImportOutcome:
-        """Read a file once; writing passes run in the caller's transaction."""
+        """Read a file once; if the pass writes, it runs in the caller's transaction."""
         stream = iter(lines)
         done = 0
         while chunk := list(islice(stream, CHUNK)):
@@ -273,7 +273,7 @@ class Reconciliation:
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Report findings that only the whole file shows."""
+        """Report findings that require the whole file."""
 
     def _is_entry(self, line: Line) -> bool:
         """Record flags, notes and near matches; return whether the line is an entry to compare."""
@@ -288,7 +288,7 @@ class Reconciliation:
             self.outcome.flag(line)
         return False
 
-    # -- what children say --------------------------------------------------------------------
+    # -- for subclasses ------------------------------------------------------------------------
 
     def result(self, name: str, result: str) -> None:
         """Count one object under its result."""
@@ -299,11 +299,11 @@ class Reconciliation:
         self._flag(entry, column, reason, is_rejection=True, object=self.made_by(entry))
 
     def mention(self, entry: ImportEntry, column: str, reason: str) -> None:
-        """Flag an entry that is kept."""
+        """Flag an entry that is accepted."""
         self._flag(entry, column, reason)
 
     def made_by(self, entry: ImportEntry) -> str:
-        """Return the objects that an entry would create."""
+        """Return the kind of object that an entry would create."""
         return entry.makes
 
     def _flag(self, entry: ImportEntry, column: str, reason: str, **more: Any) -> None:
@@ -312,15 +312,15 @@ class Reconciliation:
         self.outcome.flag(flag)
 
     def changed(self, stored: object) -> str:
-        """Return the message on a stored value that differs from the file."""
+        """Return the message about a stored value that differs from the file."""
         if self.update_changed:
             return _("Replaced; stored before: %s") % stored
         return _("Differs; the stored value was kept: %s") % stored
 
 
-# One file into one study: the path every page, command and test takes.
+# Import of one file into a study, as used by every page, command and test
 
-# Notes on one file; more of them say nothing more.
+# Maximum number of notes on one file; more would add nothing.
 MOST_NOTES = 20
 
 
@@ -339,8 +339,8 @@ def import_path(
 ) -> ImportOutcome:
     """Compare a file with a study and, with ``write``, import all of it or nothing.
 
-    Raises ImportRefused for a file that cannot be read or taken, and when rows are rejected
-    without leave to go on without them. A dry run (``write=False``) only reads.
+    Raises ImportRefused for a file that cannot be read or imported, and for rejected rows unless
+    ``leave_out_rejected`` is true. A dry run (``write=False``) only reads.
     """
     lines = _lines(kind, ImportSource(path, name, study, dict(options or {})))
     work: Reconciliation = REGISTERED[kind].reconciliation(
@@ -363,7 +363,7 @@ def import_path(
 
 
 def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
-    """Read the file. An unreadable file is refused, a bad row rejected."""
+    """Yield the lines of the file; refuse an unreadable file and reject bad rows."""
     try:
         yield from REGISTERED[kind].read(source)
     except UnreadableFile as error:
@@ -375,7 +375,7 @@ def _lines(kind: str, source: ImportSource) -> Iterator[Line]:
 
 
 def _unread(source: ImportSource) -> Iterator[str]:
-    """Return a note on the columns that are not used here."""
+    """Yield a note on the columns that the import does not use."""
     if columns := source.log.unread:
         names = ", ".join(map(printable_name, columns[:MOST_NOTES]))
         text = ngettext(

@@ -28,7 +28,7 @@ from cqa_site.tabular.cells import StrictJsonError, loads
 from .files import FITS, INSIDE, PROPOSED, TROUBLE, stored_path
 from .imports import chosen_reading
 
-# What a table shows before anybody has said how to read it: by its sheets and its encoding.
+# Preview of a table before a person has chosen its sheet or encoding
 
 MOST_SHEETS = 12
 Opened = Callable[..., Table]
@@ -39,7 +39,7 @@ def table_look(
 ) -> Look:
     """Return the first rows of a table, from the sheet that fits a format.
 
-    A file in an encoding other than UTF-8 is shown in a likely encoding, with a note.
+    A file that is not in UTF-8 is shown in a likely encoding, with a note.
     """
     try:
         return _look(path, name, formats, opened)
@@ -55,7 +55,7 @@ def table_look(
 
 
 def fitting_sheet(path: Path, name: str, formats: Iterable[Format]) -> str:
-    """Return the sheet to read if it is not the first; else ""."""
+    """Return the sheet to read if it is not the first, or else ""."""
     if not zipfile.is_zipfile(path):
         return ""
     try:
@@ -87,7 +87,7 @@ def _look(path: Path, name: str, formats: Iterable[Format], opened: Opened, **mo
 
 
 def _shown(path: Path, name: str, opened: Opened, **more: Any) -> tuple[Look, list[str]]:
-    """Read only the first rows; errors further down do not matter here."""
+    """Return only the first rows; errors further down do not matter here."""
     with opened(path, name=name, log=ReadingLog(), **more.get("reading", {})) as table:
         preview = beginning(table)
     look = Look(preview.kind, tuple(preview.columns), preview.rows, titles=preview.titles, **more)
@@ -98,20 +98,20 @@ def _fitness(look: Look, formats: Iterable[Format]) -> tuple[bool, bool]:
     return any(format.fits(look) for format in formats), len(look.columns) > 1
 
 
-# What a file is, found by its content: every format is asked, and none wins over another.
+# Recognition of a file's kind by its content; every format is tested, and none takes precedence
 #
-# Only a format that says so of itself gives way where any other one fits.
+# Only a format with ``gives_way`` is left out if any other format fits.
 
-# Workbooks are archives, too.
+# Workbooks are also archives.
 _OF_A_WORKBOOK = {"[Content_Types].xml", "mimetype"}
 _MOST_MEMBERS = 2_000
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".ods", ".xls")
 
 
 def look_at(path: Path, *, name: str, may_be_lines: bool = True) -> Look:
-    """Return the contents of the beginning of a file, or the reason why it shows none.
+    """Return the beginning of a file, or the reason why it cannot be shown.
 
-    With ``may_be_lines`` plain text shows its first lines, of the kind ``lines``.
+    With ``may_be_lines``, plain text is shown as its first lines, with the kind ``lines``.
     """
     opened = open_table_or_lines if may_be_lines else open_table
     if members := _members(path):
@@ -137,7 +137,7 @@ def found_in(upload: UploadedFile) -> dict[str, Any]:
         look = look_at(path, name=name)
         options: dict[str, Any] = {FITS: recognised(look)}
         if look.trouble:
-            # Another encoding is a person's choice; another sheet is only said.
+            # A person has to choose a different encoding; a different sheet is only mentioned.
             options |= {TROUBLE: look.trouble} | ({PROPOSED: look.reading} if look.reading else {})
         else:
             options |= look.reading
@@ -149,15 +149,15 @@ def found_in(upload: UploadedFile) -> dict[str, Any]:
 def _inside(path: Path, name: str) -> dict[str, Any]:
     """Return the groups of files in an archive, in import order.
 
-    A group has the files of one folder and one kind, or a single one of a kind that asks something
-    of each. Beside them the files of no kind, or of several; or why nothing can be taken out.
+    A group has the files of one kind in one folder, or a single file if its kind has questions for
+    each file. Also return the files with no kind or several, and any reason why extraction fails.
     """
     groups: dict[tuple[str, ...], dict[str, Any]] = {}
     unknown = []
     try:
         with unpacked(path, name=name, is_wanted=is_file, called=place_in) as members:
             for place, member in members.items():
-                # Texts in an archive are rather what somebody says about it.
+                # A plain text file in an archive is probably a description of it.
                 look = look_at(member, name=place, may_be_lines=False)
                 fits = recognised(look)
                 if len(fits) != 1:
@@ -181,7 +181,7 @@ def is_file(place: str) -> bool:
 
 
 def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
-    """Return a sort key: kinds without prerequisites first, then page order."""
+    """Return a sort key: kinds without prerequisites first, then in page order."""
     kind, depth = key[0], 0
     while kind and (sample := FORMATS[kind].sample):
         kind, depth = sample.after, depth + 1
@@ -190,7 +190,7 @@ def _turn(key: tuple[str, ...]) -> tuple[int, int, tuple[str, ...]]:
 
 @contextmanager
 def copied(upload: UploadedFile) -> Iterator[Path]:
-    """Copy an upload to a temporary file that is deleted after the block."""
+    """Copy an upload to a temporary file that is deleted after the ``with`` block."""
     with tempfile.NamedTemporaryFile() as copy:
         for chunk in upload.chunks():
             copy.write(chunk)
@@ -199,9 +199,9 @@ def copied(upload: UploadedFile) -> Iterator[Path]:
 
 
 def unclear(import_file: ImportFile) -> bool:
-    """Return whether a person has to state what the file is, or how to open it.
+    """Return whether a person has to choose the kind of the file or how to open it.
 
-    Nothing fits, several kinds do, or it is in another encoding.
+    This is so if no kind or more than one kind fits, or if the file has a different encoding.
     """
     fits = import_file.options.get(FITS)
     is_open = fits is not None and (len(fits) != 1 or PROPOSED in import_file.options)
@@ -209,7 +209,7 @@ def unclear(import_file: ImportFile) -> bool:
 
 
 def of_one_kind(uploads: Iterable[UploadedFile]) -> tuple[str, str]:
-    """Return the single kind that fits all files, or an empty string with the problem."""
+    """Return the single kind that fits all files, or an empty string and the problem."""
     kinds: dict[str, list[str]] = {}
     for upload in uploads:
         options = found_in(upload)
@@ -234,7 +234,7 @@ def _members(path: Path) -> tuple[str, ...]:
 
 
 def _keys(path: Path, name: str) -> tuple[str, ...]:
-    """Return the keys of a file that is one JSON object, not a list of objects."""
+    """Return the keys of a file that is a single JSON object rather than a list of objects."""
     with path.open("rb") as file:
         begins = file.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
     if not begins or name.lower().endswith((".jsonl", ".ndjson")):
@@ -246,16 +246,16 @@ def _keys(path: Path, name: str) -> tuple[str, ...]:
     return tuple(document) if isinstance(document, dict) else ()
 
 
-# How an uploaded table is probably to be read: what its page proposes, and many at once take.
+# Probable options for reading a table, proposed on its page and used directly in batches
 
 
 def preview_of(import_file: ImportFile, seen: Mapping[str, Any]) -> FilePreview:
-    """Return columns and first rows of a stored file; raises UnreadableFile."""
+    """Return the columns and first rows of a stored file; raises UnreadableFile."""
     return previewed(stored_path(import_file), import_file.name, import_file.kind, seen)
 
 
 def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> FilePreview:
-    """Return columns and first rows of a file of that kind; raises UnreadableFile."""
+    """Return the columns and first rows of a file of a kind; raises UnreadableFile."""
     opened = open_table_or_lines if format_of(kind).takes_lines else open_table
     with opened(path, name=name, **chosen_reading(seen), log=ReadingLog()) as table:
         return beginning(table)
@@ -264,7 +264,7 @@ def previewed(path: Path, name: str, kind: str, seen: Mapping[str, Any]) -> File
 def guess(
     import_file: ImportFile, preview: FilePreview, options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the likely options of a table beside the chosen ones."""
+    """Return the likely options of a table in addition to the chosen ones."""
     format = format_of(import_file.kind)
     is_safe = format.is_own(preview) and preview.kind == "csv" and _has_mark(import_file)
     columns = format.guess_columns(import_file.study, preview, options)
@@ -272,19 +272,19 @@ def guess(
 
 
 def _has_mark(import_file: ImportFile) -> bool:
-    """Whether the file starts with a byte order mark, as only our spreadsheet-safe CSV does."""
+    """Return whether the file starts with a byte order mark, like our spreadsheet-safe CSV."""
     with stored_path(import_file).open("rb") as file:
         return file.read(3) == b"\xef\xbb\xbf"
 
 
 def guess_options(import_file: ImportFile) -> None:
-    """Store the probable reading of a file unless chosen; its reader refuses the rest."""
+    """Store the probable options for reading a file, unless a person has chosen them."""
     format, options = format_of(import_file.kind), import_file.options
     path, guesses = stored_path(import_file), {}
     if not options.get("sheet") and (sheet := fitting_sheet(path, import_file.name, [format])):
         guesses["sheet"] = sheet
     if format.is_mapped and not options.get("mapping"):
-        # What cannot be read its reader says, which meets it, too.
+        # The reader will report the same error.
         with suppress(UnreadableFile):
             chosen = options | guesses
             guesses |= guess(import_file, preview_of(import_file, chosen), chosen)

@@ -1,4 +1,4 @@
-"""Request and response bodies and filters of imports."""
+"""Request bodies, response bodies and filters of imports."""
 
 from collections import Counter
 
@@ -19,12 +19,12 @@ from cqa_site.web.rest.queries import TrueFalseFilter
 
 
 class CheckInput(Input):
-    """How to read a file.
+    """Options for reading a file.
 
-    ``mapping`` says for a table which column is which field; without it, it is guessed from names
-    and values. ``system`` and ``scenario`` who
-    wrote the answers of a file, by default what its name says; ``rater`` who gave the scores of
-    a judged file, or of a table without a column for it; ``rubric`` by which version.
+    ``mapping`` maps the fields to the columns of a table; if omitted, it is guessed from names and
+    values. ``system`` and ``scenario`` give the origin of a file's answers and are taken from its
+    name by default. ``rater`` gives the author of the scores in a judged file or in a table
+    without a rater column; ``rubric`` gives the rubric version.
     """
 
     mapping: serializers.Field = serializers.DictField(
@@ -45,7 +45,7 @@ class CheckInput(Input):
         ImportMatch.Decision.choices,
         required=False,
         allow_blank=True,
-        help_text="How to treat near-duplicates of the study's texts, unless decided one by one.",
+        help_text="How to treat near-duplicates of the study's texts by default.",
     )
 
     def get_fields(self) -> dict[str, serializers.Field]:
@@ -54,7 +54,7 @@ class CheckInput(Input):
 
 
 class ImportInput(CheckInput):
-    """A file and what it is; nothing is written until it is applied."""
+    """A file and its kind; nothing is written until it is applied."""
 
     file = serializers.FileField()
     kind = serializers.ChoiceField(known_kinds())
@@ -63,7 +63,7 @@ class ImportInput(CheckInput):
     )
 
     def validate_mapping(self, text: str) -> dict[str, str]:
-        """Read the JSON object as strictly as any other body."""
+        """Read the JSON object as strictly as a request body."""
         try:
             value = loads(text)
         except StrictJsonError as error:
@@ -72,7 +72,7 @@ class ImportInput(CheckInput):
 
 
 class BatchCheckInput(Input):
-    """Options for every file of a batch; blank ones are taken from each file's name."""
+    """Options for every file of a batch; blank options are taken from each file's name."""
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Return only the options."""
@@ -92,7 +92,7 @@ class BatchInput(BatchCheckInput):
     kind = serializers.ChoiceField(batch_kinds())
 
     def validate_files(self, files: list[UploadedFile]) -> list[UploadedFile]:
-        """Refuse two files of the same name: rows are identified by file and position."""
+        """Refuse files with equal names, because rows are identified by file and position."""
         if same := same_names(files):
             message = f"Several of these files have the same name: {', '.join(same)}"
             raise serializers.ValidationError(message)
@@ -100,7 +100,7 @@ class BatchInput(BatchCheckInput):
 
 
 class MatchInput(Input):
-    """Decision on rows whose text nearly equals an answer's; on all rows without ``rows``."""
+    """Decision about rows whose text nearly equals an answer; about all rows without ``rows``."""
 
     decision = serializers.ChoiceField(ImportMatch.Decision.choices)
     rows = serializers.ListField(
@@ -112,14 +112,14 @@ class MatchInput(Input):
 
 
 class ApplyInput(Input):
-    """Choices for rows that cannot be imported, and for rows that differ."""
+    """Choices for rows that cannot be imported and for rows that differ."""
 
     leave_out_rejected = serializers.BooleanField(default=False)
     update_changed = serializers.BooleanField(default=False)
 
 
 class BatchApplyInput(ApplyInput):
-    """The checked files to import (all without ``files``), and how."""
+    """The checked files to import (all without ``files``), and the options for importing them."""
 
     files = serializers.ListField(
         child=serializers.UUIDField(),
@@ -132,8 +132,8 @@ class BatchApplyInput(ApplyInput):
 class ImportSerializer(ReadSerializer):
     """One uploaded file: the result of its check, and whether it was imported.
 
-    What its format says about it, such as ``system`` and ``scenario`` of its answers, is as chosen
-    or as its name says; null for files that have nothing of the kind.
+    Facts that depend on the format, such as ``system`` and ``scenario`` of the answers, are chosen
+    or taken from the file name; they are null for files without such facts.
     """
 
     batch = public_id("batch", allow_null=True, default=None)
@@ -151,7 +151,7 @@ class ImportSerializer(ReadSerializer):
         ]  # fmt: skip
 
     def get_fields(self) -> dict[str, serializers.Field]:
-        """Return the fields of every file, and those of the formats."""
+        """Return the fields of every file and those of the formats."""
         fields = {option.name: option.output() for option in OPTIONS.values() if option.tells}
         for field in fields.values():
             field.read_only = True
@@ -159,7 +159,7 @@ class ImportSerializer(ReadSerializer):
 
 
 class ImportBatchSerializer(ReadSerializer):
-    """Files in one upload; ``states`` counts them by state, ``options`` hold for all of them."""
+    """Files in one upload; ``states`` counts them by state, and ``options`` apply to all."""
 
     options = serializers.DictField(read_only=True)
     states = serializers.SerializerMethodField()
@@ -170,7 +170,7 @@ class ImportBatchSerializer(ReadSerializer):
         fields = ["id", "kind", "options", "states", "job", "created_at"]
 
     def get_states(self, batch: ImportBatch) -> dict[str, int]:
-        """Map each state to its number of files."""
+        """Return the number of files in each state."""
         return dict(Counter(file.state for file in batch.files.all()))
 
 
@@ -184,7 +184,7 @@ class ImportProblemSerializer(serializers.ModelSerializer):
 
 
 class ImportMatchSerializer(serializers.ModelSerializer):
-    """A row whose text nearly equals an answer's, with both openings."""
+    """A row whose text nearly equals an answer, with the beginnings of both."""
 
     answer = serializers.UUIDField(source="known", read_only=True)
     decision = serializers.ChoiceField(

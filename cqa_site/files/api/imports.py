@@ -54,7 +54,7 @@ class ImportViews(StudyViews):
     filterset_class = ImportFilter
 
     def rows(self) -> QuerySet:
-        """Return the rows, newest first."""
+        """Return the files, newest first."""
         return self.study.import_files.select_related("round", "batch", "job", "study")
 
     @extend_schema(request=CheckInput, responses={202: ImportSerializer})
@@ -68,7 +68,7 @@ class ImportViews(StudyViews):
 
     @extend_schema(request=ApplyInput, responses={202: ImportSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Import a checked file in the background: all of it or nothing."""
+        """Import a checked file in the background, completely or not at all."""
         file = self.find_row(public_id)
         body = self.read(ApplyInput)
         with conflict_on(BUSY):
@@ -90,7 +90,7 @@ class ImportUploadViews(ImportViews):
 
     @extend_schema(request=ImportInput, responses={202: ImportSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store a file and check it; its ``counts`` then say what it would add."""
+        """Store a file and check it; its ``counts`` then show what it would add."""
         body = self.read(ImportInput)
         file, kind = body.pop("file"), body.pop("kind")
         try:
@@ -109,7 +109,7 @@ class ImportUploadViews(ImportViews):
 
 
 class ImportMatchViews(StudyViews):
-    """Rows of one uploaded file whose texts nearly equal those of answers in the study."""
+    """Rows of one uploaded file whose texts nearly equal answers in the study."""
 
     serializer_class = ImportMatchSerializer
     filterset_class = MatchFilter
@@ -120,7 +120,7 @@ class ImportMatchViews(StudyViews):
 
     @extend_schema(request=MatchInput, responses={202: ImportSerializer})
     def decide(self, request: Request, **kwargs: Any) -> Response:
-        """Decide whether rows, or all rows, are the same answers; then check the file again."""
+        """Decide whether some or all rows are the same answers; then check the file again."""
         file = self._file()
         body = self.read(MatchInput)
         try:
@@ -152,7 +152,7 @@ class ImportProblemViews(StudyViews):
 
 
 class ImportBatchViews(StudyViews):
-    """Many files of one kind from one upload; the files are at ``imports/?batch=``."""
+    """Batches of files of one kind from one upload; the files are at ``imports/?batch=``."""
 
     serializer_class = ImportBatchSerializer
     filterset_class = ImportBatchFilter
@@ -165,7 +165,7 @@ class ImportBatchViews(StudyViews):
 
     @extend_schema(request=BatchCheckInput, responses={202: ImportBatchSerializer})
     def check(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Check every file that is not imported again, with other options for all."""
+        """Check again, with other options, every file that has not been imported."""
         batch = self.find_row(public_id)
         body = self.read(BatchCheckInput)
         with conflict_on(BUSY):
@@ -174,7 +174,7 @@ class ImportBatchViews(StudyViews):
 
     @extend_schema(request=BatchApplyInput, responses={202: ImportBatchSerializer})
     def apply(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Import the checked files, or those named, each whole or not at all, in order."""
+        """Import the named or all checked files in order, each completely or not at all."""
         batch = self.find_row(public_id)
         body = self.read(BatchApplyInput)
         with conflict_on(BUSY):
@@ -189,7 +189,7 @@ class ImportBatchViews(StudyViews):
         return Response(status=204)
 
     def find_row(self, public_id: uuid.UUID) -> ImportBatch:
-        """Return the batch without its files, which the actions read themselves."""
+        """Return the batch without its files, which the actions read separately."""
         batches = self.study.import_batches.select_related("job", "study")
         return get_object_or_404(batches, public_id=public_id)
 
@@ -201,7 +201,7 @@ class ImportBatchUploadViews(ImportBatchViews):
 
     @extend_schema(request=BatchInput, responses={202: ImportBatchSerializer})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Store the files and check each; see ``imports/?batch=`` for the results."""
+        """Store the files and check each of them; the results are at ``imports/?batch=``."""
         body = self.read(BatchInput)
         files, kind = body.pop("files"), body.pop("kind")
         try:

@@ -1,4 +1,4 @@
-"""Pages of uploads with many files: the effect of each, the choice, and progress."""
+"""Pages for uploads with many files: the effect of each file, their selection, and progress."""
 
 import uuid
 from collections import Counter
@@ -32,9 +32,9 @@ State = ImportFile.State
 
 @dataclass(frozen=True)
 class FileRow:
-    """One file of the table; ``counts`` are new, same and changed objects.
+    """A row of the table of files; ``counts`` are new, same and changed objects.
 
-    ``told`` are the options that its format derives from it.
+    ``told`` contains the options that the format derives from the file.
     """
 
     file: ImportFile
@@ -46,7 +46,7 @@ class FileRow:
 
 @study_page(*RESEARCHERS)
 def import_batch(request: StudyRequest, study: Study, batch_id: uuid.UUID) -> HttpResponse:
-    """Show the table of the files; the page's own requests get only this fragment."""
+    """Show the table of files; the page's own requests get only this fragment."""
     batch = _batch(study, batch_id)
     format = format_of(batch.kind)
     files = list(files_of(batch))
@@ -87,7 +87,7 @@ def _batch(study: Study, batch_id: uuid.UUID) -> ImportBatch:
 
 
 def _shared(**more: Any) -> OptionsForm:
-    """Return the form for options that apply to all files at once."""
+    """Return the form for options that apply to all files."""
     return OptionsForm(asked=asked_with_uploads(of_batches=True), **more)
 
 
@@ -106,7 +106,7 @@ def _row(file: ImportFile) -> FileRow:
 
 
 def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
-    """Return the new objects of all files; kinds that files share are not added up."""
+    """Return the new objects of all files; kinds that files may share are not added up."""
     alike = {kind.name for kind in COUNTED.values() if kind.is_shared}
     total: Counter[str] = Counter()
     for count in counts:
@@ -116,7 +116,7 @@ def _total(counts: list[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]
 
 @upload_action(_batch, "batch_id")
 def import_batch_check(request: StudyRequest, batch: ImportBatch) -> None:
-    """Check all files again with the options set for all."""
+    """Check all files again with the shared options."""
     form = _shared(data=request.POST)
     if not form.is_valid():
         messages.error(request, CHOOSE_FROM_LISTS)
@@ -126,7 +126,7 @@ def import_batch_check(request: StudyRequest, batch: ImportBatch) -> None:
 
 @upload_action(_batch, "batch_id")
 def import_batch_apply(request: StudyRequest, batch: ImportBatch) -> None:
-    """Import the ticked files, each completely or not at all."""
+    """Import the selected files, each completely or not at all."""
     files = batch.files.filter(state=State.CHECKED)
     form = BatchApplyForm(request.POST, waiting=files.values_list("public_id", flat=True))
     if not form.is_valid():

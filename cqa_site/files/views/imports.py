@@ -1,4 +1,4 @@
-"""Pages for importing files: upload, questions, dry run, import."""
+"""Pages for importing files: upload, questions, dry run and import."""
 
 import io
 import uuid
@@ -63,12 +63,12 @@ MOST_MATCHES = 25
 
 @study_page(*RESEARCHERS)
 def imports(request: StudyRequest, study: Study) -> HttpResponse:
-    """List earlier files beside the upload form."""
+    """Show the upload form and the list of earlier files."""
     proposed = {"kind": chosen(request, "kind", FORMATS)}
     return _list_page(request, study, UploadForm(initial=proposed, goal=_goal(study)))
 
 
-@csrf_exempt  # checked in _upload, once the size is known: reading the token reads the body
+@csrf_exempt  # checked in _upload after the size, because reading the token reads the body
 @study_page(*RESEARCHERS, only="POST")
 def import_upload(request: StudyRequest, study: Study) -> HttpResponse:
     """Accept an uploaded file unless it is too large."""
@@ -103,12 +103,12 @@ def _upload(request: StudyRequest, study: Study) -> HttpResponse:
 
 
 def _found(findings: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the recognized kind and options; if the kind is unclear, the file's page asks."""
+    """Return the recognized kind and options; an unclear kind is chosen on the file's page."""
     return {"kind": next(iter(findings[FITS]), usual_kind()), "options": options | findings}
 
 
 def _begin(request: StudyRequest, file: ExtractedGroup) -> HttpResponse:
-    """Check a file at once, unless questions must be answered first."""
+    """Check a file immediately unless questions must be answered first."""
     if isinstance(file, ImportBatch):
         return redirect(_page_of(file.study, file))
     format = format_of(file.kind)
@@ -129,10 +129,10 @@ def _file(study: Study, file_id: uuid.UUID) -> ImportFile:
 def upload_action(
     find: Callable[[Study, uuid.UUID], ExtractedGroup], key: str
 ) -> Callable[..., Any]:
-    """Decorate ``act(request, upload, …)``, a form about a file or batch with this id in the URL.
+    """Decorate ``act(request, upload, …)``, which handles a form for the file or batch in the URL.
 
-    The answer is the response of ``act``, else the page of the upload, with a message if its
-    state does not allow the request.
+    Return the response of ``act``, or else the page of the upload, with a message if its state
+    does not allow the request.
     """
 
     def decorate(act: Callable[..., HttpResponse | None]) -> Callable[..., Any]:
@@ -154,7 +154,7 @@ def upload_action(
 
 @upload_action(_file, "file_id")
 def import_kind(request: StudyRequest, file: ImportFile) -> HttpResponse | None:
-    """Set the kind of a file and continue with it."""
+    """Set the kind of a file and continue its import."""
     form = KindForm(request.POST, goal=_goal(file.study))
     if not form.is_valid():
         messages.error(request, _("Choose the kind of data."))
@@ -165,7 +165,7 @@ def import_kind(request: StudyRequest, file: ImportFile) -> HttpResponse | None:
 
 @upload_action(_file, "file_id")
 def import_reading(request: StudyRequest, file: ImportFile) -> HttpResponse | None:
-    """Open a file in its detected encoding and continue with it."""
+    """Open a file in its detected encoding and continue its import."""
     form = ReadingForm(request.POST)
     if not form.is_valid():
         return None
@@ -194,7 +194,7 @@ def _page_of(study: Study, upload: ExtractedGroup) -> str:
 
 @study_page(*RESEARCHERS, only="GET")
 def import_sample(request: StudyRequest, study: Study, name: str) -> HttpResponse:
-    """Send a small invented file of the named kind."""
+    """Return a small invented file of the named kind as a download."""
     sample = _sample(name)
     types = "application/octet-stream"
     return as_file(sample.make(), name=sample.name, content_type=types)
@@ -268,14 +268,14 @@ def _goal(study: Study) -> str:
 
 
 def too_large_page(request: StudyRequest, study: Study) -> HttpResponse:
-    """Show that an upload is above the limit."""
+    """Return the page for an upload above the size limit."""
     context = {"study": study, "limit": filesizeformat(settings.MAX_UPLOAD_BYTES)}
     return render(request, "files/too_large.html", context, status=413)
 
 
 @study_page(*RESEARCHERS)
 def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Ask what the file alone cannot show, then check it."""
+    """Ask the questions that the file cannot answer, then check it."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     format = format_of(file.kind)
     if format.asking is None or format.asks_page != resolve(request.path_info).url_name:
@@ -290,7 +290,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
     except (UnreadableFile, ImportRefused) as error:
         sheets, encoding = getattr(error, "sheets", []), getattr(error, "encoding", "")
         proposed = seen | ({"encoding": encoding} if encoding else {})
-        # A header row can be taken back here, too.
+        # Here, too, a person can undo the choice of a header row.
         header_row = 1 if seen["header_row"] else None
         sheet_form = SheetForm(initial=proposed, sheets=sheets, header_row=header_row)
         context |= {"reason": str(error), "sheet_form": sheet_form}
@@ -308,7 +308,7 @@ def ask(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse
 
 @study_page(*RESEARCHERS)
 def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Show the result of the dry run or import, row by row if needed."""
+    """Show the result of the dry run or import, row by row if necessary."""
     file = get_object_or_404(
         study.import_files.select_related("job", "batch", "round", "created_by"), public_id=file_id
     )
@@ -352,7 +352,7 @@ def import_file(request: StudyRequest, study: Study, file_id: uuid.UUID) -> Http
 
 
 def _has_others(file: ImportFile) -> bool:
-    """Return whether rows remain when the rejected ones are left out."""
+    """Return whether any rows remain without the rejected rows."""
     return any(
         number
         for row in file.counts.values()
@@ -362,7 +362,7 @@ def _has_others(file: ImportFile) -> bool:
 
 
 def _taken_for(file: ImportFile, format: Format) -> dict[str, Any]:
-    """Return recognized kind, the mapped columns, and other choices while they are possible."""
+    """Return the recognized kinds, the mapped columns, and other choices while available."""
     fits = file.options.get(FITS) or {}
     waiting = (ImportFile.State.UPLOADED, ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     formats = [(FORMATS[kind], reason) for kind, reason in fits.items() if kind in FORMATS]
@@ -405,7 +405,7 @@ def _inside(file: ImportFile) -> dict[str, Any] | None:
 
 
 def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Return the new objects in words; without any, the first kind of object is named."""
+    """Return the new objects in words; if there are none, name the first kind of object."""
     named = [kind for kind in COUNTED.values() if kind.new]
     new = {kind.name: counts.get(kind.name, {}).get("new", 0) for kind in named}
     kinds = [kind for kind in named if new[kind.name]] or named[:1]
@@ -415,7 +415,7 @@ def brings(counts: Mapping[str, Mapping[str, int]]) -> str:
 
 
 def _origin(file: ImportFile, format: Format) -> OptionsForm | None:
-    """Return the form for the format's findings on the file, editable until the import."""
+    """Return the form for the format's findings about the file, or None if not editable."""
     waiting = (ImportFile.State.CHECKED, ImportFile.State.REFUSED)
     if not format.tells or file.state not in waiting:
         return None
@@ -427,7 +427,7 @@ def _origin_form(format: Format, **more: Any) -> OptionsForm:
 
 
 def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
-    """Return the rows of the counts table; kinds that the file lacks are left out."""
+    """Return the rows of the counts table, without kinds that are not in the file."""
     rows = [(kind.title, file.counts.get(kind.name, {})) for kind in COUNTED.values()]
     return [
         (title, [row[result] for result in RESULTS]) for title, row in rows if any(row.values())
@@ -436,7 +436,7 @@ def _counts(file: ImportFile) -> list[tuple[str, list[int]]]:
 
 @study_page(*RESEARCHERS)
 def import_problems(request: StudyRequest, study: Study, file_id: uuid.UUID) -> HttpResponse:
-    """Send all rejected and flagged rows as a CSV file."""
+    """Return all rejected and flagged rows as a CSV file."""
     file = get_object_or_404(study.import_files, public_id=file_id)
     body = io.BytesIO()
     columns = ["file", "row", "column", "kind", "reason"]
@@ -458,7 +458,7 @@ def import_check(request: StudyRequest, file: ImportFile) -> None:
 
 @upload_action(_file, "file_id")
 def import_origin(request: StudyRequest, file: ImportFile) -> None:
-    """Correct the format's findings on a file and check it again."""
+    """Correct the format's findings about a file and check it again."""
     format = format_of(file.kind)
     form = _origin_form(format, data=request.POST)
     if format.tells and form.is_valid():
@@ -483,9 +483,9 @@ def import_matches(request: StudyRequest, file: ImportFile) -> None:
 
 @upload_action(_file, "file_id")
 def import_apply(request: StudyRequest, file: ImportFile) -> None:
-    """Import the file as the dry run described it."""
+    """Import the file as shown in the dry run."""
     form = ApplyForm(request.POST)
-    form.is_valid()  # two boxes, each ticked or not
+    form.is_valid()  # two checkboxes
     request_apply(import_file=file, actor=request.user, **form.cleaned_data)
 
 
@@ -497,7 +497,7 @@ def import_discard(request: StudyRequest, file: ImportFile) -> HttpResponse:
     return redirect("imports", file.study.public_id)
 
 
-# Each question once, however many formats ask it; all formats are known by now.
+# Each question once, even if several formats ask it; all formats are registered by now.
 QUESTIONS = {
     file_format.asks: file_format.asks_page for file_format in FORMATS.values() if file_format.asks
 }
