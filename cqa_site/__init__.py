@@ -1,3 +1,3 @@
-"""Counterpoint: the platform, independent of any paper."""
+"""The Counterpoint platform, independent of any paper."""
 
 __version__ = "0.1.0"

@@ -1,8 +1,8 @@
-"""Broker of the embedded default: messages as files that are complete once visible.
+"""Default message broker, which stores messages as files that workers never see half-written.
 
-Kombu's own transport makes the file of a message where workers look, and writes it then. A worker
-that looks in between finds an empty message, cannot read it, and ends with all its work. So does
-who looks at the table of queues while it is made.
+Kombu's own transport creates a message file in the queue folder before writing its content. A
+worker that reads the file too early finds an empty message and crashes. The same happens with
+the queue table.
 """
 
 import os
@@ -19,9 +19,9 @@ from kombu.utils.json import dumps
 class Channel(filesystem.Channel):
     """Channel that writes a message to a temporary file, then moves it into place."""
 
-    # Its own parents call the message by two names.
+    # The parent classes use two different names for this argument.
     def _put(self, queue: Any, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        # In the order in which they were put; a name that begins with a dot is nobody's message.
+        # File names sort in sending order; workers ignore names that begin with a dot.
         name = f"{monotonic_ns():020}_{uuid4()}.{queue}.msg"
         folder = Path(self.data_folder_out)
         part = folder / f".{name}"
@@ -35,7 +35,7 @@ class Channel(filesystem.Channel):
             self.control_folder.mkdir(exist_ok=True)
             part = file.with_name(f".{uuid4()}")
             part.write_text("[]", encoding="utf-8")
-            # Another one was first, or the file system has no links: then Kombu makes it.
+            # Another process was faster; or there are no links here, and Kombu creates the file.
             with suppress(OSError):
                 os.link(part, file)
             part.unlink()
@@ -43,6 +43,6 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """Kombu's transport with this channel."""
+    """Kombu's file-system transport with atomic writes."""
 
     Channel = Channel

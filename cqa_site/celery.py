@@ -18,25 +18,24 @@ log = logging.getLogger(__name__)
 app = Celery("cqa_site")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-# At once and every hour, because a site on somebody's laptop rarely runs for a whole day.
+# Runs at start-up and then hourly, because a site on a laptop rarely runs for a whole day.
 HOUSEKEEPING_SECONDS = 3600.0
-# What glibc's malloc.h calls M_ARENA_MAX.
+# M_ARENA_MAX in glibc's malloc.h.
 ARENA_MAX = -8
-# In a container root is usual; messages are JSON and hold nothing that runs.
+# Containers usually run as root, and messages are JSON without executable content.
 warnings.filterwarnings("ignore", "You're running the worker with superuser", SecurityWarning)
 
 
 @setup_logging.connect
 def keep_lines(**_: object) -> None:
-    """Keep Celery from changing the log settings: with a receiver it leaves logging alone."""
+    """Keep Celery from configuring logging, which it skips if this signal has a receiver."""
 
 
 @celeryd_after_setup.connect
 def look_around(instance: Any, **_: object) -> None:
-    """Make every worker look for work at once and then regularly.
+    """Make every worker look for work at start-up and then regularly.
 
-    A broker that lost its messages or is away, or the table that says where they go, costs
-    seconds.
+    If the broker is down or has lost its messages or queue table, work is delayed by seconds only.
     """
     from cqa_site.runs.jobs import watch_database
     from cqa_site.runs.tasks import housekeeping, wake
@@ -44,28 +43,28 @@ def look_around(instance: Any, **_: object) -> None:
     _share_arenas()
     watch_database()
     _every(settings.SWEEP_SECONDS, wake, instance.pool.apply_async)
-    # Beside the pool, where work of hours would keep it waiting.
+    # Not in the pool, where jobs that take hours would delay it.
     _every(HOUSEKEEPING_SECONDS, housekeeping, _in_place)
 
 
 @worker_shutting_down.connect
 def stop_claiming(**_: object) -> None:
-    """Stop a worker that shuts down from claiming further calls."""
+    """Stop a worker from claiming further calls when it shuts down."""
     from cqa_site.runs import jobs
 
     jobs.STOP.set()
 
 
 def _share_arenas() -> None:
-    """Make all threads use two memory arenas; otherwise each thread keeps memory it has freed."""
-    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # glibc has it, musl does not
+    """Limit threads to two memory arenas; otherwise each thread keeps the memory it has freed."""
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):  # in glibc, but not in musl
         mallopt(ARENA_MAX, 2)
 
 
 def _every(seconds: float, task: Any, apply: Callable[..., Any]) -> None:
-    """Run a task at intervals, never twice at a time.
+    """Run a task at intervals, never twice at the same time.
 
-    Celery's own timer stands still while the broker is away.
+    Celery's own timer stops while the broker is down.
     """
     from cqa_site.runs.jobs import STOP
 
@@ -90,7 +89,7 @@ def _in_place(
 
 
 def _do(task: Any) -> None:
-    """Run a task as Celery runs one from a message; a failure does not stop later runs."""
+    """Run a task as Celery would for a message; a failure does not prevent later runs."""
     from django.db import close_old_connections
 
     try:

@@ -34,7 +34,7 @@ def check_production(app_configs: Any, **kwargs: Any) -> list[Error]:
 
 @register(Tags.security)
 def check_egress(app_configs: Any, **kwargs: Any) -> list[Error]:
-    """Report an unreadable allow-list before a worker uses it."""
+    """Report an invalid allow-list before a worker uses it."""
     try:
         parse_allowed(settings.EGRESS_ALLOW)
     except NotAnAllowList as problem:
@@ -43,21 +43,21 @@ def check_egress(app_configs: Any, **kwargs: Any) -> list[Error]:
 
 
 WORDS = {
-    "cqa.E001": "The cache belongs to one process, so every process would count sign-in attempts "
-    "for itself. Leave CACHE_URL empty (database) or name a Redis server.",
+    "cqa.E001": "The cache is not shared, so every process would count sign-in attempts "
+    "separately. Leave CACHE_URL empty (database) or set it to a Redis server.",
     "cqa.E002": "DEBUG shows source code and settings to strangers.",
     "cqa.E003": "SECRET_KEY is too short or too simple; use 50 random characters or more.",
     "cqa.E004": "ALLOWED_HOSTS must name exact hosts.",
     "cqa.E005": "Session and CSRF cookies must be sent over TLS only.",
     "cqa.E006": "JOBS_INLINE makes people wait for background work; it is for tests.",
     "cqa.E007": "CSRF_TRUSTED_ORIGINS must begin with https://.",
-    "cqa.E008": "SECRETS_KEYS must hold keys of its own for the endpoints' API keys, from: "
+    "cqa.E008": "SECRETS_KEYS must contain keys that encrypt the endpoints' API keys, from: "
     "python -c 'from cryptography.fernet import Fernet; print(Fernet.generate_key().decode())'",
 }
 
 
 def keys_are_sound() -> bool:
-    """Whether there are keys to encrypt endpoints' API keys, and all are valid."""
+    """Whether encryption keys for the endpoints' API keys are configured, and all are valid."""
     return bool(settings.SECRETS_KEYS) and all(map(_is_key, settings.SECRETS_KEYS))
 
 

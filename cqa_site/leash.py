@@ -2,9 +2,9 @@
 
 Call it with ``python -m cqa_site.leash MODULE ARGUMENT…``.
 
-The starter holds the other end of standard input and writes nothing. When it is gone, by kill -9
-too, a process beside the module sees the end and ends the whole group. It is outside that group,
-because it would otherwise end before it could kill the group.
+The starting process keeps the other end of standard input open and writes nothing. When it ends,
+even by ``kill -9``, a guard process reads end-of-file and ends the whole process group. The guard
+is outside the group; otherwise it would end before it could kill the group.
 """
 
 import os
@@ -16,19 +16,19 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-# Requests on their way may come back; the system takes whatever is left then.
+# Requests in flight may still return; processes left after that are killed.
 GRACE_SECONDS = 5.0
 LOOK_SECONDS = 0.05
-# A worker that is asked to end waits for what it is doing.
+# A worker finishes its current work before it ends.
 ASKED_SECONDS = 10.0
 
 
 def start(
     module: Sequence[str], *, quiet: bool = False, **environment: str
 ) -> subprocess.Popen[bytes]:
-    """Start a module with arguments as the head of a process group that ends with this process.
+    """Start a module with arguments as leader of a process group that ends with this process.
 
-    A quiet one may still write errors.
+    A quiet module may still write errors.
     """
     return subprocess.Popen(
         [sys.executable, "-m", "cqa_site.leash", *module],
@@ -40,7 +40,7 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
-    """Stop the head of a group, kill it after a timeout, and end the processes it leaves."""
+    """Stop a group's leader, kill it after a timeout, and end the remaining processes."""
     process.terminate()
     try:
         process.wait(ASKED_SECONDS)
@@ -55,14 +55,14 @@ def main() -> None:
     group = os.getpid()
     if os.fork() == 0:
         _guard(group)
-    # What the module starts is no part of the leash.
+    # Processes started by the module must not inherit this standard input.
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
 def _guard(group: int) -> None:
-    """Wait until the other end is closed, then end the group and this process."""
+    """Wait until the pipe to the starting process closes, then end the group and this process."""
     try:
         os.setsid()
         while os.read(0, 1):
@@ -73,13 +73,13 @@ def _guard(group: int) -> None:
 
 
 def _end_group(group: int) -> None:
-    """Ask all processes of a group to end, and kill those left after the grace period."""
+    """Ask all processes in a group to end, and kill the rest after the grace period."""
     with suppress(ProcessLookupError):
         os.killpg(group, signal.SIGTERM)
         ends = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < ends:
             time.sleep(LOOK_SECONDS)
-            # As the first process of a container this one inherits them, and nobody else reaps.
+            # As the first process in a container, only this one can reap orphaned processes.
             with suppress(ChildProcessError):
                 os.waitpid(-group, os.WNOHANG)
             os.killpg(group, 0)

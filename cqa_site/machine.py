@@ -1,24 +1,24 @@
-"""Settings of numeric packages for this machine, which read them once when loaded.
+"""Environment variables for numeric packages, which read them only when they are imported.
 
-So this happens when settings are read, before a page, worker or command imports any of them.
-Values already set in the environment take precedence.
+The variables are therefore set with the settings, before any page, worker or command imports
+these packages. Values already in the environment take precedence.
 """
 
 import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-# Threads that wait by spinning take the machine from everybody else, and from themselves: on a
-# busy machine a step of training cost several times its processor seconds.
+# Threads that spin while they wait slow down all other processes and themselves: on a busy
+# machine, a training step took several times its processor seconds.
 WAITING = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 COMPILED = ("numba", "umap-learn", "pynndescent")
 
 
 def prepare(folder: Path) -> None:
-    """Set how threads wait, and keep compiled functions below the data folder.
+    """Set how threads wait, and store compiled functions in the data folder.
 
-    The name of their folder holds the versions: Numba notices that a file changed, not that one
-    did whose functions were compiled into another's.
+    The folder name contains the package versions, because Numba notices changes to a file, but not
+    to other files whose functions were compiled into it.
     """
     for name, value in WAITING.items():
         os.environ.setdefault(name, value)

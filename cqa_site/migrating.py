@@ -1,4 +1,4 @@
-"""Creation of many tables at once: in first migrations, and in new databases."""
+"""Fast creation of many tables, in initial migrations and in new databases."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -15,22 +15,22 @@ from django.db.migrations.operations.base import Operation
 def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
     """Create every table of an empty SQLite database directly from the models.
 
-    All migrations count as applied afterwards. Running them one after the other gives the same
-    tables and takes twenty times as long. Returns False, and does nothing, for any other database.
+    All migrations are recorded as applied. Running them one by one creates the same tables, but
+    takes twenty times as long. For any other database, do nothing and return False.
     """
     if connection.vendor != "sqlite" or connection.introspection.table_names():
         return False
     executor = MigrationExecutor(connection)
     loader, recorder = executor.loader, executor.recorder
     plan = executor.migration_plan(loader.graph.leaf_nodes())
-    # One transaction: after a kill the database is as empty as before.
+    # A single transaction, so that an interrupted run leaves the database empty.
     with connection.schema_editor() as editor:
         editor.create_model(recorder.Migration)
         for model in apps.get_models():
             is_migrated = model._meta.app_label in loader.migrated_apps
             if is_migrated and model._meta.can_migrate(connection):
                 editor.create_model(model)
-        # What migrations do in Python, such as making the full-text index.
+        # Migration steps in Python, such as creating the full-text index.
         for operation in chain.from_iterable(migration.operations for migration, _back in plan):
             if isinstance(operation, RunPython):
                 operation.code(apps, editor)  # type: ignore[arg-type]  # models as they are now
@@ -44,9 +44,9 @@ def make_all_tables(connection: BaseDatabaseWrapper) -> bool:
 class MakeTables(Operation):
     """Several ``CreateModel`` operations, after which the models are built once.
 
-    Django builds every related model anew after each of a hundred operations, which takes most of
-    the time in which an empty database gets its tables. Each operation has to hold its table
-    whole, with fields, constraints and indexes; they may name each other in any order.
+    Django rebuilds all related models after each of a hundred operations, which is most of the
+    time needed to set up an empty database. Each operation must contain its complete table, with
+    fields, constraints and indexes. Operations may refer to each other in any order.
     """
 
     serialization_expand_args = ["operations"]

@@ -1,7 +1,7 @@
 """Preparation of a site for its first page: tables, cache tables, compressed static files.
 
-Each is checked anew, not remembered: today's database may not be yesterday's, and an
-upgrade may bring anything. Checking takes a few hundredths of a second, doing it again seconds.
+Every start checks all parts again, because the database or the software may have changed since
+the last start. A check takes a few hundredths of a second; preparing everything takes seconds.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ from django.db.migrations.executor import MigrationExecutor
 from cqa_site.migrating import make_all_tables
 from cqa_site.web.static_files import NeededFiles
 
-# Record in the folder of the packed files, so that it goes where they go.
+# The record is in the folder of the compressed files, so that it moves with them.
 PACKED = "packed-from.txt"
-# What packs them: another version may do it otherwise.
+# Another version of these packages may compress files differently.
 PACKERS = ("Django", "whitenoise", "brotli")
 
 
@@ -45,13 +45,13 @@ def is_migrated() -> bool:
 
 
 def make_tables() -> None:
-    """Apply every migration, or make a new SQLite database in one step."""
+    """Apply every migration, or create a new SQLite database in one step."""
     if not make_all_tables(connections[DEFAULT_DB_ALIAS]):
         _call("migrate", interactive=False)
 
 
 def unapplied(executor: MigrationExecutor) -> list[Migration]:
-    """Return the migrations the database lacks, in the order they would be applied."""
+    """Return the unapplied migrations in the order in which they would be applied."""
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return [migration for migration, _backwards in plan]
 
@@ -67,9 +67,9 @@ def has_cache_tables() -> bool:
 
 
 def pack_files() -> bool:
-    """Collect and pack static files if they changed; return whether they did.
+    """Collect and compress static files if they changed; return whether they did.
 
-    A record of the sources is written last, so that interrupted packing is repeated.
+    The record of the sources is written last, so that an interrupted run is repeated.
     """
     packed, sources = Path(settings.STATIC_ROOT) / PACKED, _sources()
     if packed.exists() and packed.read_text(encoding="utf-8") == sources:
@@ -81,7 +81,7 @@ def pack_files() -> bool:
 
 
 def static_sources() -> dict[str, Path]:
-    """Map names to files as ``collectstatic`` finds them: of two with one name the first."""
+    """Map names to files as ``collectstatic`` does; the first of two equal names wins."""
     paths: dict[str, Path] = {}
     for finder in get_finders():
         storage: Storage
@@ -103,7 +103,7 @@ def _call(command: str, **options: object) -> None:
 
 
 def _sources() -> str:
-    """Return a hash of the content of every static file and of the packages that pack them."""
+    """Return a hash of all static files and of the packages that compress them."""
     digest = sha256(str(settings.STORAGES["staticfiles"]).encode())
     for package in PACKERS:
         digest.update(f"{package} {version(package)}\n".encode())

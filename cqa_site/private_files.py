@@ -1,4 +1,4 @@
-"""Files an installation creates for itself, unreadable for other users of the machine."""
+"""Files that an installation creates for itself and other users of the machine cannot read."""
 
 import fcntl
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def make_private(path: Path) -> None:
-    """Create an empty private file if missing.
+    """Create an empty private file if it does not exist.
 
     A file created by root belongs to the folder's owner.
     """
@@ -18,7 +18,7 @@ def make_private(path: Path) -> None:
 
 
 def own_secret(path: Path, random_bytes: int = 64) -> str:
-    """Read a secret of this installation.
+    """Read a secret of this installation, or create it.
 
     If several processes find it missing, only one creates it.
     """
@@ -26,14 +26,14 @@ def own_secret(path: Path, random_bytes: int = 64) -> str:
     while not (secret := path.read_text().strip()):
         with path.open("r+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            # Else somebody has put a written one in its place meanwhile.
+            # Otherwise, another process has already written a secret.
             if not file.read().strip() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 _replace(path, secrets.token_urlsafe(random_bytes))
     return secret
 
 
 def _replace(path: Path, text: str) -> None:
-    """Replace the file atomically, synced to disk before anything is sealed with the secret."""
+    """Replace the file atomically, and sync it to disk before the secret is used."""
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
     with open(handle, "w") as written:
         written.write(text)

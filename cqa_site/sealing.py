@@ -1,4 +1,4 @@
-"""Secrets at rest: encrypted with keys outside the database."""
+"""Encryption of stored secrets with keys that are not in the database."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,9 +7,9 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import models, transaction
 
-# Columns that hold sealed secrets: bytes, or texts somewhere in JSON. Apps add theirs.
+# Columns with encrypted secrets, as bytes or as strings inside JSON. Apps add their own columns.
 HELD: list[tuple[type[models.Model], str]] = []
-# How everything begins that Fernet has encrypted in this century.
+# The first characters of every Fernet token created in this century.
 TOKEN = b"gAAAAA"
 
 
@@ -23,7 +23,7 @@ def seal(secret: str) -> bytes:
 
 
 def unseal(ciphertext: bytes | memoryview) -> str:
-    """Decrypt with any configured key; raises KeyUnreadable."""
+    """Decrypt a secret with any configured key; raises KeyUnreadable."""
     try:
         return _box(settings.SECRETS_KEYS).decrypt(bytes(ciphertext)).decode()
     except InvalidToken:
@@ -36,10 +36,10 @@ def unseal(ciphertext: bytes | memoryview) -> str:
 def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, list[str]]:
     """Encrypt every stored secret again with the first configured key.
 
-    ``older`` are keys that are not configured and may have encrypted some. Returns how many rows
-    hold secrets, and names those that no key reads; these do not change.
+    ``older`` are additional keys for decryption that are no longer configured. Returns the number
+    of rows with secrets and the names of those that no key can decrypt, which do not change.
     """
-    # With none configured there is none to encrypt with.
+    # Without a configured key, nothing can be encrypted.
     box = _box([*settings.SECRETS_KEYS, *older]) if settings.SECRETS_KEYS else None
     count, unreadable = 0, []
     for row, column in _held(using):
@@ -55,10 +55,10 @@ def reseal(*, using: str = "default", older: Iterable[str] = ()) -> tuple[int, l
 
 @transaction.atomic
 def reseal_all() -> int:
-    """Reseal all secrets of this site or none; raises KeyUnreadable at one that no key reads."""
+    """Encrypt all secrets again, or none; raises KeyUnreadable if a secret cannot be decrypted."""
     count, unreadable = reseal()
     if unreadable:
-        raise KeyUnreadable(f"No key of SECRETS_KEYS reads the secret of: {unreadable[0]}.")
+        raise KeyUnreadable(f"No key in SECRETS_KEYS can decrypt the secret of: {unreadable[0]}.")
     return count
 
 
@@ -69,7 +69,7 @@ def secrets_held() -> Iterator[bytes]:
 
 
 def resealed(box: MultiFernet | None, value: Any) -> Any:
-    """Return a value with its secrets encrypted again by the first key; raises InvalidToken."""
+    """Return a value with its secrets encrypted again with the first key; raises InvalidToken."""
     if isinstance(value, dict):
         return {key: resealed(box, part) for key, part in value.items()}
     if isinstance(value, list):
@@ -82,7 +82,7 @@ def resealed(box: MultiFernet | None, value: Any) -> Any:
 
 
 def _held(using: str) -> Iterator[tuple[models.Model, str]]:
-    """Yield the rows that hold secrets, each with the column."""
+    """Yield each row with secrets, and the name of the column."""
     for model, column in HELD:
         for row in model._default_manager.using(using).iterator():
             if any(_tokens(getattr(row, column))):

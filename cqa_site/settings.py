@@ -1,7 +1,7 @@
-"""Settings from the environment; without any, they give the embedded site on this machine.
+"""Settings from environment variables; the defaults run a local site on this machine.
 
-Embedded (default): SQLite, a file-system broker, a generated secret key under ``DATA_DIR``,
-loopback hosts only. ``PRODUCTION=true`` turns the safe web settings on and refuses to start
+The default site uses SQLite, a file-system broker, a generated secret key in ``DATA_DIR`` and
+loopback hosts only. ``PRODUCTION=true`` turns on the safe web settings and refuses to start
 without a secret key and exact hosts. docs/deploy.md lists every variable.
 """
 
@@ -18,7 +18,7 @@ from cqa_site.machine import prepare
 from cqa_site.people.sign_in.providers import read_providers
 from cqa_site.private_files import make_private, own_secret
 
-# What is secret may stand in a file: SECRET_KEY_FILE names it instead of SECRET_KEY.
+# A secret may be in a file, for example SECRET_KEY_FILE with a path instead of SECRET_KEY.
 env = FileAwareEnv(strip_whitespace=True)
 env.read_env(Path(__file__).resolve().parent.parent / ".env", recurse=False)
 
@@ -47,7 +47,7 @@ else:
     SECRET_KEY = env.str("SECRET_KEY", "") or own_secret(DATA_DIR / "secret_key")
     ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", ["127.0.0.1", "localhost", "[::1]"])
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", [])
-# Whether people who run a study may open another; admins of the site always may.
+# Whether researchers may create further studies; site administrators always may.
 RESEARCHERS_OPEN_STUDIES = env.bool("RESEARCHERS_OPEN_STUDIES", not PRODUCTION)
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
 
@@ -85,13 +85,13 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # Around everything: what is logged inside says which request it belongs to.
+    # First, so that every log line names its request.
     "cqa_site.upkeep.watching.requests.Follow",
     "cqa_site.web.pages.UnreadBodies",
     "cqa_site.web.rest.queries.ProblemDocuments",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Where no proxy compresses pages; random bytes hide what a size could tell.
+    # For sites without a compressing proxy; random bytes hide the exact size of a page.
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -133,11 +133,11 @@ TEMPLATES = [
 
 # -- database ---------------------------------------------------------------------------------
 
-# Before 3.51.3 SQLite's WAL mode has a published corruption race, so older libraries keep a
-# rollback journal; FULL makes an acknowledged label survive a power cut in both modes.
-# The cache is small because every thread's connection has its own, and a worker has several;
-# the system keeps the file's pages anyway.
-# (trusted_schema=OFF is not possible: Django's JSON columns carry a JSON_VALID check.)
+# Before 3.51.3, SQLite's WAL mode has a published race that can corrupt the database, so older
+# versions use a rollback journal. With FULL, a saved label survives a power cut in both modes.
+# The cache is small because each thread's connection has its own, and a worker has several;
+# the operating system caches the file anyway.
+# (trusted_schema=OFF is not possible, because Django's JSON columns have a JSON_VALID check.)
 SQLITE_JOURNAL = "WAL" if sqlite3.sqlite_version_info >= (3, 51, 3) else "TRUNCATE"
 SQLITE_INIT = ";".join(
     f"PRAGMA {pragma}"
@@ -153,8 +153,8 @@ SQLITE_INIT = ";".join(
     )
 )
 
-# Either side notices within about a minute that the other one is gone without a word. Otherwise
-# a worker would wait for 15 minutes, and a lost worker's transaction hold its rows for two hours.
+# Both sides notice a lost connection within about a minute. Otherwise a worker would wait for
+# 15 minutes, and a lost worker's transaction would lock its rows for two hours.
 TCP_TIMEOUTS = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -164,7 +164,7 @@ TCP_TIMEOUTS = {
 
 
 def _database() -> dict:
-    """Add the options each database needs to those of ``DATABASE_URL``."""
+    """Return the database of ``DATABASE_URL`` with the options that its engine needs."""
     config = dict(env.dj_db_url("DATABASE_URL", f"sqlite:///{DATA_DIR / 'counterpoint.sqlite3'}"))
     options = dict(config.get("OPTIONS", {}))
     if password := env.str("DATABASE_PASSWORD", ""):
@@ -172,8 +172,8 @@ def _database() -> dict:
     if config["ENGINE"] == "django.db.backends.sqlite3":
         options |= {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": SQLITE_INIT}
         config["CONN_MAX_AGE"] = None
-        # SQLite lets everybody read a file that it makes, and its journal whoever reads the file.
-        # Where none can be made, the first connection says why.
+        # SQLite would create a file that everybody can read; journals have the file's permissions.
+        # If the file cannot be created, the first connection reports the reason.
         if config["NAME"] != ":memory:":
             with suppress(OSError):
                 make_private(Path(config["NAME"]))
@@ -182,8 +182,8 @@ def _database() -> dict:
         options["pool"] = {"min_size": min(2, size), "max_size": size, "timeout": 5}
         options.setdefault("connect_timeout", 3)
         options = TCP_TIMEOUTS | options
-        # Iterations here read to the end. Planned for the first tenth of the rows, as
-        # PostgreSQL does for cursors, a read of rows just imported took quadratic time.
+        # Cursors here are read to the end, but PostgreSQL plans them for the first tenth of the
+        # rows. With such a plan, reading rows just imported took quadratic time.
         flags = {"cursor_tuple_fraction": 1.0} | {
             name.replace("keepalives", "tcp_keepalives"): value
             for name, value in TCP_TIMEOUTS.items()
@@ -203,7 +203,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Rate limits are counted in the cache, so it must be shared by all processes.
 def _cache() -> dict:
-    """Return the cache of ``CACHE_URL``, else the database; a Redis that hangs soon times out."""
+    """Return the cache of ``CACHE_URL`` (Redis with short timeouts), or the database cache."""
     if not env.str("CACHE_URL", ""):
         backend = "django.core.cache.backends.db.DatabaseCache"
         return {"BACKEND": backend, "LOCATION": "cache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
@@ -247,7 +247,7 @@ ACCOUNT_SESSION_REMEMBER = False
 ACCOUNT_LOGIN_ON_PASSWORD_RESET = False
 ACCOUNT_RATE_LIMITS = {"login": "120/m/ip", "login_failed": "10/m/ip,5/5m/key"}
 ACCOUNT_FORMS = {"reset_password": "cqa_site.people.sign_in.second_step.ForgottenPassword"}
-# Before ways to sign in change, people show once more that it is them; afterwards a mail says so.
+# Users must confirm their identity before they change how they sign in, and get an email after.
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 
@@ -261,8 +261,8 @@ SOCIALACCOUNT_PROVIDERS = {
     }
 }
 
-# Who needs a second step: administrators (of the site), keys (whoever may set keys of endpoints),
-# everyone. One machine's own site asks nobody.
+# Users who need a second step: administrators (of the site), keys (users who may set endpoint
+# keys), everyone. A local site needs no second step.
 MFA_REQUIRED: list[str] = env.list(
     "MFA_REQUIRED",
     ["administrators", "keys"] if PRODUCTION else [],
@@ -277,17 +277,18 @@ MFA_FORMS = {
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = MFA_RECOVERY_CODES_SHOW_ONCE = True
-# A passkey asks for a finger, a face or a PIN, always: so that it is enough by itself.
+# Passkeys always require a fingerprint, a face or a PIN, so that no other factor is needed.
 MFA_WEBAUTHN_USER_VERIFICATION = "required"
 MFA_TOTP_ISSUER = "Counterpoint"
 MFA_RATE_LIMITS = {"webauthn_login": ACCOUNT_RATE_LIMITS["login"]}
 
-# Binds a crowd participant's place to a browser; the other one remembers a lost answer.
+# The first cookie binds a crowd participant's enrolment to a browser; the second remembers a lost
+# answer.
 PLACE_COOKIE_NAME, LOST_ANSWER_COOKIE_NAME = "place", "lost-answer"
-# Says to the browser's worker whose work page it may show without a connection.
+# Tells the service worker whose work page it may show without a connection.
 WORK_COOKIE_NAME = "work"
-# How long something is on the screen before it takes an answer: longer than a double click,
-# shorter than anybody reads.
+# Time before an item on the screen accepts an answer: longer than a double click, and too short
+# to read anything.
 SETTLE_MS = 450
 SESSION_ENGINE, SESSION_COOKIE_AGE = "cqa_site.people.sign_in.second_step", 12 * 60 * 60
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
@@ -300,21 +301,21 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DEFAULT_EXCEPTION_REPORTER_FILTER = "cqa_site.web.pages.NoValues"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_000
-# The parser of forms knows one number for all addresses; only batches of imports take more than
-# one file, and those hold together no more bytes than one file may.
+# Django has one limit for all pages. Only batch imports accept several files, which together may
+# not be larger than a single file.
 DATA_UPLOAD_MAX_NUMBER_FILES = MOST_FILES_AT_ONCE = 100
 FILE_UPLOAD_PERMISSIONS = 0o600
 MAX_UPLOAD_BYTES = 64 * 1024 * 1024
-# Export files, and uploads that nobody imported, are deleted after this long.
+# Export files, and uploads that were not imported, are deleted after this time.
 EXPORT_RETENTION_DAYS = env.int("EXPORT_RETENTION_DAYS", 30, validate=validate.Range(min=1))
 
 if PRODUCTION:
     SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", True)
     SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    # Asked of the makers of browsers, and for years: whoever owns the domain decides.
+    # Browsers remember preloading for years, so the owner of the domain decides.
     SECURE_HSTS_PRELOAD = env.bool("SECURE_HSTS_PRELOAD", False)
-    # Prometheus may read inside the network, where no proxy stands.
+    # Prometheus may read metrics inside the network, without the proxy.
     SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
     SILENCED_SYSTEM_CHECKS = ["security.W021"]
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sid", "__Host-csrf"
@@ -334,7 +335,7 @@ CONTENT_SECURITY_POLICY = {
         "font-src": ["'self'"],
         "connect-src": ["'self'"],
         "manifest-src": ["'self'"],
-        # The worker that keeps the last work page (cqa_site/rounds/pages/replies.py).
+        # The service worker that stores the last work page (cqa_site/rounds/pages/replies.py).
         "worker-src": ["'self'"],
         "form-action": ["'self'"],
         "base-uri": ["'none'"],
@@ -354,21 +355,21 @@ STORAGES = {
             if DEBUG
             else "whitenoise.storage.CompressedManifestStaticFilesStorage"
         ),
-        # Everybody may read them, also a web server that is not the user who collected them.
+        # Readable for all users, because the web server may run as a different user.
         "OPTIONS": {"file_permissions_mode": 0o644},
     },
 }
-# Pages name files by their hashed names alone; packing each once more takes as long again.
+# Pages use only hashed names; compressing the original files, too, would take twice as long.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 
-# Workers back the site up by themselves into this folder; 0 hours: never. Kept are the newest of
-# for this many days and weeks.
+# Workers regularly back up the site into this folder; 0 hours means never. The newest backup of
+# each day and week is kept for this many days and weeks.
 BACKUP_DIR = env.path("BACKUP_DIR", DATA_DIR / "backups")
 BACKUP_EVERY_HOURS = env.int("BACKUP_EVERY_HOURS", 24, validate=validate.Range(min=0))
 BACKUP_KEEP_DAYS = env.int("BACKUP_KEEP_DAYS", 7, validate=validate.Range(min=1))
 BACKUP_KEEP_WEEKS = env.int("BACKUP_KEEP_WEEKS", 4, validate=validate.Range(min=0))
-# Its first line seals the keys in those backups; without it they hold none.
+# The first line of this file encrypts the keys in backups; without it, backups contain no keys.
 BACKUP_PASSPHRASE_FILE = env.str("BACKUP_PASSPHRASE_FILE", "")
 
 LANGUAGE_CODE = "en"
@@ -376,12 +377,12 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 EMAIL_CONFIG = env.dj_email_url("EMAIL_URL", "console:")
-if "EMAIL_BACKEND" not in EMAIL_CONFIG:  # an unknown scheme would mean plain SMTP to nowhere
+if "EMAIL_BACKEND" not in EMAIL_CONFIG:  # an unknown scheme would give SMTP without a host
     raise ImproperlyConfigured("EMAIL_URL must begin with submission:, smtp: or console:.")
 vars().update({key: value for key, value in EMAIL_CONFIG.items() if key.startswith("EMAIL_")})
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", "counterpoint@localhost")
 
-# The REST framework would load psycopg in every process, for fields that no model here has: 9 MiB.
+# The REST framework would load psycopg (9 MiB) in every process, for fields that no model uses.
 sys.modules["django.contrib.postgres.fields"] = None  # type: ignore[assignment]  # not importable
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -393,12 +394,12 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "cqa_site.web.rest.schema.ProblemSchema",
     "DEFAULT_THROTTLE_CLASSES": ["cqa_site.web.limits.CourtesyThrottle"],
     "DEFAULT_METADATA_CLASS": None,
-    # There is one format; a parameter called "format" is as unknown as any other.
+    # There is only one format, so a parameter called "format" is rejected like any unknown one.
     "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "cqa_site.web.rest.queries.problem",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
-# Names of choices in the schema, where several fields share theirs.
+# Names in the schema for choices that several fields share.
 ENUM_NAMES = {
     "AnalysisState": "argsum.analysis.models.Analysis.State",
     "AnswerAspect": "benchmark.scoring.forms.ASPECTS",
@@ -444,7 +445,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "cqa_site.web.rest.schema.name_ids",
     ],
-    # Of apps that are there.
+    # Only for installed apps.
     "ENUM_NAME_OVERRIDES": {
         name: choices
         for name, choices in ENUM_NAMES.items()
@@ -462,9 +463,9 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# A worker works without its broker: it must not end because that is away for an hour.
+# Workers can work without the broker, so they must not stop when it is down for an hour.
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
-# How often a worker looks for work that no message told it of.
+# Seconds between a worker's searches for work without a wake-up message.
 SWEEP_SECONDS = env.float("SWEEP_SECONDS", 10.0, validate=validate.Range(min=0.1))
 if CELERY_BROKER_URL.startswith("filesystem://"):
     for folder in ("broker", "broker/queue", "broker/control"):
@@ -478,35 +479,35 @@ if CELERY_BROKER_URL.startswith("filesystem://"):
     }
 elif CELERY_BROKER_URL.startswith("redis"):
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600, "socket_timeout": 10}
-    # Whoever rings waits no longer for a Redis that is away: workers look for work by themselves.
+    # Do not wait longer for an unreachable Redis, because workers also look for work regularly.
     CELERY_BROKER_TRANSPORT_OPTIONS |= {"socket_connect_timeout": 2, "max_retries": 1}
     CELERY_BROKER_TRANSPORT_OPTIONS["interval_start"] = 0
-# Work runs inside the caller's process, right after its commit: for tests and one-shot commands.
+# Run work in the caller's process right after its commit, for tests and one-off commands.
 JOBS_INLINE = env.bool("JOBS_INLINE", False)
 JOB_LEASE = timedelta(seconds=env.int("JOB_LEASE_SECONDS", 30))
 
 # -- crowd platforms --------------------------------------------------------------------------
 
-# Where Prolific publishes the keys with which it signs entries, and who its tokens say has signed
-# them. Its documentation names no issuer: empty leaves that to the signature.
+# Address of the public keys that verify Prolific's tokens, and the expected issuer. Prolific's
+# documentation names no issuer; if this is empty, only the signature is checked.
 CROWD_KEYS_URL = env.str("CROWD_KEYS_URL", "https://api.prolific.com/.well-known/study/jwks.json")
 CROWD_TOKEN_ISSUER = env.str("CROWD_TOKEN_ISSUER", "")
-# Its interface for submissions and payments.
+# Prolific's API for submissions and payments.
 CROWD_API_URL = env.str("CROWD_API_URL", "https://api.prolific.com")
 
 # -- language models --------------------------------------------------------------------------
 
 CALL_LEASE = timedelta(seconds=env.int("CALL_LEASE_SECONDS", 30))
-# Nothing asks a call to wait longer than this; a later time is a clock that jumped.
+# No call is delayed longer than this; a later time means that a clock jumped.
 CALL_LONGEST_WAIT = timedelta(minutes=15)
 CALL_BREAK_SECONDS = env.float("CALL_BREAK_SECONDS", 60.0)
-# Exact networks and ports that requests may reach although they are not public, for example
-# "127.0.0.1/32:11434, 10.1.0.0/24:8000"; everything else must be https to a public address.
+# Private networks and ports that requests may reach, for example
+# "127.0.0.1/32:11434, 10.1.0.0/24:8000"; all other requests must use https and a public address.
 EGRESS_ALLOW = env.str("EGRESS_ALLOW", "")
 if not PRODUCTION and env.bool("EGRESS_LOOPBACK", True):
-    # A model on the same machine, as Ollama or vLLM serve it. Whoever uses such a site sits there.
+    # Allow models on the same machine, such as Ollama or vLLM; only local users use such a site.
     EGRESS_ALLOW = ", ".join(filter(None, [EGRESS_ALLOW, "127.0.0.0/8:*, [::1]:*"]))
-# Encrypts endpoint keys; the first one encrypts, the others still decrypt.
+# Keys for the endpoints' API keys: the first key encrypts, the others only decrypt.
 if PRODUCTION:
     SECRETS_KEYS = env.list("SECRETS_KEYS", [])
 else:
@@ -514,21 +515,21 @@ else:
 MODELS_DIR = env.path("MODELS_DIR", BASE_DIR / ".models")
 EMBEDDED_GGUF = env.str("EMBEDDED_GGUF", "")
 EMBEDDED_IDLE_SECONDS = env.int("EMBEDDED_IDLE_SECONDS", 120)
-# Sentence-embedding models that studies may choose from: names known to sentence-transformers, or
-# folders. Listing a name lets workers download that model; the first needs no network.
+# Sentence-embedding models for studies: names known to sentence-transformers, or folders. Workers
+# may download any model listed by name; the first one needs no network.
 EMBEDDING_MODELS = env.list("EMBEDDING_MODELS", ["all-MiniLM-L6-v2"])
 
 # -- watching ---------------------------------------------------------------------------------
 
-# Who may read /metrics; without one it answers only this machine, and only outside production.
+# Token for /metrics; without a token, only this machine may read it, and only outside production.
 METRICS_TOKEN = env.str("METRICS_TOKEN", "")
-# Errors and traces go out only where these say so; see docs/watching.md.
+# Errors and traces are sent only if these are set; see docs/watching.md.
 SENTRY_DSN = env.str("SENTRY_DSN", "")
 TRACES_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
 if not TRACES_ENDPOINT and (collector := env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")):
     TRACES_ENDPOINT = f"{collector.rstrip('/')}/v1/traces"
 
-# A person at a terminal reads warnings; in production a machine reads a line for each request.
+# Warnings only for people at a terminal; in production, one line for each request.
 LOG_LEVEL = env.str("LOG_LEVEL", "").upper() or ("INFO" if PRODUCTION else "WARNING")
 LOG_FORMAT = env.str(
     "LOG_FORMAT", "json" if PRODUCTION else "plain", validate=validate.OneOf(["json", "plain"])
@@ -543,13 +544,13 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
-        # Django would write some lines twice, and mail others.
+        # Django's own handlers would write some lines twice and email others.
         "django": {"handlers": [], "level": LOG_LEVEL},
         "_granian": {"handlers": [], "propagate": True},
-        # A page that is not there is no fault of the site's; its line says the status. The
-        # file-system broker has no host, and kombu warns about that at every start.
+        # A missing page is not a fault of the site, and the request line has its status. Kombu
+        # warns at every start that the file-system broker has no host.
         **{name: {"level": "ERROR"} for name in ("django.request", "kombu.connection")},
-        # Lines for every request, with its address, and for every time the bell rings.
+        # These log every outgoing request with its address, or every wake-up message.
         **{
             name: {"level": "WARNING"}
             for name in (

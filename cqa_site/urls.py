@@ -1,4 +1,4 @@
-"""All addresses of the site."""
+"""URL configuration of the site."""
 
 from django.apps import apps
 from django.conf import settings
@@ -10,9 +10,9 @@ from cqa_site.home import pages
 from cqa_site.home.interface import Schema
 from cqa_site.web.outages import health
 
-# Papers that a site may leave out of INSTALLED_APPS, each with all its addresses.
+# Apps of papers that a site may remove from INSTALLED_APPS, together with all their addresses.
 PAPERS = [app for app in ("benchmark", "argsum") if apps.is_installed(app)]
-# Lists of addresses of the REST API; what none of them knows is a 404 of its own.
+# URL modules of the REST API; an unknown address returns the API's own 404 response.
 API = [
     "cqa_site.api.studies",
     "cqa_site.rounds.crowd.api_urls",

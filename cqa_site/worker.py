@@ -1,6 +1,6 @@
 """The background worker of ``manage.py site``: ``python -m cqa_site.worker``.
 
-Celery's own command does the same, but loads all of Celery's commands: 8 MiB.
+Celery's own command does the same, but loads all Celery commands, which takes 8 MiB.
 """
 
 import sys
@@ -9,7 +9,7 @@ from cqa_site.celery import app
 
 
 def main() -> int:
-    """Work until a signal ends it; return the exit status."""
+    """Run the worker until a signal ends it; return the exit status."""
     worker = app.Worker(
         pool_cls="threads", concurrency=2, without_mingle=True, without_gossip=True, quiet=True
     )

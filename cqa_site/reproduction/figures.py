@@ -1,14 +1,14 @@
-"""Reproduced figures in one format for all papers; loads no Django.
+"""Reproduced figures in one format for all papers; does not import Django.
 
-A figure has up to four values. Two are published: *printed* is what the paper says, as text, so
-that its digits are known; *stated* is a result given in the authors' files. Two are computed:
-*released* from the released files by the paper's own recipe, *ours* as Counterpoint makes them of
-an import or a live study. If our recipe differs on purpose, it is named, and our figure is shown
+A figure has up to four values. Two are published: *printed* is the text in the paper, which shows
+the number of digits; *stated* is a result given in the authors' files. Two are computed:
+*released* from the released files by the paper's own recipe, *ours* by Counterpoint from an
+import or a live study. If our recipe differs on purpose, it is named, and our figure is shown
 without a comparison.
 
-The status compares a computed value with a published one, never two computed ones. It follows
-from these numbers alone and cannot be set. A reason (``why``) can be given for a figure that does
-not match, and is dropped where it does.
+The status compares a computed value with a published one, never two computed values. It is
+derived from these numbers and cannot be set. A reason (``why``) can be given for a figure that
+does not match, and is ignored if the figure matches.
 """
 
 import math
@@ -25,15 +25,15 @@ AUTHORS = "the authors' results file"
 ONLY_STATED = "the files state it without the scores behind it"
 # A larger difference needs a reason.
 NEAR_ENOUGH = 0.01
-# Digits of a computed number that nobody printed, and those shown beyond the printed ones.
+# Digits of a computed number without a printed one, and extra digits beyond the printed ones.
 DIGITS, MORE_DIGITS = 4, 2
-# Slack for decimal numbers that floats cannot hold exactly.
+# Tolerance for decimal numbers that floats cannot represent exactly.
 ROUNDING = 1e-9
 NOTHING = "–"
 _BETWEEN = re.compile(r"\s*[±/]\s*")
 _NUMBER = re.compile(r"[+-]?(\d[\d,]*)?(\.\d+)?")
 
-# The name of a table and of a figure in it.
+# The names of a table and of a figure in it.
 Key = tuple[str, str]
 
 
@@ -41,9 +41,9 @@ Key = tuple[str, str]
 class PrintedFigure:
     """One figure as a paper prints it: "17.77 ± 1.06", "2,158", "0.25 / .37 ± .2".
 
-    ``why`` is the reason if the data give a different value, or none. ``place`` is the section or
-    table of the paper, where the name of the table does not say it. A text that is not a number
-    ("after every 4") may be printed as well; nothing matches it.
+    ``why`` is the reason if the data give a different value or no value. ``place`` is the section
+    or table of the paper, if the name of the table does not contain it. The text does not have to
+    be a number ("after every 4"), but then no value matches it.
     """
 
     table: str
@@ -61,8 +61,8 @@ class PrintedFigure:
 class MeasuredFigure:
     """The numbers of one figure in printed order, and the number of rows behind them.
 
-    ``signs`` separate them, one for each gap or one for all: "±" for mean and sd. Counts are whole
-    numbers (int) and shown without decimals; NaN is a number that is not defined.
+    ``signs`` separate the numbers, with one sign for each gap or one for all: "±" for mean and sd.
+    Counts are integers and shown without decimals; NaN is an undefined number.
     """
 
     numbers: tuple[float, ...]
@@ -70,7 +70,7 @@ class MeasuredFigure:
     signs: str = "/"
 
     def text(self, digits: Iterable[int] = (), *, default: int = DIGITS) -> str:
-        """Format the numbers with these decimals, or ``default`` decimals where none are given."""
+        """Format each number with its decimals in ``digits``, or else with ``default``."""
         wanted = list(digits)
         wanted += [default] * (len(self.numbers) - len(wanted))
         texts = [_text(number, digit) for number, digit in zip(self.numbers, wanted, strict=False)]
@@ -96,7 +96,7 @@ class ReproducedValue:
     ours : Measured or None
         As Counterpoint shows it.
     recipe : str
-        Intended differences of our recipe; empty if the numbers should be equal.
+        Intended differences in our recipe; empty if the numbers should be equal.
     stated : Measured or None
         The authors' own result, read from their files: published, not computed.
     """
@@ -117,7 +117,7 @@ class ReproducedValue:
 class PaperFigure:
     """A figure of a paper with its reproduced value.
 
-    ``off`` are the differences of its numbers from the published ones.
+    ``off`` contains the differences between its numbers and the published ones.
     """
 
     table: str
@@ -229,13 +229,13 @@ def compare(
     Parameters
     ----------
     values
-        By table and cell. Figures that were not printed follow the printed ones of their table.
+        By table and cell. In each table, figures that were not printed follow the printed ones.
     printed
-        Figures of the paper in its order; a figure without a text only sets the order and is
+        Figures in the order of the paper; a figure without a text only sets the order and is
         omitted if it has no value.
     reasons
-        Why single figures differ this time, before the reasons of ``printed``: an option that
-        was asked for, for example.
+        Why single figures differ this time, for example because of an option. They precede the
+        reasons of ``printed``.
 
     Raises
     ------
@@ -259,8 +259,8 @@ def compare(
 def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, ...]]:
     """Return the status of the numbers and their differences from the published ones.
 
-    The worst of the computed values counts. Match: equal once rounded to the published digits. A
-    value by our own recipe does not confirm a published figure.
+    The worst of the computed values counts. A value matches if it is equal after rounding to the
+    published digits. A value by our own recipe does not confirm a published figure.
     """
     if not published or not value.claims:
         return (ABSENT if published else UNPUBLISHED), ()
@@ -272,7 +272,7 @@ def outcome(published: str, value: ReproducedValue) -> tuple[str, tuple[float, .
 
 
 def _differences(published: str, value: MeasuredFigure) -> list[tuple[float, float]]:
-    """Pair each number's difference with half a unit of its last digit; inf if not a number."""
+    """Pair each number's difference with half a unit of its last digit; inf for non-numbers."""
     texts = _BETWEEN.split(published)
     if len(texts) != len(value.numbers) or not all(map(_is_number, texts)):
         return [(math.inf, 0.0)]
@@ -310,7 +310,7 @@ def _text(number: float, digits: int) -> str:
         return f"{number:,}"
     if math.isnan(number):
         return NOTHING
-    # Halves go up, as people round: 17.415 is 17.42 although its float is a little less.
+    # Round half up, as people do: 17.415 becomes 17.42, although its float is slightly smaller.
     exact = Decimal(repr(round(float(number), 9)))
     return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP):,}".replace("-", "−")
 

@@ -1,9 +1,9 @@
 """The interface between a paper's reproduction and `manage.py reproduce`.
 
-A paper is a function that computes its figures from the released files, registered in the command
-as such, and a second one that computes the same tables from the rows of a live study. Both return
-a `Reproduction`: the figures (`cqa_site.reproduction.figures`) and how the paper's own tables are
-laid out (`cqa_site.reproduction.tables`).
+A paper has two functions that are registered in the command: one computes its figures from the
+released files, the other computes the same tables from the rows of a live study. Both return a
+`Reproduction` with the figures (`cqa_site.reproduction.figures`) and the layouts of the paper's
+own tables (`cqa_site.reproduction.tables`).
 """
 
 from collections import Counter
@@ -23,16 +23,16 @@ from cqa_site.reproduction.figures import (
 )
 from cqa_site.reproduction.tables import TableLayout
 
-# How much of a long computation is done: done, total, of what.
+# Progress of a long computation: done, total, and what is counted.
 Say = Callable[[int, int, str], None]
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """All figures of a paper, in its order, and its tables.
+    """All figures of a paper in its order, and its tables.
 
-    ``is_imported``: ours come from a database that the released files were imported into, so that
-    a difference from the released values is a fault of the import.
+    ``is_imported`` means that our values come from a database into which the released files were
+    imported, so that a difference from the released values is an error in the import.
     """
 
     figures: tuple[PaperFigure, ...]
@@ -49,7 +49,7 @@ class Reproduction:
         ]
 
     def summary(self) -> str:
-        """Report how many published figures match, and the outcome of the others."""
+        """Report how many published figures match, and how many do not."""
         published = [figure for figure in self.figures if figure.published]
         n, n_printed = len(published), sum(bool(figure.printed) for figure in published)
         times = Counter(figure.status for figure in published)
@@ -66,7 +66,7 @@ class Reproduction:
                 for figure in stated
             )
             lines.append(
-                f"The paper prints {n_printed} of them; {n - n_printed} stand only in {AUTHORS}, "
+                f"The paper prints {n_printed} of them; {n - n_printed} are only in {AUTHORS}, "
                 f"where {matches} match. Of {len(stated)} printed figures that this file states "
                 f"and nothing else gives, it has {alike} as printed."
             )
@@ -81,7 +81,7 @@ class Reproduction:
         return "\n".join(lines)
 
 
-# The folder of the released files, and the options of the command. Raises CommandError.
+# Takes the folder of the released files and the options of the command; raises CommandError.
 Paper = Callable[[Path, dict[str, Any], Say], Reproduction]
-# Name or id of the study, and the options of the command. Raises CommandError.
+# Takes the name or id of a study and the options of the command; raises CommandError.
 OfStudy = Callable[[str, dict[str, Any], Say], Reproduction]

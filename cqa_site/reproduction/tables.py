@@ -1,8 +1,8 @@
 """A paper's own tables, filled with reproduced figures, as text, Markdown and LaTeX.
 
-A `TableLayout` defines the cells; `fill` puts figures in. The LaTeX is for print: booktabs rules,
-numbers aligned at their points and ±, every text escaped, the type as large as the width of the
-text allows, and a table that is too wide even in small type broken into panels.
+A `TableLayout` defines the cells, and `fill` inserts the figures. The LaTeX is ready for print: it
+has booktabs rules, numbers aligned at the decimal point and ±, escaped text, and the largest font
+that fits the text width. A table that is too wide even in a small font is split into panels.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,17 +21,17 @@ from cqa_site.reproduction.figures import (
 )
 from cqa_site.web.tables import escape, label_of, markdown_text
 
-# Points of the text's width in the ACL template; two columns with their gap make it up.
+# Text width in points in the ACL template: two columns and the gap between them.
 TEXT_WIDTH = 455.0
 COLUMN_WIDTH = 219.0
 DIFFERS_MARK, OTHER_MARK, STATED_MARK = "†", "‡", "*"
-# How many printed figures a note lists, before it only counts them.
+# Maximum number of printed figures that a note lists; it only counts a larger number.
 LISTED = 8
 
 
 @dataclass(frozen=True)
 class TableCell:
-    """The figure in a cell, or its numbers from ``first`` up to, but not including, ``last``."""
+    """The figure in a cell, or only its numbers from ``first`` up to, but excluding, ``last``."""
 
     key: Key
     first: int = 0
@@ -40,7 +40,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableLine:
-    """A row: its labels and its cells. A cell of None stays empty."""
+    """A row with its labels and its cells. A cell that is None stays empty."""
 
     labels: tuple[str, ...]
     cells: tuple[TableCell | None, ...]
@@ -53,20 +53,20 @@ class TableLayout:
     Attributes
     ----------
     name
-        For the label and for choosing it: "compqa-3".
+        The name for the LaTeX label and the command line: "compqa-3".
     caption
-        Its caption, with the paper's table number.
+        The caption, with the paper's table number.
     headings
-        Of all columns, those of the labels first.
+        The headings of all columns, label columns first.
     lines
-        As many labels and cells each as there are headings. Lines with the same first label, out
-        of several, are grouped.
+        Rows with one label or cell for each heading. Rows with several labels are grouped if their
+        first labels are equal.
     spans
-        Heads over the columns behind the labels: text and how many columns, "" for none.
+        Headings that span the columns after the labels: text ("" for none) and number of columns.
     notes
-        How the numbers were made.
+        Notes on how the numbers were computed.
     digits
-        Behind the point of every number; None for as many as the paper prints in each cell.
+        Decimals of every number; None for as many as the paper prints in each cell.
     """
 
     name: str
@@ -79,7 +79,7 @@ class TableLayout:
 
     def __post_init__(self) -> None:
         if any(len(line.labels) + len(line.cells) != len(self.headings) for line in self.lines):
-            raise ValueError(f"{self.name}: a line has not one cell for each heading")
+            raise ValueError(f"{self.name}: a line does not have one cell for each heading")
         if self.spans and sum(n for _text, n in self.spans) != len(self.headings) - self.stubs:
             raise ValueError(f"{self.name}: the spans do not cover the columns")
 
@@ -91,7 +91,7 @@ class TableLayout:
 
 @dataclass(frozen=True)
 class CellText:
-    """The text of a cell, signs between the numbers included, and its mark."""
+    """The text of a cell, including the signs between numbers, and its mark."""
 
     text: str = ""
     mark: str = ""
@@ -112,7 +112,7 @@ class PaperTable:
     def to_text(self) -> str:
         """Format the table for a terminal."""
         heads = list(self._plain_headings())
-        # A mark has a place of its own, so that the numbers stay below each other.
+        # Marks have their own column, so that the numbers stay aligned.
         marked = [any(cell.mark for cell in column) for column in zip(*self.cells, strict=True)]
         rows = [
             [
@@ -132,7 +132,7 @@ class PaperTable:
         )
 
     def to_markdown(self) -> str:
-        """Return a pipe table between its caption and its notes."""
+        """Return a Markdown table with its caption and notes."""
         heads = self._plain_headings()
         rules = ["---"] * self.layout.stubs + ["---:"] * (len(heads) - self.layout.stubs)
         rows = [[*line.labels, *(cell.shown for cell in cells)] for line, cells in self._rows()]
@@ -142,7 +142,7 @@ class PaperTable:
         return "\n\n".join([*parts, *map(markdown_text, self.notes)]) + "\n"
 
     def to_latex(self, text_width: float = TEXT_WIDTH) -> str:
-        """Return a float with booktabs rules that fits this text width in points."""
+        """Return a LaTeX float with booktabs rules that fits the text width in points."""
         size, panels, float_name = _fitted(self, text_width)
         tabulars = "\n\\par\\medskip\n".join(_tabular(self, panel) for panel in panels)
         notes = " ".join(map(escape, self.notes))
@@ -167,7 +167,7 @@ class PaperTable:
         return zip(self.layout.lines, self.cells, strict=True)
 
     def _plain_headings(self) -> Sequence[str]:
-        """Return the headings, each prefixed with the head that spans it."""
+        """Return the headings, each prefixed with the spanning heading above it."""
         layout = self.layout
         over = [""] * layout.stubs + [text for text, n in layout.spans for _ in range(n)]
         over += [""] * (len(layout.headings) - len(over))
@@ -181,7 +181,7 @@ class PaperTable:
         ).rstrip()
 
     def column(self, at: int) -> list[CellText]:
-        """Return the cells of a column, counted from the first one after the labels."""
+        """Return the cells of a column; column 0 is the first one after the labels."""
         return [row[at] for row in self.cells]
 
 
@@ -191,9 +191,9 @@ def fill(
     """Fill a layout with figures.
 
     Released values are shown if available, otherwise ours (or ours first, if preferred), and
-    values stated in the authors' files if nothing was computed. Marks tell figures that differ
-    from the published one, ours by a recipe of our own, and stated ones; a cell without a figure
-    or a value has a dash.
+    values stated in the authors' files if nothing was computed. Marks identify figures that differ
+    from the published value, values by our own recipe, and stated values. A cell without a figure
+    or a value contains a dash.
     """
     by_key = {result.key: result for result in figures}
     used = [
@@ -244,7 +244,7 @@ def _mark(figure: PaperFigure, value: MeasuredFigure) -> str:
 
 
 def _notes(figures: Sequence[PaperFigure], marks: set[str]) -> list[str]:
-    """Explain the marks; explain a dash only if its reason is known."""
+    """Explain the marks, and dashes if their reason is known."""
     notes = []
     if STATED_MARK in marks:
         notes.append(f"{STATED_MARK} Not computed: as {AUTHORS} states it.")
@@ -264,7 +264,7 @@ def _notes(figures: Sequence[PaperFigure], marks: set[str]) -> list[str]:
 
 
 def _listed(figures: Sequence[PaperFigure]) -> str:
-    """List the printed values of the differing figures, by reason."""
+    """List the printed values of figures that differ, grouped by reason."""
     differing = [figure for figure in figures if figure.status == DIFFERS and figure.printed]
     if len(differing) > LISTED or not differing:
         return f" in {len(differing)} figures" if differing else ""
@@ -277,14 +277,14 @@ def _listed(figures: Sequence[PaperFigure]) -> str:
 
 @dataclass(frozen=True)
 class _Size:
-    """A font size: its command, its letter width relative to 10 pt, and the column gap."""
+    """A font size, with its command, its letter width relative to 10 pt, and the column gap."""
 
     command: str
     scale: float
     gap: float
 
 
-# Computer Modern's small sizes are wider than scaled ones.
+# Computer Modern's small sizes are wider than its normal size scaled down.
 _SIZES = (
     _Size("", 1.0, 6),
     _Size("\\small", 0.925, 4),
@@ -297,9 +297,9 @@ _LETTER = 5.3
 
 
 def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]], str]:
-    """Choose the font size, the columns of each panel, and the float: one column if legible.
+    """Choose the font size, the columns of each panel, and the float (one column if legible).
 
-    The largest type in which the table fits is taken; if none does, the smallest, with panels.
+    Use the largest font in which the table fits, or else the smallest font with panels.
     """
     columns = list(range(len(table.layout.headings) - table.layout.stubs))
     tried = [("table", COLUMN_WIDTH, font) for font in _SIZES[:2]]
@@ -311,7 +311,7 @@ def _fitted(table: PaperTable, text_width: float) -> tuple[_Size, list[list[int]
 
 
 def _panels(table: PaperTable, size: _Size, text_width: float) -> list[list[int]]:
-    """Split columns into as few panels as possible, keeping columns under one head together."""
+    """Split columns into as few panels as possible; keep columns with one heading together."""
     blocks = _blocks(table.layout)
     panels: list[list[int]] = [[]]
     for block in blocks:
@@ -393,7 +393,7 @@ def _body(table: PaperTable, panel: Sequence[int], columns: "Sequence[_Column]")
 def _span_rows(
     layout: TableLayout, panel: Sequence[int], columns: "Sequence[_Column]"
 ) -> list[str]:
-    """Return the heads that span several columns, with the rules below them."""
+    """Return the headings that span several columns, with the rules below them."""
     if not layout.spans:
         return []
     over = [text for text, n in layout.spans for _ in range(n)]
@@ -413,7 +413,7 @@ def _span_rows(
 
 
 class _Column:
-    """The alignment of a column: on the ± if every value has one, else flush right."""
+    """The alignment of a column: at the ± if every value has one, otherwise flush right."""
 
     def __init__(self, cells: Sequence[CellText]) -> None:
         values = [cell.text for cell in cells if cell.text not in ("", NOTHING)]

@@ -25,12 +25,12 @@ from . import snapshots
 from .figures import snapshot_file
 from .snapshots import ROWS, ResultKind, manifest_of
 
-# What a snapshot of any kind tells of itself.
+# Fields of a snapshot of any kind.
 SNAPSHOT_FIELDS = ("is_frozen", "sha256", "recipe", "computed_at", "note", "frozen_at")
 
 
 class NumberedSnapshotSerializer(ReadSerializer):
-    """A numbered snapshot; a kind names its fields, including `SNAPSHOT_FIELDS`."""
+    """A numbered snapshot; each kind lists its fields, including `SNAPSHOT_FIELDS`."""
 
     kind: ClassVar[ResultKind]
     is_frozen = serializers.BooleanField()
@@ -46,19 +46,19 @@ class NumberedSnapshotSerializer(ReadSerializer):
 
 
 class FigureSerializer(DataSerializer):
-    """A figure with its interval; null where it is undefined, with the reason."""
+    """A figure with its interval; undefined values are null, with the reason."""
 
     shows = Bounded
 
 
 class StatisticSerializer(DataSerializer):
-    """A statistic with its recipe; ``n_pairable_items`` entered it."""
+    """A statistic with its recipe; ``n_pairable_items`` is the number of items it is based on."""
 
     shows = Estimate
 
 
 class PositionSerializer(DataSerializer):
-    """A system on a board: its rank, the ranks that the tests leave, and its tie group (Holm)."""
+    """A system on a board, with its rank, its rank range after the tests, and its tie group."""
 
     shows = RankPosition
     system = serializers.CharField()
@@ -74,7 +74,7 @@ class FreezingViews(StudyViews):
     """Snapshots of a study, numbered within their `owner`."""
 
     kind: ClassVar[ResultKind]
-    # What is told of the rows that a snapshot is about.
+    # Related rows that the fields need.
     related: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -99,7 +99,7 @@ class FreezingViews(StudyViews):
 
     @extend_schema(request=NoteInput)
     def freeze(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Freeze the live board, so that it never changes."""
+        """Freeze the live board, so that it can no longer change."""
         return self._change(snapshots.freeze, public_id, NoteInput)
 
     @extend_schema(request=NothingInput)
@@ -123,7 +123,7 @@ class FreezingViews(StudyViews):
 
 
 class ListOfSnapshots(FreezingViews):
-    """The list, without the figures; a mixin placed before the views of a kind."""
+    """The list without the figures; a mixin that precedes the views of a kind."""
 
     def rows(self) -> QuerySet[Any]:
         """Return the rows, newest first."""

@@ -1,4 +1,4 @@
-"""Boards on a page: rows, tables with intervals, and the sentence above them."""
+"""Boards on a page: rows, tables with intervals, and the conclusion above them."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from cqa_site.stats.means import MOST_UNITS
 from cqa_site.stats.verdicts import Bounds, reliability_of
 from cqa_site.web.tables import DECIMALS, TableData, interval_text, text_of
 
-# A board as a page shows it: systems in order, with intervals, rank ranges and groups.
+# Boards on a page: systems in order, with intervals, rank ranges and groups
 
 NOTHING = "–"
 NOT_RANKED = RankPosition()
@@ -25,11 +25,11 @@ class BoardCell:
     Attributes
     ----------
     text, bounds
-        Its value and its interval.
+        The value and its interval.
     notes, details
         Remarks on the figure; counts and similar details, shown on request.
     css
-        The class of a cell that counts less than its neighbours.
+        The CSS class of a cell that counts less than its neighbours.
     """
 
     text: str = NOTHING
@@ -48,17 +48,17 @@ class BoardRow:
     name, about
         Its name, and remarks on it.
     place
-        Its rank, those that the tests leave, and its tie group.
+        Its rank, its rank range after the tests, and its tie group.
     cells
-        In the order of the board's columns.
+        Its cells in the order of the board's columns.
     why
-        Why it has no rank, where its cells say nothing.
+        The reason why it has no rank, if it has no figures.
     tick
-        Its id, where two systems can be chosen and compared.
+        Its id, if two systems can be selected for comparison.
     is_low
-        Whether too little is known of it.
+        Whether there are too few data about it.
     behind
-        The rows behind it, which the page's template shows below.
+        The underlying rows, which the page's template shows below.
     """
 
     name: str
@@ -76,9 +76,8 @@ class BoardRow:
 class BoardColumn:
     """A column, its cell for a row of the report, and whether it is shown.
 
-    A board first shows only some of its columns.
-
-    ``word`` is its glossary term, if the title is explained.
+    By default, a board shows only some of its columns. ``word`` is the glossary term that explains
+    the title, if any.
     """
 
     key: str
@@ -95,13 +94,13 @@ class Board:
     Attributes
     ----------
     columns
-        Those that are shown, once `with_columns` was asked.
+        The columns; after `with_columns`, only the shown ones.
     choices
-        All of them, where some can be chosen.
+        All columns, if users can choose among them.
     has_details
-        Whether the details of cells are shown, too.
+        Whether the details of cells are also shown.
     behind
-        The template of the rows behind each system.
+        The template for the rows behind each system.
     """
 
     columns: Sequence[BoardColumn]
@@ -115,12 +114,12 @@ class Board:
 
     @property
     def has_groups(self) -> bool:
-        """Whether a system has a tie group, which the page then explains."""
+        """Whether any system has a tie group, so that the page explains the term."""
         return any(row.place.tie_group for row in self.rows)
 
     @property
     def n_ranked(self) -> int:
-        """Number of systems with a rank. Without a test, each may have any of these ranks."""
+        """Number of systems with a rank. Without a test, each system may have any rank."""
         return sum(row.place.rank is not None for row in self.rows)
 
     @property
@@ -130,16 +129,16 @@ class Board:
 
     @property
     def width(self) -> int:
-        """Number of columns a cell spanning the whole table covers."""
+        """Number of columns covered by a cell that spans the whole table."""
         return len(self.columns) + 1 + self.is_ranked + self.is_ticked
 
 
-# Parameter of an address for the columns to show, and its value for details.
+# Query parameter for the columns to show, and its value for details.
 SHOW, DETAILS = "show", "details"
 
 
 def with_columns(board: Board, wanted: Collection[str]) -> Board:
-    """Return the board with the requested columns, or its default ones if none is requested."""
+    """Return the board with the requested columns, or the default columns without a request."""
     known = {column.key for column in board.columns}
     chosen = known.intersection(wanted)
     choices = [
@@ -172,7 +171,7 @@ def figure_cell(
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table as a page shows it, if it differs from the table of the file."""
+    """The version of a table on a page, if it differs from the file."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
@@ -182,7 +181,7 @@ class PageTable:
 
 @dataclass(frozen=True)
 class WithInterval:
-    """A value and its interval as text, in one cell."""
+    """A value and its interval as text in one cell."""
 
     text: str
     bounds: str
@@ -222,7 +221,7 @@ def _column(table: TableData, at: int, is_bounded: bool) -> list[Any]:
 
 
 def _decimals(values: Sequence[Any]) -> int:
-    """Return two decimals, or more if all values of the column are too small for two."""
+    """Return the number of decimals: two, or more if all values in the column are too small."""
     known = [abs(value) for value in values if isinstance(value, (int, float))]
     return 2 if max(known, default=1) >= 0.1 else DECIMALS
 
@@ -236,10 +235,10 @@ def _with_interval(cells: Sequence[Any], decimals: int) -> Any:
     return WithInterval(text, bounds) if bounds else text
 
 
-# Names that a sentence can hold.
+# Maximum number of names in a sentence.
 MOST_NAMES = 4
 SMALLEST_P = 0.001
-# Letters of a name in a sentence; the table below it has the whole.
+# Maximum length of a name in a sentence; the table below shows the full name.
 LONGEST_NAME = 40
 
 
@@ -250,9 +249,9 @@ class Conclusion:
     Attributes
     ----------
     mark
-        A class of badges: good, warn, bad; empty for a finding that is neither.
+        The class of its badge: good, warn or bad; empty for a neutral finding.
     terms
-        Words of it that the glossary explains.
+        Words in it that the glossary explains.
     way
         Text and address of a link to the page where more data can be collected.
     """
@@ -280,13 +279,13 @@ def after_holm(p: float) -> str:
 
 
 def level_of(agreement: str, alpha: Bounds) -> tuple[str, str]:
-    """Return how firm a conclusion an alpha allows, in words about ``agreement``, and its mark."""
+    """Describe how firm the conclusions from an alpha can be, and return the mark, too."""
     words, mark = LEVELS[reliability_of(alpha)]
     return capfirst(words % agreement), mark
 
 
 def why_less(alpha: Bounded) -> str:
-    """Explain a verdict below the one the value alone would allow; empty if not below."""
+    """Explain why the verdict is lower than the value alone suggests; empty if it is not."""
     value, least = alpha.value or 0.0, alpha.low
     if least is None:
         return _("No verdict without an interval: %s.") % (
@@ -308,7 +307,7 @@ def short(name: str) -> str:
 
 
 def would_show(enough: int | None, units: str, what: str) -> str:
-    """Say how many units would show an effect, or "over" the largest plausible number."""
+    """Report how many units would show an effect, or "over" the largest plausible number."""
     text = _("%(about)s %(n)s %(units)s would be needed to show %(what)s (80 %% power).")
     words = {"about": _("About") if enough else _("Over"), "units": units, "what": what}
     return text % (words | {"n": f"{enough or MOST_UNITS:,}"})

@@ -1,4 +1,4 @@
-"""Figures of a page with recipe, rows and files, and tables whose columns are declared once."""
+"""Figures on pages with their recipes, rows and files, and tables with declared columns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from .boards import PageTable, joined
 from .models import Snapshot, plain
 from .snapshots import MANIFEST, ROWS, ResultKind, archive_of, as_json, manifest_of
 
-# A path of attributes, keys and places, such as "1.level", or a function.
+# A path of attributes, keys and indices, such as "1.level", or a function.
 Value = str | Callable[..., Any]
 
 
@@ -37,29 +37,29 @@ def value_of(value: Value, row: Any, *more: Any) -> Any:
 
 
 def bounds_of(estimate: Any) -> dict[str, float | None]:
-    """Return value, low and high of an estimate; None for each without an estimate."""
+    """Return the value, low and high of an estimate, or None for each if there is no estimate."""
     return {name: value_of(name, estimate) for name in ("value", "low", "high")}
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its heading, and its cell in a row."""
+    """A column of a table, with its heading and its cell in a row."""
 
     title: Any
     value: Value
 
     def titles(self) -> list[str]:
-        """Return the headings that it fills."""
+        """Return the headings of the column."""
         return [str(self.title)]
 
     def cells(self, row: Any) -> list[Cell]:
-        """Return the cells under these headings; other values, such as ids, as text."""
+        """Return the cells under these headings; values such as ids are converted to text."""
         value = value_of(self.value, row)
         return [value if value is None or isinstance(value, (str, int, float)) else str(value)]
 
 
 class TextColumn(Column):
-    """A value as text, including numbers that are names; empty without a value."""
+    """A column of text, such as numeric names; a missing value is empty."""
 
     def cells(self, row: Any) -> list[Cell]:
         """Return the text."""
@@ -68,7 +68,7 @@ class TextColumn(Column):
 
 
 class EstimateColumn(Column):
-    """An estimate or None: three columns of a file, one on a page (`boards.joined`)."""
+    """A column of estimates: three columns in a file, one on a page (`boards.joined`)."""
 
     def titles(self) -> list[str]:
         """Return the headings of the value and both bounds."""
@@ -91,7 +91,7 @@ def table_of(columns: Iterable[Column], rows: Iterable[Any], **about: str) -> Ta
 
 @dataclass(frozen=True)
 class FigureTable:
-    """A figure of a report as a table: its title, its recipe and its columns.
+    """A figure of a report as a table, with its title, its recipe and its columns.
 
     Attributes
     ----------
@@ -99,8 +99,8 @@ class FigureTable:
         The columns, or a function of the report's figures that returns them; the path of the rows
         in these figures, or a function.
     needed, way
-        Message for a table without rows: the data it needs, the page where they are collected, and
-        its name.
+        Message for a table without rows: the data it needs, and the page where they are collected,
+        with its name.
     """
 
     title: Any
@@ -118,9 +118,9 @@ class FigureTable:
         return table_of(columns, rows, caption=caption, note=note, name=name)
 
 
-# Figures of a page, and their download as files.
+# Figures on a page, and their download as files
 
-# Endings in which a table and a chart go away, and what people call them.
+# Extensions of the files for tables and charts, and the names of the formats.
 TABLES = {"csv": "CSV", "tex": "LaTeX", "md": "Markdown"}
 PICTURES = {"svg": "SVG", "png": "PNG"}
 TYPES = {
@@ -135,7 +135,7 @@ SNAPSHOT_FILES: dict[str, Callable[[ResultKind, Any], bytes]] = {
     MANIFEST: lambda kind, snapshot: as_json(manifest_of(kind, snapshot)),
     "archive.zip": archive_of,
 }
-# Files that only some kinds have: name → content type, and what writes it.
+# Files of some kinds only: name → content type, and the function that writes the file.
 More = Mapping[str, tuple[str, Callable[[Any], bytes]]]
 
 
@@ -144,7 +144,7 @@ def table_file(
 ) -> HttpResponse:
     """Return a table as CSV, LaTeX or Markdown, or 404 for any other format.
 
-    ``for_print`` makes the shorter table that LaTeX and Markdown have in its place.
+    ``for_print`` returns the shorter table that LaTeX and Markdown use instead.
     """
     if format not in TABLES:
         raise Http404
@@ -163,9 +163,8 @@ def chart_file(
 ) -> HttpResponse:
     """Return a chart as SVG or PNG.
 
-    ``state`` identifies its content, so that browsers can cache it.
-
-    ``draw`` takes the size and may raise Http404 if there is nothing to draw.
+    ``state`` identifies its content, so that browsers can cache it. ``draw`` takes the size and
+    may raise Http404 if there is nothing to draw.
     """
     theme, size = request.GET.get("theme", "light"), request.GET.get("size", "wide")
     is_known = format in vega.CONTENT_TYPES
@@ -199,16 +198,16 @@ def snapshot_file(
     return as_file(content, name=f"{called}-{snapshot.number}-{name}", content_type=content_type)
 
 
-# A figure as a page shows it: what it says, how it was made, the rows behind it, its files.
+# Figures on a page: content, recipe, underlying rows and files
 
 PLAIN = "results/_plain.html"
-# What it is called, and its address.
+# A text and an address.
 Link = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart on a page: its versioned address, the rest of its query, and its alt text."""
+    """A chart on a page, with its versioned address, the rest of its query, and its alt text."""
 
     src: str
     rest: str
@@ -218,7 +217,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Files:
-    """The download address of figures: its name and ids, the query, and the version.
+    """The download address of figures, with its name and ids, the query, and the version.
 
     An address ends with the ids, the figure's slug and the format.
     """
@@ -236,25 +235,25 @@ class Figure:
     Attributes
     ----------
     slug, anchor
-        In addresses of files; as the target of links on the page, where it is another one.
+        Its name in file addresses; its link target on the page, if different.
     title, word, about
         Its name, its glossary term if it is explained, and a subtitle.
     recipe
-        How it was made, in a sentence.
+        How it was computed, in a sentence.
     table, shown, printed
         Its numbers; the page's version and the printed version, if they differ.
     alt, draw
-        Description of its chart, empty without one; the function that draws it in a size.
+        Description of its chart, empty if it has none; the function that draws it in a size.
     body, data
-        The template between head and foot, and its further context.
+        The template between header and footer, and its additional context.
     rows
-        Name of the rows behind it, and their address.
+        Name and address of the underlying rows.
     files, more
-        Its download addresses, and further files.
+        Its download addresses, and additional files.
     is_wide
-        Whether it takes the whole width of a page.
+        Whether it uses the full width of a page.
     needed, way
-        Message for a table without rows: what data it needs, and a link to the page where they are
+        Message for a table without rows: the data it needs, and a link to the page where they are
         collected.
     """
 
@@ -280,12 +279,12 @@ class Figure:
 
     @property
     def page_table(self) -> TableData | PageTable:
-        """The numbers of the figure as the page shows them."""
+        """The page's version of the table."""
         return self.shown or joined(self.table)
 
     @property
     def numbers(self) -> str:
-        """The id of the table beside the chart."""
+        """The HTML id of the table beside the chart."""
         return f"{self.anchor or self.slug}-numbers"
 
     @property
@@ -314,7 +313,7 @@ class Figure:
 def figure_file(
     request: HttpRequest, figures: Iterable[Figure], slug: str, format: str
 ) -> HttpResponse:
-    """Return the table or chart of one of these figures as a file; 404 if it does not exist."""
+    """Return the table or chart of one of these figures as a file, or 404 if it does not exist."""
     figure = next((candidate for candidate in figures if candidate.slug == slug), None)
     if figure is None:
         raise Http404

@@ -1,4 +1,4 @@
-"""Snapshots as database rows, and their content as bytes with a hash."""
+"""Snapshots as database rows, with their content as bytes and a hash."""
 
 import gzip
 import hashlib
@@ -13,7 +13,7 @@ from django.db.models import Q
 
 
 def pack(chunks: Iterable[bytes]) -> tuple[bytes, str]:
-    """Compress a table; return it with the sha256 of the plain bytes."""
+    """Compress a table; return the bytes and the sha256 of the uncompressed bytes."""
     digest, packed = hashlib.sha256(), io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=5, mtime=0) as file:
         for chunk in chunks:
@@ -27,38 +27,38 @@ def plain(packed: bytes | memoryview) -> bytes:
 
 
 def json_sha256(content: dict[str, Any]) -> str:
-    """Return the hash of canonical JSON; raises ValueError for values JSON lacks, such as NaN."""
+    """Return the hash of canonical JSON; raises ValueError for values such as NaN."""
     text = json.dumps(content, allow_nan=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# What every snapshot has: numbered figures with the exact rows behind them.
+# Fields of every snapshot: numbered figures and the exact rows behind them
 
 
 class Snapshot(models.Model):
     """Numbered figures of a subject, with the rows they were computed from.
 
-    One live snapshot of a subject is recomputed as rows come in; freezing makes it immutable and
-    the next live one gets the next number. A kind adds its subject and `once`.
+    Each subject has one live snapshot, which is recomputed as rows arrive. Freezing makes it
+    immutable, and the next live snapshot gets the next number. A kind adds its subject and `once`.
     """
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     number = models.PositiveIntegerField()
-    # gzip of a CSV that the kind describes; sha256 of the plain bytes.
+    # A gzipped CSV whose columns depend on the kind; sha256 of the uncompressed bytes.
     rows = models.BinaryField(default=bytes)
     sha256 = models.CharField(max_length=64, blank=True)
-    # How the figures are made, and their own hash as ``figures_sha256``.
+    # How the figures are computed, with their own hash as ``figures_sha256``.
     recipe = models.JSONField(default=dict)
     figures = models.JSONField(default=dict)
-    # Says which rows were there; a differing one means that the figures are behind.
+    # Identifies the rows; if it differs from the current one, the figures are out of date.
     marker = models.CharField(max_length=120, blank=True)
     computed_at = models.DateTimeField(null=True)
     note = models.CharField(max_length=300, blank=True)
-    # What moved since the snapshot frozen before this one, and why.
+    # Changes since the previous frozen snapshot, with their reasons.
     changes = models.JSONField(default=dict)
     frozen_at = models.DateTimeField(null=True)
     frozen_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
-    # The address of the public page; None while there is none.
+    # The token in the address of the public page; None if there is no public page.
     public_token = models.UUIDField(null=True, unique=True)
 
     class Meta:
@@ -78,7 +78,7 @@ class Snapshot(models.Model):
     def seal(self) -> str:
         """Identifier of exactly these rows, recipe and figures.
 
-        A form sends it back to name the snapshot shown.
+        A form sends it back to identify the version that the page showed.
         """
         return f"{self.sha256}.{json_sha256(self.recipe)}"
 

@@ -20,7 +20,7 @@ LONGEST_NOTE = 300
 
 
 def of_study(study: Study) -> Study:
-    """Return the owner of snapshots that are numbered within a study."""
+    """Return the study itself, as owner of snapshots that are numbered within it."""
     return study
 
 
@@ -35,9 +35,9 @@ class SnapshotPages:
     page, list_page
         Names of the addresses of one snapshot and of the list.
     owner
-        Finds the owner of the numbering from the ids of an address; raises Http404.
+        Finds the owner of the numbering from the ids in an address; raises Http404.
     is_publishable
-        Whether a frozen one can have a public page.
+        Whether a frozen snapshot can have a public page.
     """
 
     kind: ResultKind
@@ -49,7 +49,7 @@ class SnapshotPages:
 
 
 def freezing_urls(pages: SnapshotPages) -> list[URLPattern]:
-    """Return addresses named after page with ``…_freeze``, ``…_publish`` and ``…_withdraw``."""
+    """Return the addresses to freeze, publish and withdraw, named ``<page>_freeze`` and so on."""
     kind = pages.kind
 
     def freeze(request: StudyRequest, owner: models.Model, number: int) -> str:

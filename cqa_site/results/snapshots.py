@@ -22,15 +22,15 @@ from cqa_site.people.access import record
 from cqa_site.people.models import Study, User
 from .models import Snapshot, json_sha256, plain
 
-# What a kind of figures says about itself; how it is kept is the same for all.
+# The interface of a kind of figures; storage is the same for all kinds
 
-# More than these say nothing more of what is missing.
+# Maximum number of pages without figures that are listed.
 MOST_UNMADE = 6
 
 
 @dataclass(frozen=True)
 class SnapshotContent:
-    """The result of one pass over the rows: packed table, its sha256, marker, recipe, figures."""
+    """The result of one pass over the rows: packed table with sha256, marker, recipe, figures."""
 
     rows: bytes
     sha256: str
@@ -47,22 +47,23 @@ class ResultKind(ABC):
     Attributes
     ----------
     name
-        In manifests, and before ``_frozen``, ``_published``, ``_withdrawn`` in a study's history.
+        Its name in manifests, and the prefix of ``_frozen``, ``_published`` and ``_withdrawn`` in
+        a study's history.
     Model
-        The table of its snapshots.
+        The model of its snapshots.
     version
-        Of its recipes; earlier ones made intervals and tests in other ways.
+        Version of its recipes; earlier versions computed intervals and tests by other methods.
     subject
         Fields that identify a subject, which has one live snapshot.
     owner
-        The field whose row is the lock under which numbers are given out and snapshots freeze;
-        numbers count within it.
+        The field whose row is locked while numbers are assigned and snapshots are frozen; numbers
+        are unique within it.
     in_study
         The path from a snapshot to its study.
     what
-        Name of the figures, in a word or two.
+        A name for the figures, in one or two words.
     page
-        The name of the address of a snapshot, with (study, number).
+        The URL name of a snapshot, with the arguments (study, number).
     unmade_says
         Message about figures that have not been computed when their page is opened.
     """
@@ -75,28 +76,28 @@ class ResultKind(ABC):
     in_study: str = "study"
     what: str | Promise
     page: str
-    unmade_says: str | Promise = lazy("not computed yet: opening the page computes them")
-    # What `about` and `url` read beside a snapshot.
+    unmade_says: str | Promise = lazy("not computed yet; open the page to compute them")
+    # Related rows that `about` and `url` read.
     needed: tuple[str, ...] = ()
 
     @abstractmethod
     def place(self, subject: Any) -> dict[str, Any]:
-        """Return the fields that identify a snapshot's subject, its owner included."""
+        """Return the fields that identify a snapshot's subject, including its owner."""
 
     @abstractmethod
     def marker(self, subject: Any) -> str:
-        """Return a cheap digest of everything the figures depend on."""
+        """Return a digest, cheap to compute, of everything that the figures depend on."""
 
     @abstractmethod
     def compute(self, subject: Any) -> SnapshotContent:
-        """Read the rows once and compute every figure from them; stores nothing."""
+        """Read the rows once and compute every figure from them, without storing anything."""
 
     @abstractmethod
     def figures_of(self, rows: bytes, recipe: dict[str, Any]) -> dict[str, Any]:
         """Recompute the checkable figures from plain rows and a stored recipe."""
 
     def comparable(self, figures: dict[str, Any]) -> dict[str, Any]:
-        """Return the figures, stored or recomputed, that an earlier version also had."""
+        """Return those figures, stored or recomputed, that an earlier version also had."""
         return figures
 
     def about(self, snapshot: Any) -> str:
@@ -114,7 +115,7 @@ class ResultKind(ABC):
         return computed.defer("rows", "figures", "changes").order_by("-computed_at", "-pk")
 
     def unmade(self, study: Study) -> Iterable[tuple[str, str]]:
-        """List pages with rows but no figures yet, by name and address, in a query or two."""
+        """List pages with rows but no figures yet, by name and address; at most two queries."""
         return ()
 
     def study_of(self, snapshot: Any) -> Study:
@@ -127,7 +128,7 @@ class ResultKind(ABC):
         return {}
 
     def live(self, subject: Any) -> Any:
-        """Return the live snapshot of a subject, as a queryset with at most one row."""
+        """Return a queryset with the live snapshot of a subject, if any."""
         return self.Model._default_manager.filter(**self.place(subject), frozen_at__isnull=True)
 
     def more_files(self, snapshot: Any) -> dict[str, bytes]:
@@ -139,11 +140,11 @@ KINDS: dict[str, ResultKind] = {}
 
 
 def register(kind: ResultKind) -> None:
-    """Register a kind with the checks; call it in the app's ``ready()``."""
+    """Register a kind of figures; call this in the app's ``ready()``."""
     KINDS[kind.name] = kind
 
 
-# Snapshots through their lives: stored, frozen, shown to everybody, withdrawn.
+# Life cycle of snapshots: stored, frozen, published, withdrawn
 
 
 class SnapshotNotReady(Exception):
@@ -151,7 +152,7 @@ class SnapshotNotReady(Exception):
 
 
 def make(work: Any, kind: ResultKind, subject: Any) -> None:
-    """Handle a job: compute a subject's figures and store them in the transaction that ends it."""
+    """Compute a subject's figures in a job, and store them in the transaction that ends it."""
     computed = kind.compute(subject)
     with transaction.atomic():
         work.finish()
@@ -159,7 +160,7 @@ def make(work: Any, kind: ResultKind, subject: Any) -> None:
 
 
 def refresh(kind: ResultKind, subject: Any) -> Any:
-    """Return the newest snapshot, recomputed at once if the rows changed; takes seconds."""
+    """Return the newest snapshot after recomputing it if the rows changed; takes seconds."""
     newest = kind.Model._default_manager.filter(**kind.place(subject)).defer("rows").first()
     if newest is not None and newest.marker == kind.marker(subject):
         return newest
@@ -197,7 +198,7 @@ def freeze(
 ) -> Any:
     """Make a live snapshot immutable and record the changes since the last frozen one.
 
-    ``seen`` is the seal of the version that the person saw; no other version is frozen. Raises
+    Freeze only the version whose seal is ``seen``, the one that the person saw. Raises
     SnapshotNotReady.
     """
     _lock(kind, owner.pk)
@@ -235,7 +236,7 @@ def publish(kind: ResultKind, *, owner: models.Model, number: int, actor: User) 
 
 @transaction.atomic
 def withdraw(kind: ResultKind, *, owner: models.Model, number: int, actor: User) -> Any:
-    """Withdraw the public address for good."""
+    """Withdraw the public address permanently."""
     snapshot = _frozen(kind, owner, number)
     if snapshot.public_token is not None:
         snapshot.public_token = None
@@ -282,10 +283,10 @@ def _record(kind: ResultKind, snapshot: Any, actor: User, verb: str, **details: 
 
 
 ROWS, FIGURES, MANIFEST = "rows.csv", "figures.json", "manifest.json"
-# Further digits may differ between machines.
+# Smaller differences may occur between machines.
 TOLERANCE = 1e-6
 MOST_DIFFERENCES = 20
-# What earlier versions made in other ways, so that it cannot be computed again.
+# Values that earlier versions computed by other methods, so that they cannot be recomputed.
 METHOD = {
     "version", "recipe", "low", "high", "bounds", "interval", "reason", "n_pairable_items",
     "n_raters", "n_values", "p", "p_holm", "p_best", "rank_low", "rank_high", "tie_group",
@@ -323,7 +324,7 @@ def manifest_of(kind: ResultKind, snapshot: Snapshot) -> dict[str, Any]:
 
 
 def archive_of(kind: ResultKind, snapshot: Snapshot) -> bytes:
-    """Pack rows, figures and manifest into one ZIP. The same snapshot gives the same bytes."""
+    """Pack rows, figures and manifest into a ZIP file with reproducible bytes."""
     files = {
         MANIFEST: as_json(manifest_of(kind, snapshot)),
         ROWS: plain(snapshot.rows),
@@ -338,7 +339,7 @@ def archive_of(kind: ResultKind, snapshot: Snapshot) -> bytes:
 
 
 def check_archive(path: Path) -> list[str]:
-    """List the differences between an archive's rows and its manifest or figures, if any."""
+    """List any differences between an archive's rows and its manifest or figures."""
     try:
         with zipfile.ZipFile(path) as archive:
             rows = archive.read(ROWS)
@@ -353,7 +354,7 @@ def check_archive(path: Path) -> list[str]:
 
 
 def check_snapshot(kind: ResultKind, snapshot: Snapshot) -> list[str]:
-    """List the differences between a stored snapshot's rows and its figures."""
+    """List any differences between a stored snapshot's rows and its figures."""
     claims = snapshot.sha256, snapshot.recipe["figures_sha256"], snapshot.recipe
     return _differences(kind, plain(snapshot.rows), snapshot.figures, *claims)
 
@@ -377,10 +378,10 @@ def _differences(
 ) -> list[str]:
     problems = []
     if hashlib.sha256(rows).hexdigest() != rows_sha256:
-        problems.append("the rows are not those of the manifest (sha256)")
+        problems.append("the rows do not match the manifest (sha256)")
     if json_sha256(figures) != figures_hash:
-        problems.append("the figures are not those of the manifest (sha256)")
-    # As stored: keys that are text, lists for tuples.
+        problems.append("the figures do not match the manifest (sha256)")
+    # Convert to the stored form, with text keys and with lists instead of tuples.
     computed = json.loads(as_json(kind.figures_of(rows, recipe)))
     originals = {name: figures.get(name) for name in computed}
     if recipe["version"] < kind.version:
@@ -400,7 +401,7 @@ def _values_alone(figures: Any) -> Any:
 
 
 def _unlike(original: Any, computed: Any, path: str) -> list[str]:
-    """List every path at which two figures differ by more than the last digits."""
+    """List every path at which two figures differ by more than rounding in the last digits."""
     if isinstance(original, dict) and isinstance(computed, dict):
         keys = [*computed, *(key for key in original if key not in computed)]
         pairs = [(key, original.get(key), computed.get(key)) for key in keys]

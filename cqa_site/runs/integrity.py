@@ -1,4 +1,4 @@
-"""Invariants of the ledger, and of kinds with one row per call."""
+"""Invariants of the ledger, and of kinds of runs with one row per call."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ OPEN = Attempt.Outcome.OPEN
 
 
 def find_violations() -> Iterator[str]:
-    """Yield every broken invariant; nothing if all hold."""
+    """Yield a message for every violated invariant."""
     yield from _attempts_unlike_leases()
     yield from _calls_without_their_attempt()
     yield from _calls_of_ended_runs()
@@ -25,7 +25,7 @@ def find_violations() -> Iterator[str]:
 
 
 def _attempts_unlike_leases() -> Iterator[str]:
-    """Check that each leased call has one open attempt under its fence, and other calls none."""
+    """Check that leased calls have one open attempt with their fence; others have none."""
     leased = Call.objects.filter(state=Call.State.LEASED).annotate(
         n=Count("attempts", filter=Q(attempts__outcome=OPEN, attempts__fence=F("fence")))
     )
@@ -52,16 +52,16 @@ def _calls_without_their_attempt() -> Iterator[str]:
         )
     )
     for call in calls.exclude(n=1):
-        yield f"call {call.pk} has {call.n} attempts that brought its reply"
+        yield f"call {call.pk} has {call.n} attempts with its reply"
 
 
 def _calls_of_ended_runs() -> Iterator[str]:
     ready = Call.objects.filter(state=Call.State.READY, run__state=Run.State.CANCELLED)
     for pk in ready.values_list("pk", flat=True):
-        yield f"call {pk} waits, but its run is cancelled"
+        yield f"call {pk} is waiting, but its run is cancelled"
     going = Call.objects.filter(state__in=Call.OPEN, run__state=Run.State.DONE)
     for pk in going.values_list("pk", flat=True):
-        yield f"call {pk} is not over, but its run is done"
+        yield f"call {pk} has not ended, but its run is done"
 
 
 def _wrong_counts() -> Iterator[str]:
@@ -71,7 +71,7 @@ def _wrong_counts() -> Iterator[str]:
 
 
 def _money() -> Iterator[str]:
-    """Check that budgets equal sum of their attempts, and exceed a cap by at most one batch."""
+    """Check that budgets equal the total of their attempts and do not exceed their caps."""
     for budget in Budget.objects.filter(is_study_wide=False).annotate(
         cost=_sum("cost_micro"), reserved=_sum("reserve_micro", outcome=OPEN)
     ):
@@ -84,13 +84,13 @@ def _money() -> Iterator[str]:
             )
     passed = Budget.objects.filter(cap_micro__lt=F("spent_micro") + F("reserved_micro"))
     for pk in passed.values_list("pk", flat=True):
-        yield f"budget {pk} passed its cap"
+        yield f"budget {pk} exceeds its cap"
 
 
 def _sum(field: str, **filters: str) -> Coalesce:
     own = Q(call__run__budget=OuterRef("pk")) | Q(call__run__budget__parent=OuterRef("pk"))
     rows: QuerySet[Attempt] = Attempt.objects.filter(own, **filters)
-    # All runs on one budget are of one study, so this is one sum.
+    # All runs on a budget belong to one study, so this gives a single total.
     total = rows.order_by().values("call__run__study").annotate(total=Sum(field))
     return Coalesce(Subquery(total.values("total")[:1]), 0)
 
@@ -99,15 +99,15 @@ ENDED = (Call.State.DONE, Call.State.UNSCORED)
 
 
 def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
-    """Check that every ended call has exactly one row, under its own fence.
+    """Check that every ended call has exactly one row, with the call's fence.
 
-    ``fences`` is call → fence of all rows, ``name`` the name of a row. A call that was reopened,
-    or cancelled after that, keeps its earlier row.
+    ``fences`` maps calls to the fences of their rows; ``name`` is the name of a row. A call that
+    was reopened, and perhaps cancelled later, keeps its earlier row.
     """
     remainder = dict(fences)
     ended = run.calls.filter(state__in=ENDED).order_by("pk").values_list("pk", "fence")
     problems = [
-        f"call {pk} has not the one {name} of its last attempt"
+        f"call {pk} does not have the {name} of its last attempt"
         for pk, fence in ended
         if remainder.pop(pk, None) != fence
     ]
@@ -115,14 +115,14 @@ def check_places(run: Run, fences: Mapping[int, int], name: str) -> list[str]:
     cancelled = run.calls.filter(state=Call.State.CANCELLED, fence__gt=0)
     again |= set(cancelled.values_list("pk", flat=True))
     return problems + [
-        f"call {pk} has a {name} and is not over" for pk in sorted({*remainder} - again)
+        f"call {pk} has a {name} but has not ended" for pk in sorted({*remainder} - again)
     ]
 
 
 def check_rows(
     run: Run, rows: QuerySet[Any], name: str, is_as_said: Callable[[Any, Call], bool]
 ) -> list[str]:
-    """Check rows as `check_places` does, and that every row matches its call's reply."""
+    """Check rows like `check_places`, and check that every row matches its call's reply."""
     problems = check_places(run, dict(rows.values_list("call", "fence")), name)
     ended = rows.filter(call__state__in=ENDED).select_related("call__reply").order_by("pk")
     return problems + [

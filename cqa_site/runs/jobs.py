@@ -1,4 +1,4 @@
-"""Queue of background jobs: enqueue, claim, run, and wake workers."""
+"""The queue of background jobs: enqueue, claim and run jobs, and wake workers."""
 
 import logging
 import os
@@ -27,18 +27,18 @@ from cqa_site.web.outages import WorkerWatch, is_away
 from .models import Job, WorkerBeat
 from .processes import code_at_start, gone, this_worker
 
-# The doorbell: it wakes a worker, or has the work done in place. It knows nothing of the work.
+# Wake-up messages to workers, or immediate work in this process
 
 log = logging.getLogger(__name__)
 WAKE = "cqa_site.runs.tasks.wake"
-# Steps where work runs in place, in this order; each module registers its own.
+# Steps of work in this process, in this order; each module registers its own steps.
 INLINE: list[Callable[[], object]] = []
-# Until then a broker that did not answer is not asked again: each request would wait for it.
+# An unreachable broker is not contacted again until this time, so that requests do not wait.
 _quiet = {"until": 0.0}
 
 
 def ring() -> None:
-    """Wake a worker. If the broker does not answer, a worker finds the work at its next sweep."""
+    """Wake a worker. If the broker is unreachable, a worker finds the work at its next sweep."""
     if settings.JOBS_INLINE:
         for work in INLINE:
             work()
@@ -57,26 +57,26 @@ def send() -> None:
     current_app.send_task(WAKE, expires=60, ignore_result=True, retry=False)
 
 
-# Claiming and running jobs: one code path for SQLite and PostgreSQL.
+# Claiming and running jobs: the same code for SQLite and PostgreSQL
 #
 # A worker claims ready rows with a lease and a fence, renews the lease while it works, and ends
-# the job only under its own fence. A worker that died loses its lease, at once where that can be
-# seen, and the next drain takes the job again; after three losses the job fails.
+# the job only under its own fence. A worker that died loses its lease (immediately, if the death
+# can be detected), and the next drain claims the job again. After three losses, the job fails.
 
-# Set when the process is asked to end: nothing more is claimed, what is on its way comes back.
+# Set at shutdown: no more work is claimed, and requests in flight return.
 STOP = threading.Event()
 MAX_LOSSES = 3
 UNEXPECTED = "Unexpected error. The server log has the details."
-# Nothing is planned further ahead; a later time is a clock that jumped.
+# No job is planned further ahead; a later time means that a clock jumped.
 LONGEST_WAIT = timedelta(hours=2)
 ENQUEUE_TRIES = 3
-# A live worker reports every ten seconds; one that has not for this long is gone.
+# A live worker reports every ten seconds; after this time without a report, it counts as dead.
 ALIVE = timedelta(minutes=1)
 KEPT_BEATS = timedelta(days=7)
-# How soon a job is tried again that waits for packages; its note is as old at most.
+# Pause between tries of a job that waits for packages; also the maximum age of its note.
 PACKAGES_PAUSE = timedelta(seconds=3)
 HANDLERS: dict[str, Callable[["JobContext"], None]] = {}
-# Kinds that ask or tell somebody outside.
+# Kinds of jobs that contact other systems.
 SENDING: set[str] = set()
 WEIGHTS: dict[str, int] = {}
 
@@ -86,11 +86,11 @@ class JobRefused(Exception):
 
 
 class NotYet(Exception):
-    """The job waits for something that happens by itself; the message becomes its note."""
+    """The job waits for another process to finish; the message becomes its note."""
 
 
 class StaleWorker(Exception):
-    """Another worker holds the job now, so this worker's results must not count."""
+    """Another worker has claimed the job, so this worker's results must not count."""
 
 
 @contextmanager
@@ -123,10 +123,10 @@ def handles(
 ) -> Callable[[Callable[["JobContext"], None]], Callable[["JobContext"], None]]:
     """Register ``function(work)`` as the handler of a kind of job.
 
-    While the packages that it needs are being fetched, jobs of that kind wait. Where they are
-    missing and nobody fetches them, the handler is asked all the same, and refuses in its words.
-    Kinds that send something, or have it sent, do nothing in a copy of the site by themselves.
-    Long kinds take minutes and let others go first.
+    Jobs wait while the packages that they need are being downloaded. If packages are missing and
+    are not being downloaded, the handler runs and refuses the job with its own message. Kinds with
+    ``sends`` send something, directly or indirectly, and do nothing automatically in a copy of the
+    site. Kinds with ``is_long`` take minutes and have lower priority.
     """
     if sends:
         SENDING.add(kind)
@@ -154,9 +154,9 @@ def wait_for(part: packages.PackagePart) -> None:
 def enqueue(
     *, study: Study | None, kind: str, key: str, actor: User | None = None, **payload: Any
 ) -> Job:
-    """Queue a job, or return the active one with the same key; wakes a worker after the commit.
+    """Queue a job, or return the active one with the same key; wake a worker after the commit.
 
-    Without a study it is work of the whole site.
+    A job without a study belongs to the whole site.
     """
     active = Job.objects.filter(key=f"{kind}:{key}", state__in=["ready", "leased"])
     weight = WEIGHTS.get(kind, Job.QUICK)
@@ -173,7 +173,7 @@ def enqueue(
                     position=Job.position_of(actor, weight),
                 )
         except IntegrityError:
-            # The active one may end between the two statements; then there is room for a new one.
+            # The active job may end between the two statements; then try to create one again.
             if active_job := active.first():
                 return active_job
         else:
@@ -183,7 +183,7 @@ def enqueue(
 
 
 def cancel(jobs: models.QuerySet[Job]) -> int:
-    """End the queued and running ones of some jobs; their workers stop at the next step."""
+    """End those of some jobs that are queued or running; workers stop at their next step."""
     return jobs.filter(state__in=Job.ACTIVE).update(
         state="failed", lease_until=None, finished_at=Now(), error=_("Cancelled.")
     )
@@ -201,7 +201,7 @@ class JobContext:
     def study(self) -> Study:
         """The study of the job; raises LookupError for a job of the whole site."""
         if self.job.study is None:
-            raise LookupError(f"Job {self.job.public_id} is of no study.")
+            raise LookupError(f"Job {self.job.public_id} does not belong to a study.")
         return self.job.study
 
     def progress(self, done: int, total: int = 0, note: str = "") -> None:
@@ -213,7 +213,7 @@ class JobContext:
         self.step(done, total, note)
 
     def step(self, done: int, total: int = 0, note: str = "") -> None:
-        """Store progress at once; inside a transaction, it commits only while the job is ours."""
+        """Store progress at once; raises StaleWorker if the job is no longer ours."""
         changed = self._mine().update(
             done=done, total=total, note=note, lease_until=Now() + settings.JOB_LEASE
         )
@@ -265,7 +265,7 @@ def _is_lost() -> models.Q:
 
 
 def _first_due(rows: models.QuerySet[Job]) -> Job | None:
-    """Return the next waiting job, with a query that the position index serves at any size."""
+    """Return the next waiting job, with a query that uses the position index at any size."""
     pauses = models.Q(run_after__gt=Now(), run_after__lte=Now() + LONGEST_WAIT)
     return rows.filter(~pauses, state="ready").first()
 
@@ -284,7 +284,7 @@ INLINE.append(drain)
 
 
 def run(job: Job) -> None:
-    """Run one claimed job until done or failed; every log line meanwhile names it."""
+    """Run one claimed job until it is done or failed; log lines in between contain its id."""
     began = time.monotonic()
     with around(
         "job",
@@ -328,7 +328,7 @@ def _run(job: Job) -> None:
 
 
 def watch_database() -> None:
-    """Free this worker's threads if the database answers nothing for as long as a lease lasts."""
+    """Free this worker's threads if the database does not respond for the length of a lease."""
     WorkerWatch(settings.JOB_LEASE.total_seconds()).start()
 
 
@@ -347,7 +347,7 @@ def beat() -> None:
 
 @chore("heartbeats of stopped workers")
 def forget_workers() -> int:
-    """Delete workers unseen for a week before the newest beat, which dates the last activity."""
+    """Delete workers whose last heartbeat is more than a week older than the newest one."""
     newest = WorkerBeat.objects.aggregate(at=Max("seen_at"))["at"]
     if newest is None:
         return 0
@@ -355,12 +355,12 @@ def forget_workers() -> int:
 
 
 def is_worker_alive() -> bool:
-    """Whether any worker reported within the last minute."""
+    """Whether any worker has reported within the last minute."""
     return _recent_beats().exists()
 
 
 def workers_alive() -> list[WorkerBeat]:
-    """Return workers that reported within the last minute, except those known to have ended."""
+    """Return workers that reported within the last minute and are not known to have ended."""
     beats = list(_recent_beats())
     dead = gone(beat.worker for beat in beats)
     return [beat for beat in beats if beat.worker not in dead]
@@ -371,7 +371,7 @@ def _recent_beats() -> models.QuerySet[WorkerBeat]:
 
 
 def _put_back(job: Job, note: str) -> None:
-    """Requeue a job behind the other jobs of its person, so that they need not wait for it."""
+    """Requeue a job behind the other jobs of the same person, so that these do not wait for it."""
     Job.objects.filter(pk=job.pk, fence=job.fence, state="leased").update(
         state="ready",
         lease_until=None,
@@ -397,7 +397,7 @@ def _heartbeat(job: Job, stop: threading.Event) -> None:
             )
             beat()
         except Error:
-            # A long write lock elsewhere: the next beat may still come in time, and if not,
-            # the fence keeps a second worker's result and this one's apart.
+            # Another write lock may last long. The next heartbeat may still be in time; if not,
+            # the fence prevents two workers from storing results.
             log.warning("the heartbeat of job %s missed a turn", job.public_id, exc_info=True)
     close_old_connections()

@@ -1,4 +1,4 @@
-"""Kinds of runs: their requests, readings, storage and pages; raters and menu entries."""
+"""Kinds of runs: requests, readings, storage and pages, with raters and menu entries."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from cqa_site.people.access import StudyRequest
 
 
-# What a kind of run is made of beside the engine's part: prompts, a home, texts of requests.
+# Parts of a kind of run outside the engine: prompts, menu section, items of requests
 
 
 class RunStart(Protocol):
-    """The body of a request that starts a run, and how the run's form is made from it."""
+    """The body of a request that starts a run, and the function that creates the run's form."""
 
     @property
     def body(self) -> type[Any]:
@@ -42,7 +42,7 @@ class RunStart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PromptKind:
-    """One kind of prompt: its name, its placeholders and the file with its default text."""
+    """One kind of prompt, with its name, its placeholders and the file with its default text."""
 
     name: Promise
     layout: PromptLayout
@@ -64,19 +64,18 @@ def _keys(items: Sequence[Any]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PreviewTargets:
-    """The items on which prompts of one kind of run are previewed.
+    """The items for previews of prompts of one kind of run.
 
     Parameters
     ----------
     name
         Name of one item.
     items
-        All items of a study that such a prompt may meet.
+        All items in a study that such a prompt may contain.
     draft
-        An unsaved run with this prompt, and the items that its request is about.
+        Returns an unsaved run with this prompt, and the items in its request.
     ids
-        Identifiers of the request's subject: the items' keys, or values that a kind derives from
-        them.
+        Returns identifiers of the request's subject: the items' keys, or values derived from them.
     """
 
     name: Promise
@@ -87,7 +86,7 @@ class PreviewTargets:
 
 @dataclass(frozen=True, slots=True)
 class RequestItem:
-    """One item of a request, with ``value`` read from its reply, or the ``reason`` for none."""
+    """One item in a request, with its ``value`` from the reply, or the ``reason`` without one."""
 
     text: str
     context: str
@@ -99,7 +98,7 @@ class RequestItem:
 
 @dataclass(frozen=True, slots=True)
 class Titles:
-    """The column titles of a table of requests."""
+    """The column titles in a table of requests."""
 
     item: Promise
     value: Promise
@@ -108,10 +107,10 @@ class Titles:
 
 @dataclass(frozen=True, slots=True)
 class CallSubjects:
-    """The way one kind of run names the items of its requests.
+    """The names for the items in requests of one kind of run.
 
-    ``items`` takes calls and returns call → its items, None for one that is gone; a bounded
-    number of queries.
+    ``items`` maps calls to their items, with None for a deleted item; it needs a bounded number of
+    queries.
     """
 
     titles: Titles
@@ -124,10 +123,10 @@ def _nothing(_run: Run, _calls: Iterable[Call]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ApiExtension:
-    """API fields of one kind of run only; other kinds leave them at a default.
+    """API fields of one kind of run; for other kinds they have a default value.
 
-    ``add_to_calls`` adds the data for these fields to requests of the kind's runs; a bounded
-    number of queries.
+    ``add_to_calls`` adds the data for these fields to requests of the kind's runs; it needs a
+    bounded number of queries.
     """
 
     run: type[Serializer[Any]] = Serializer
@@ -137,11 +136,11 @@ class ApiExtension:
     add_to_calls: Callable[[Run, Iterable[Call]], None] = _nothing
 
 
-# What an app says about its kind of run: how to ask, read and store, and how it is shown.
+# The contract between an app and the engine: requests, readings, storage and pages
 #
-# The engine knows calls, money and time; it knows nothing of labels. An app registers one
-# `RunKind` per kind of job when it is loaded; so the pages of one app show, start and list runs of
-# another that it never imports.
+# The engine deals with calls, money and time, but not with labels. Each app registers a `RunKind`
+# for each of its kinds of runs when it is loaded. This way, the pages of one app can show, start
+# and list the runs of another app without importing it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +150,9 @@ class CallRequest:
     Parameters
     ----------
     messages
-        Chat messages, the part that all calls of a run share first.
+        Chat messages, beginning with the part that all calls of a run share.
     schema
-        JSON schema of the answer; sent only to endpoints that honour one.
+        JSON schema of the answer; sent only to endpoints that follow a schema.
     flags
         Flags about the judged texts, such as removed invisible characters.
     """
@@ -172,8 +171,8 @@ class ReplyReading:
     value
         The value that the app stores, in any form.
     reason
-        Empty if every item of the call has a value; else why not. Such a reply is asked
-        for again, and if that does not help, the call ends unscored with this reason.
+        Empty if every item of the call has a value; otherwise the reason why not. Such a call is
+        sent again; if this does not help, it ends unscored with this reason.
     """
 
     value: Any = None
@@ -183,7 +182,7 @@ class ReplyReading:
 
     @classmethod
     def unscored(cls, reason: str, value: Any = None) -> "ReplyReading":
-        """Return a reading without a usable value; ``value`` is the part stored anyway."""
+        """Return a reading without a usable value; ``value`` is the part that is still stored."""
         return cls(
             value,
             str(reason),
@@ -203,7 +202,7 @@ class EndedCall:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One subject to judge: a name unique in the run, and its primary keys."""
+    """One subject to judge, with a name that is unique in the run, and its primary keys."""
 
     name: str
     ids: tuple[int, ...] = field(default=())
@@ -216,11 +215,11 @@ class Subjects(Sequence[Subject]):
     Parameters
     ----------
     prefix
-        A subject is named by this and the first of its primary keys.
+        A subject's name consists of this and its first primary key.
     keys
-        Primary keys (``"q"``), subject after subject.
+        Primary keys (``"q"``) of all subjects in order.
     starts
-        Where in ``keys`` each subject begins; a range where every subject has one.
+        The index in ``keys`` at which each subject begins; a range if every subject has one key.
     """
 
     prefix: str
@@ -245,22 +244,22 @@ class Subjects(Sequence[Subject]):
 
 
 class RunKind(Protocol):
-    """One kind of run: its contract with the engine, its pages and its API."""
+    """One kind of run, with its contract with the engine, its pages and its API."""
 
     name: str
-    # What runs of this kind are called, and where they are listed.
+    # The name of runs of this kind, and the menu section that lists them.
     title: Promise
     home: Home
     parser_version: int
-    # What a call without a usable value is called; where texts are written nothing is scored.
+    # The term for a call without a usable value; kinds that write texts do not score anything.
     unusable: Promise = _("Unscored")
     prompts: Mapping[str, PromptKind]
     tried_on: PreviewTargets
     call_subjects: CallSubjects
-    # For the API's list: tables behind its fields, and filters by public ids.
+    # For the list in the API: related tables that its fields need, and filters by public ids.
     related: tuple[str, ...] = ()
     filters: Mapping[str, str] = MappingProxyType({})
-    # Dotted paths of its view, of its start in the API and of the fields that only it has there:
+    # Dotted paths of its view, its start in the API, and its additional API fields, which are
     # loaded on first use.
     view_path: str
     start_path: str
@@ -272,28 +271,28 @@ class RunKind(Protocol):
 
     @property
     def dominance(self) -> float | None:
-        """The share of one value that makes the pre-flight warn; None if values are sizes."""
+        """The share of one value that triggers a pre-flight warning; None if values are sizes."""
 
     def begin(self, run: Run) -> None:
-        """Create the app's own rows of a run, in the transaction that creates the run."""
+        """Create the app's own rows for a run, in the transaction that creates the run."""
 
     def subjects(self, run: Run) -> Sequence[Subject]:
-        """Return all subjects of the run, in the order of their calls; see `Subjects`."""
+        """Return all subjects of the run in the order of their calls; see `Subjects`."""
 
     def questions(self, run: Run, subjects: Sequence[Subject]) -> list[CallRequest]:
-        """Return the requests for some subjects, in the same order; bounded number of queries."""
+        """Return the requests for some subjects in the same order; bounded number of queries."""
 
     def read(self, run: Run, call: Call, reply: Reply) -> ReplyReading:
-        """Read one reply; no database access."""
+        """Read one reply without accessing the database."""
 
     def store(self, run: Run, ended: Sequence[EndedCall]) -> None:
-        """Store the ended calls' results, inside the transaction that ends the calls."""
+        """Store the results of ended calls, inside the transaction that ends these calls."""
 
     def values(self, run: Run) -> dict[str, int]:
         """Count each value given so far, for the pre-flight; see `spread.dominant`."""
 
     def texts(self, run: Run) -> Sequence[str]:
-        """Return the texts written so far, for kinds whose replies are prose; else nothing."""
+        """Return the texts written so far if replies of this kind are prose; otherwise nothing."""
 
     def check(self, run: Run) -> list[str]:
         """List contradictions between stored results and the ledger."""
@@ -303,7 +302,7 @@ class RunKind(Protocol):
         return cast(HttpResponse, import_string(self.view_path)(request, study, run))
 
     def start(self) -> RunStart:
-        """Return the API's way to start a run of the kind."""
+        """Return the start of a run of the kind for the API."""
         return cast(RunStart, import_string(self.start_path))
 
     def told(self) -> ApiExtension:
@@ -326,7 +325,7 @@ def register(kind: RunKind) -> None:
 
 
 def kind_named(name: str) -> RunKind:
-    """Return the kind of that name; KeyError if no app registered it."""
+    """Return the kind with this name; KeyError if no app registered it."""
     return KINDS[name]
 
 
@@ -336,7 +335,7 @@ def kind_of(run: Run) -> RunKind:
 
 
 def about(run: Run) -> str:
-    """Describe the target of a run briefly; the kind's bare name if no app registered it."""
+    """Describe the target of a run briefly, or return the kind's name if no app registered it."""
     return kind_of(run).about(run) if run.kind in KINDS else run.kind
 
 
@@ -359,7 +358,7 @@ def run_kind_of(prompt_kind: str) -> RunKind:
     raise KeyError(prompt_kind)
 
 
-# The rater as whom a judge's run stands beside people.
+# Raters that represent the runs of judges
 
 IDENTITY_FIELDS = ("endpoint", "origin", "model", "prompt", "params")
 
@@ -367,8 +366,8 @@ IDENTITY_FIELDS = ("endpoint", "origin", "model", "prompt", "params")
 def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
     """Return the rater for this model, prompt and parameters, created on first use.
 
-    ``also`` are further values that distinguish judges; without a ``name``, one is built from
-    model and prompt.
+    ``also`` contains further values that distinguish judges. The default ``name`` consists of the
+    model and the prompt.
     """
     identity = {field: run.spec[field] for field in IDENTITY_FIELDS} | also
     rater, _is_new = Rater.objects.get_or_create(
@@ -380,7 +379,7 @@ def rater_of(run: Run, name: str = "", **also: Any) -> Rater:
     return rater
 
 
-# Runs of every kind in the menu of a study, and what they need.
+# Runs, prompts and endpoints in the menu of a study
 
 RUNS = Finder(
     kind=_("Run"),
@@ -392,7 +391,7 @@ RUNS = Finder(
 
 
 def run_entries() -> Iterator[MenuEntry]:
-    """Yield the menu entries: the list of each kind of run, then prompts and endpoints."""
+    """Yield the menu entries for lists of runs, and then for prompts and endpoints."""
     for home in dict.fromkeys(kind.home for kind in KINDS.values()):
         yield MenuEntry(home.section, home.title, home.route, 40, waits=partial(_waiting, home))
     yield MenuEntry("judges", _("Prompts"), "prompts", place=80)
@@ -404,6 +403,6 @@ def run_entries() -> Iterator[MenuEntry]:
 
 
 def _waiting(home: Home, study: Any) -> int:
-    """Count the runs of a list that wait for a decision."""
+    """Count the runs in a list that wait for a decision."""
     listed = [name for name, kind in KINDS.items() if kind.home == home]
     return Run.objects.filter(study=study, kind__in=listed, state__in=Run.WAITING).count()

@@ -1,4 +1,4 @@
-"""Planning of a run: its requests, their estimate, previews and repeated replies."""
+"""Planning of runs: requests, estimates, previews and checks for repeated replies."""
 
 import random
 import uuid
@@ -23,14 +23,14 @@ from .ledger.gates import prices_of
 from .ledger.lease import key_of, planned_key, questions_for, request_of
 from .models import Call, PromptVersion, Run
 
-# Planning a run: which requests it will make, what they will take, one ledger row each.
+# Planning a run: its requests, their cost, and one ledger row for each
 #
-# Whatever the size of a run, planning holds one block of prompts, and some bytes for each call.
+# For any size of run, only one block of prompts is in memory, and a few bytes for each call.
 
 CANARIES = 20
 AT_ONCE = 200
 SAMPLE = 1_000
-# Content key, tokens and price of one call: a hundred thousand of them take 4.4 MB.
+# Content key, tokens and price of one call; a hundred thousand calls take 4.4 MB.
 FIGURES = Struct("<32sIQ")
 COLUMNS = (
     "public_id", "subject", "subject_ids", "replicate", "position", "is_canary", "content_key",
@@ -40,7 +40,7 @@ COLUMNS = (
 
 @dataclass(slots=True)
 class CallPlan:
-    """The totals of a run's calls, and the figures of each call in sending order."""
+    """The totals for a run's calls, and the figures of each call in sending order."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -68,8 +68,8 @@ class CallPlan:
 def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
     """Write the prompts of a run and estimate its cost; nothing is stored.
 
-    Beyond a thousand subjects a seeded sample is written and scaled up; then the second
-    value is True.
+    For more than a thousand subjects, the prompts of a seeded sample are written and the cost is
+    scaled up; the second value is then True.
     """
     subjects = kind_of(run).subjects(run)
     sample = subjects
@@ -87,9 +87,9 @@ def estimate_run(run: Run) -> tuple[CostEstimate, bool]:
 def write_calls(run: Run) -> int:
     """Write the ledger rows of a draft and start its pre-flight; return the number of rows.
 
-    All rows and the change of state are one transaction, so a draft has no calls and everything
-    else has all of them. The prompts are written before the transaction begins, because on SQLite
-    it blocks all other writers.
+    All rows and the change of state are written in one transaction, so a draft has no calls and
+    any other run has all of them. The prompts are written before the transaction begins, because
+    on SQLite it blocks all other writers.
     """
     subjects = kind_of(run).subjects(run)
     plan = _plan(run, subjects)
@@ -127,12 +127,12 @@ def write_more(run: Run, subjects: Sequence[Subject]) -> None:
 
 
 def _plan(run: Run, subjects: Sequence[Subject]) -> CallPlan:
-    """Write every prompt once, whatever the number of replicates, and keep its figures."""
+    """Write every prompt once, regardless of the number of replicates, and store its figures."""
     plan, prices = CallPlan(), prices_of(run)
     calls = [Call(run=run, replicate=replicate) for replicate in range(run.spec["replicates"])]
     for question in _questions(run, subjects):
         requests = [request_of(run, call, question) for call in calls]
-        # Replicates differ in their seed alone, which takes no tokens.
+        # Replicates differ only in their seed, which uses no tokens.
         forecast = estimate(requests[:1], **prices)
         for call, request in zip(calls, requests, strict=True):
             plan.add(key_of(run, call, request), forecast, question.flags)
@@ -150,7 +150,7 @@ def _rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the values of `COLUMNS` for every call, in sending order.
 
-    Replicates of one subject stand together: servers keep the beginning of a prompt.
+    Replicates of a subject follow each other, because servers cache the beginning of a prompt.
     """
     replicates = run.spec["replicates"]
     for position, (key, tokens, cost) in enumerate(FIGURES.iter_unpack(plan.figures)):
@@ -172,9 +172,7 @@ def _canaries(run: Run, subjects: int) -> set[int]:
     return set(chooser.sample(range(subjects), min(CANARIES, subjects)))
 
 
-# What a prompt makes of an item of the study: the messages as they would leave.
-#
-# Nothing is stored.
+# Previews: the messages that a prompt produces for an item of the study, without storing them
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +186,7 @@ class PromptPreview:
 
 
 def preview_prompt(study: Study, version: PromptVersion, item: Model) -> PromptPreview:
-    """Write the request for an item of the study; ``version`` may be unsaved."""
+    """Write the request for an item in the study; ``version`` may be unsaved."""
     tried = run_kind_of(version.kind).tried_on
     run, items = tried.draft(study, version, item)
     subject = Subject("preview", tried.ids(items))
@@ -209,7 +207,7 @@ class RewrittenRequest:
 
 
 def asked_again(run: Run, call: Call) -> RewrittenRequest | None:
-    """Rewrite the first request of a call with today's data; None if an item is gone."""
+    """Rewrite the first request of a call with the current data; None if an item was deleted."""
     first = copy(call)
     first.token_limit = 0
     try:
@@ -222,12 +220,12 @@ def asked_again(run: Run, call: Call) -> RewrittenRequest | None:
     return RewrittenRequest(request, question.flags, is_same, estimate_messages(request.messages))
 
 
-# What a handful of sample replies has in common: a value too often, a text again and again.
+# Repetition in sample replies: the same value too often, or nearly the same text
 #
-# The rule, on which pages and documents agree: a value *dominates* where at least ten were given
-# on its scale and it makes up the share that its kind of run names (four in five, if it names none
-# else). For prose there is no scale: texts are *alike* where, of at least five, four in five share
-# four fifths of their different words with one of them.
+# Pages and documents use the same rule. A value *dominates* if its scale has at least ten values
+# and its share reaches the limit of its kind of run (four in five by default). Prose has no scale:
+# at least five texts are *alike* if four in five of them share four fifths of their distinct words
+# with one of them.
 
 ENOUGH_VALUES = 10
 ENOUGH_TEXTS = 5
@@ -250,8 +248,8 @@ def dominant(values: Mapping[str, int]) -> Dominant | None:
     Parameters
     ----------
     values
-        Value → how often it was given. Values of several scales begin with the scale's name, a
-        colon and a space, and are compared only within that scale.
+        Value → number of times it was given. If there are several scales, a value begins with its
+        scale's name, a colon and a space, and is compared only within that scale.
 
     Examples
     --------
@@ -270,7 +268,7 @@ def dominant(values: Mapping[str, int]) -> Dominant | None:
 
 
 def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
-    """Whether one value is so frequent that a person should look before the run goes on."""
+    """Whether one value is so frequent that a person should check before the run continues."""
     return (
         dominant is not None
         and dominant.of >= ENOUGH_VALUES
@@ -279,7 +277,7 @@ def dominates(dominant: Dominant | None, share: float = MOST) -> bool:
 
 
 def alike(texts: Sequence[str]) -> int:
-    """Count the texts that nearly equal the most repeated one, itself included.
+    """Count the texts that nearly equal the most repeated text, including that text.
 
     Examples
     --------
@@ -291,7 +289,7 @@ def alike(texts: Sequence[str]) -> int:
 
 
 def are_alike(texts: Sequence[str]) -> bool:
-    """Whether the model wrote nearly the same text to different requests."""
+    """Whether the model wrote nearly the same text for different requests."""
     return len(texts) >= ENOUGH_TEXTS and alike(texts) >= MOST * len(texts)
 
 
@@ -308,9 +306,9 @@ def _near(words: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def seeded_places(n: int, size: int, seed: int) -> list[int]:
-    """Draw ``size`` of the places 0 … n − 1 without replacement, in ascending order.
+    """Draw ``size`` of the indices 0 … n − 1 without replacement, in ascending order.
 
-    Returns all of them if there are at most ``size``.
+    Returns all indices if there are at most ``size``.
 
     Examples
     --------

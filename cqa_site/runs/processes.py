@@ -1,7 +1,7 @@
-"""Worker names that identify their process, so that a dead one's leases end at once.
+"""Worker names that identify a process, so that a dead worker's leases end immediately.
 
-A lease protects a call while nobody can tell whether its worker lives. On the worker's own machine
-this can be checked: the process exists or it does not.
+A lease protects a call while it is unknown whether its worker is alive. On the worker's own
+machine, this can be checked, because the process either exists or does not.
 """
 
 import hashlib
@@ -19,22 +19,22 @@ UNKNOWN = "0"
 
 
 def worker_name() -> str:
-    """Return a new worker name of this process: machine, process id, start time, and a mark."""
+    """Return a new name for a worker in this process: machine, process id, start time and mark."""
     return process_name(os.getpid(), secrets.token_hex(3))
 
 
 def process_name(pid: int, mark: str) -> str:
-    """Return the name by which `gone` identifies a process of this machine."""
+    """Return the name by which `gone` identifies a process on this machine."""
     return f"{_machine()}-{pid:x}-{_start_of(pid)}-{mark}"
 
 
 def this_worker() -> str:
-    """Return the name under which this process runs jobs; a forked process gets its own."""
+    """Return the worker name of this process for jobs; a forked process gets its own name."""
     return _name_in(os.getpid())
 
 
 def gone(names: Iterable[str]) -> set[str]:
-    """Return the workers whose process has ended: it ran on this machine and no longer exists."""
+    """Return the workers whose process ran on this machine and no longer exists."""
     return {name for name in names if _is_gone(name)}
 
 
@@ -49,7 +49,7 @@ def mark_of_code() -> str:
 
 @cache
 def code_at_start() -> str:
-    """Return the code hash at the first call, which is the code this process runs."""
+    """Return the code hash at the first call, that is, of the code this process runs."""
     return mark_of_code()
 
 
@@ -59,7 +59,7 @@ def _is_gone(name: str) -> bool:
     if machine != _machine() or len(parts) != 3:
         return False
     pid = int(parts[0], 16)
-    # A start that cannot be read says nothing; a process that ends meanwhile is found next time.
+    # An unreadable start time proves nothing; a process that just ended is found next time.
     return not _is_there(pid) or _start_of(pid) not in (UNKNOWN, parts[1])
 
 
@@ -80,7 +80,7 @@ def _start_of(pid: int) -> str:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the state and numbers of a process, after its arbitrary name; see proc(5)."""
+    """Return the state and numbers of a process, which follow its name; see proc(5)."""
     try:
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -94,7 +94,7 @@ def _name_in(_pid: int) -> str:
 
 @cache
 def _machine() -> str:
-    """Return a mark of this boot of this machine and of its process id namespace."""
+    """Return an id for the current boot of this machine and its process id namespace."""
     try:
         boot = (PROC / "sys/kernel/random/boot_id").read_text()
         place = f"{boot}{(PROC / 'self/ns/pid').stat().st_ino}"

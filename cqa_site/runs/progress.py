@@ -16,16 +16,16 @@ from cqa_site.judging.extraction import UnscoredReason
 from cqa_site.judging.rate_limits import GateState
 from .models import Attempt, Call, Gate, Job, Run
 
-# What is known about a run right now, in a handful of indexed queries.
+# Current progress of a run, from a few indexed queries
 
 WINDOW = timedelta(seconds=30)
-# What closes a gate although nobody asked to wait.
+# Failures that close a gate although the endpoint did not ask to wait.
 UNANSWERED = (Failure.CONNECTION, Failure.SERVER, Failure.TIMEOUT)
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """A run's progress: counts of calls, money in millionths of a unit, times in seconds."""
+    """A run's progress: numbers of calls, money in millionths of a unit, times in seconds."""
 
     planned: int
     done: int
@@ -49,7 +49,7 @@ class RunProgress:
 
     @property
     def ended(self) -> int:
-        """Number of calls that need no further request."""
+        """Number of calls that do not need another request."""
         return self.done + self.unscored + self.cancelled
 
     @property
@@ -64,7 +64,7 @@ class RunProgress:
 
 
 def progress_of(run: Run) -> RunProgress:
-    """Return a run's progress with six queries at any size, one more while no reply comes."""
+    """Return a run's progress with six queries at any size, or seven while no replies arrive."""
     states = dict(run.calls.values_list("state").annotate(Count("pk")))
     # One query for the clock and the window, so that both use the database's time.
     now = Run.objects.annotate(now=Now()).values_list("now", flat=True).get(pk=run.pk)
@@ -118,7 +118,7 @@ def _gate(run: Run) -> GateState:
 
 
 def _last_failure(run: Run) -> str:
-    """Return why the endpoint gets no requests now, in the form of a pause reason."""
+    """Return why the endpoint currently gets no requests, in the form of a pause reason."""
     failed = Attempt.objects.filter(call__run__endpoint=run.endpoint_id, failure__in=UNANSWERED)
     last = failed.order_by("-pk").values_list("failure", "message").first()
     return ": ".join(last) if last else ""
@@ -132,9 +132,9 @@ def _oldest(run: Run, now: datetime) -> float | None:
 
 
 def add_counts(runs: Iterable[Run]) -> None:
-    """Add ``done``, ``unscored``, ``cancelled`` and ``ended`` to each run, in one query for all.
+    """Add ``done``, ``unscored``, ``cancelled`` and ``ended`` to each run, with one query.
 
-    A second one where there are drafts, which say whether their planning failed.
+    If there are drafts, a second query finds out whether their planning failed.
     """
     by_key = {run.pk: run for run in runs}
     for run in by_key.values():
@@ -168,16 +168,16 @@ def _planning_key(run: Run) -> str:
     return f"plan_run:{run.public_id}"
 
 
-# What the ledger's short names mean, in sentences for people.
+# Sentences for the short names in the ledger
 
 FAILURES: dict[str, Promise] = {
     Failure.THROTTLED: lazy("The endpoint kept limiting the request rate."),
     Failure.QUOTA: lazy("The account at the endpoint has no credit left."),
     Failure.DENIED: lazy("The endpoint refused the key."),
     Failure.KEY: lazy("The endpoint's key cannot be used."),
-    Failure.SERVER: lazy("The endpoint reported an error of its own."),
+    Failure.SERVER: lazy("The endpoint reported an internal error."),
     Failure.CONNECTION: lazy("The endpoint could not be reached."),
-    Failure.TIMEOUT: lazy("No reply came within the deadline."),
+    Failure.TIMEOUT: lazy("No reply arrived within the deadline."),
     Failure.REQUEST: lazy("The endpoint refused the request as invalid."),
     Failure.PARAMETER: lazy("The endpoint refuses a parameter of the request."),
     Failure.BLOCKED: lazy(
@@ -199,9 +199,9 @@ UNUSABLE: dict[str, Promise] = {
     UnscoredReason.OUT_OF_SET: lazy(
         "The reply does not fit the request: outside the scale, or far too many values."
     ),
-    UnscoredReason.MISSING_ITEM: lazy("The reply left out an item of the batch."),
+    UnscoredReason.MISSING_ITEM: lazy("The reply left out an item in the batch."),
     UnscoredReason.EXTRA_ITEM: lazy("The reply labelled an item that was not requested."),
-    UnscoredReason.DUPLICATE_ITEM: lazy("The reply labelled an item of the batch twice."),
+    UnscoredReason.DUPLICATE_ITEM: lazy("The reply labelled an item in the batch twice."),
     UnscoredReason.WRONG_TYPE: lazy("The label was not a whole number."),
 }
 # Reasons for unscored replies with points for several criteria.
@@ -239,8 +239,8 @@ TEXT_FLAGS: dict[str, Promise] = {
 PROBLEMS: dict[str, Promise] = {
     "invalid": lazy("Fewer than nine in ten sample replies were readable."),
     "constant": lazy("Every sample reply gave the same result."),
-    "dominant": lazy("One result makes up most of the sample: read some of those replies."),
-    "alike": lazy("The texts of the sample are nearly the same for every request."),
+    "dominant": lazy("One result makes up most of the sample. Read some of these replies."),
+    "alike": lazy("The texts in the sample are nearly the same for every request."),
     "cap": lazy("At this cost the whole run would exceed its cap."),
 }
 CAPABILITIES: dict[str, Promise] = {
@@ -261,7 +261,7 @@ def reason_in_words(name: str) -> str:
 
 
 def failure_in_words(text: str) -> str:
-    """Format a stored failure such as ``denied: The key was refused`` as a sentence."""
+    """Format a stored failure, such as ``denied: The key was refused``, as a sentence."""
     name, _colon, detail = text.partition(": ")
     if name not in FAILURES:
         return str(UNUSABLE.get(text, text))
@@ -269,7 +269,7 @@ def failure_in_words(text: str) -> str:
 
 
 def _as_sentence(detail: str) -> str:
-    """Format an error message as a sentence, but keep a leading parameter name unchanged."""
+    """Format an error message as a sentence, without changing a leading parameter name."""
     if not detail:
         return ""
     first = detail.partition(" ")[0]
@@ -315,7 +315,7 @@ def price(units: Decimal) -> str:
 
 
 def state_in_words(run: Run) -> str:
-    """Describe the current activity of a run."""
+    """Describe what a run is currently doing."""
     sentences: dict[str, str] = {
         Run.State.DRAFT: _(
             "The run is queued: a worker prepares the requests first. Nothing has been sent yet."

@@ -1,4 +1,4 @@
-"""Wake-up messages for workers. They carry no state, so losing or repeating one is harmless."""
+"""Wake-up messages for workers, which contain no state, so they may be lost or repeated."""
 
 from celery import shared_task
 
@@ -9,7 +9,7 @@ from .carrying import clients, worker
 
 @shared_task(ignore_result=True, acks_late=False, max_retries=0)  # type: ignore[untyped-decorator]  # Celery has no types
 def wake() -> int:
-    """Run due jobs and calls for up to 50 seconds each, as workers do without this message."""
+    """Run due jobs and calls for up to 50 seconds each, as workers also do unprompted."""
     count = jobs.drain() + clients.tend() + worker.drain_runs()
     worker.carry_on()
     return count

@@ -1,4 +1,4 @@
-"""Comparison of two texts: by line, and by word inside changed lines."""
+"""Comparison of two texts by line, and by word within changed lines."""
 
 import re
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a text comparison.
+    """One line in a text comparison.
 
     Parameters
     ----------
     mark
         "same", "removed", "added", or "gap" for unchanged lines that are left out.
     parts
-        Pieces of the line, each with whether it differs from the other side.
+        Pieces of the line, each with a flag that is True if it differs from the other side.
     """
 
     mark: str
@@ -29,7 +29,7 @@ class DiffLine:
 def compare_texts(before: str, after: str) -> list[DiffLine] | None:
     """Return changed lines with two lines of context, in order; empty if the texts are equal.
 
-    None where the texts are too long to compare.
+    Return None if the texts are too long to compare.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Addresses inside a study; each module of views lists its own."""
+"""URL patterns inside a study; each view module lists its own patterns."""
 
 from django.urls import include, path
 

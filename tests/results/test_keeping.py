@@ -118,7 +118,7 @@ def test_figures_follow_from_the_rows_by_id_and_by_file(made, live, tmp_path, ca
     path.write_bytes(snapshots.archive_of(made.kind, live))
     assert snapshots.check_archive(path) == []
     call_command("verify_snapshot", str(path))
-    assert capsys.readouterr().out.count("matches") == 2
+    assert capsys.readouterr().out.count("figures match") == 2
 
 
 @pytest.mark.parametrize("what", ["rows", "figures"])
@@ -131,7 +131,7 @@ def test_what_was_tampered_with_is_found(made, boss, what):
         frozen.figures = dict.fromkeys(frozen.figures)
     frozen.save()
     found = snapshots.check_snapshot(made.kind, frozen)
-    assert f"the {what} are not those of the manifest (sha256)" in found
+    assert f"the {what} do not match the manifest (sha256)" in found
     assert (len(found) > 1) == (what == "figures")
     assert bool(list(snapshots.find_violations())) == (what == "rows")
     with pytest.raises(CommandError):

@@ -167,7 +167,7 @@ def test_the_server_learns_no_secret_of_ours_and_shows_nobody_its_key(server, mo
 
 @pytest.mark.long
 def test_a_server_that_does_not_start_says_why(subtests):
-    ended = "The model server ended with code %d at its start."
+    ended = "The model server ended with code %d when it started."
     whys = {"refuses": "There is no such model.", "dies": ended % 3, "hangs": ended % -9}
     for how, sentence in whys.items():
         with subtests.test(how):

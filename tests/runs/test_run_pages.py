@@ -142,7 +142,7 @@ def test_the_form_says_what_does_not_fit_and_marks_endpoints_that_never_answered
     for shown in (response, lab.estimate(choice="sample")):
         assert "Enter the sample size." in shown.text
     labels = [label for _value, label in response.context["form"].fields["endpoint"].choices]
-    assert labels == ["Stub · stub-1", "A silent one · stub-1 (no probe answered yet)"]
+    assert labels == ["Stub · stub-1", "A silent one · stub-1 (no successful probe yet)"]
     assert not lab.study.runs.exists()
 
 

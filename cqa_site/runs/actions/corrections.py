@@ -1,9 +1,9 @@
 """Correction of a run's parameters if the endpoint refuses them or replies were cut off.
 
-The plan stays as it was frozen. A correction is an amendment beside it: its time, person and
-reason, the parameters sent before and after, and the number of calls that had a value by then.
-Every attempt carries the number of amendments before it, so that replies from before and after can
-be told apart. Requests that have a value or were paid for are not sent again.
+The frozen plan does not change. A correction is stored as an amendment, with its time, person and
+reason, the parameters before and after, and the number of calls with a value at that time. Every
+attempt has the number of amendments before it, so that earlier and later replies can be
+distinguished. Requests that have a value or were paid for are not sent again.
 """
 
 from dataclasses import dataclass, field
@@ -37,10 +37,10 @@ class Correction:
     leave_out
         Names of parameters; ``response_format`` means the JSON schema.
     token_parameter
-        Name of the token limit in requests; empty keeps the current one.
+        Name of the token limit in requests; empty keeps the current name.
     values
-        Name → other value, of parameters that are sent already. A token limit can only shrink,
-        but where replies were cut by it, it can only grow, and nothing else can change.
+        Name → new value, for parameters that are already sent. A token limit can only be lowered.
+        If it cut off replies, however, it can only be raised, and nothing else can change.
     """
 
     leave_out: tuple[str, ...] = ()
@@ -49,19 +49,19 @@ class Correction:
 
 
 def refused_parameter(run: Run) -> str:
-    """Return the parameter that caused a pause; empty if the endpoint named none."""
+    """Return the parameter that caused a pause; empty if the endpoint did not name it."""
     kind, _colon, rest = run.pause_reason.partition(": ")
     return rest.partition(":")[0] if kind == Failure.PARAMETER else ""
 
 
 def sent_names(run: Run) -> list[str]:
-    """Return everything that can be left out: parameters except the token limit, and schema."""
+    """Return all names that can be left out: the schema, and parameters except the token limit."""
     names = [name for name in run.params if name not in TOKEN_LIMITS]
     return [*names, SCHEMA] if run.uses_schema else names
 
 
 def suggested(run: Run) -> Correction:
-    """Suggest leaving out or renaming what the endpoint's probe and last error refused."""
+    """Suggest corrections for parameters that the endpoint refused in its probe or last error."""
     fitted, left_out = run.endpoint.fitted(run.params)
     refused = refused_parameter(run)
     token = next((name for name in TOKEN_LIMITS if name in fitted), "")
@@ -73,7 +73,7 @@ def suggested(run: Run) -> Correction:
 
 @transaction.atomic
 def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
-    """Correct the requests of a paused run, and continue it; raises RunRefused."""
+    """Correct a run's requests, and continue the run; raises RunRefused."""
     with locked_gate(run.endpoint):
         run = Run.objects.select_for_update(of=("self",)).get(pk=run.pk)
         is_cut = not can_be_corrected(run)
@@ -102,7 +102,7 @@ def correct_run(*, run: Run, actor: User, correction: Correction) -> None:
         run.amendments = [*run.amendments, amendment]
         if run.state == Run.State.DONE:
             reopen(run)
-        # A sample with cut replies is looked at once more.
+        # A pre-flight with cut-off replies is repeated.
         elif run.state == Run.State.CHECKED:
             run.state, run.preflight = Run.State.CHECKING, {}
         else:
@@ -129,22 +129,20 @@ def corrected(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
     if correction.token_parameter:
         if correction.token_parameter not in TOKEN_LIMITS:
             raise RunRefused(f"The token limit parameter must be {' or '.join(TOKEN_LIMITS)}.")
-        # The first there is; a second name of the same limit goes.
+        # Keep the first limit, and drop a second name for the same limit.
         limits = [params.pop(name) for name in TOKEN_LIMITS if name in params]
         params[correction.token_parameter] = limits[0]
     for name, value in correction.values.items():
         if name not in params:
-            raise RunRefused(f"“{name}” is not sent, so it has no other value.")
+            raise RunRefused(f"“{name}” is not sent, so its value cannot be changed.")
         if name in TOKEN_LIMITS and not (type(value) is int and 1 <= value <= params[name]):
-            raise RunRefused(
-                f"“{name}” is at most {params[name]}: the cost was reckoned with that."
-            )
+            raise RunRefused(f"“{name}” can be {params[name]} at most, as in the cost estimate.")
         params[name] = value
     return params, run.uses_schema and SCHEMA not in correction.leave_out
 
 
 def tight_limit(run: Run) -> str:
-    """Return the token limit of an idle run with cut-off replies; else an empty name."""
+    """Return the name of the token limit if an idle run has cut-off replies; otherwise empty."""
     is_still = run.state in (*Run.WAITING, Run.State.DONE)
     if not is_still or not _cut(run).exists():
         return ""
@@ -156,10 +154,10 @@ def raised(run: Run, correction: Correction) -> tuple[dict[str, Any], bool]:
     name = tight_limit(run)
     value = correction.values.get(name)
     if correction != Correction(values={name: value}):
-        raise RunRefused(f"Replies of this run were cut: only “{name}” can be raised.")
+        raise RunRefused(f"Replies in this run were cut off, so you can only raise “{name}”.")
     if type(value) is not int or not run.params[name] < value <= MOST_TOKENS:
         raise RunRefused(
-            f"“{name}” is {run.params[name]:,} now: it can be raised to {MOST_TOKENS:,} at most."
+            f"“{name}” is now {run.params[name]:,} and can be raised to {MOST_TOKENS:,} at most."
         )
     return run.params | {name: value}, run.uses_schema
 
@@ -181,7 +179,7 @@ def _cut(run: Run) -> QuerySet[Call]:
 
 
 def _ask_refused_again(run: Run) -> None:
-    """Requeue calls that ended because the endpoint refused them; none of them was charged."""
+    """Requeue calls that ended because the endpoint refused them, which cost nothing."""
     run.calls.filter(state=Call.State.UNSCORED, reason=Failure.REQUEST).update(
         state=Call.State.READY, reason="", finished_at=None, tries=0, format_tries=0
     )

@@ -25,9 +25,9 @@ FIELDS = (
     "name", "base_url", "model", "price_in", "price_out", "max_in_flight", "requests_per_minute",
     "tokens_per_minute", "deadline_seconds", "extra_params",
 )  # fmt: skip
-# A change of one of these means another server or model; what was found out about it is void.
+# Changing one of these means a different server or model, so probe results no longer apply.
 IDENTITY = ("base_url", "model", "extra_params")
-# Where another study offered the endpoint, these are its own.
+# A study may change these for an endpoint that another study offered.
 OWN = ("name", "max_in_flight")
 PROBED = ("capabilities", "probed_at")
 KEY = ("key_ciphertext", "key_origin", "key_last4")
@@ -57,9 +57,9 @@ def change_endpoint(
 ) -> Endpoint:
     """Change the settings of an endpoint.
 
-    A new origin clears the key, so that a key is never sent to an address it was not given
-    for. Runs keep the address and model they were planned with, so those cannot change
-    while a run is active.
+    A new origin clears the key, so that a key is never sent to an address that it was not
+    entered for. Runs keep the address and model they were planned with, so these cannot
+    change while a run is active.
     """
     changed = [name for name in values if getattr(endpoint, name) != values[name]]
     if set(changed) & set(IDENTITY):
@@ -73,7 +73,7 @@ def change_endpoint(
         gates.clear_key(endpoint)
     endpoint.save(update_fields=[*FIELDS, *PROBED, *KEY])
     if {"base_url", "model"} & set(changed):
-        # What an administrator offered was another server or model.
+        # The administrator offered a different server or model.
         _withdraw(endpoint, actor)
     _pass_on(endpoint)
     if changed or key:
@@ -85,7 +85,7 @@ def change_endpoint(
 
 @transaction.atomic
 def archive_endpoint(*, endpoint: Endpoint, actor: User) -> None:
-    """Remove an endpoint from the lists and delete its key; its runs stay."""
+    """Remove an endpoint from the lists and delete its key, but keep its runs."""
     _refuse_if_in_use(endpoint)
     gates.clear_key(endpoint)
     endpoint.is_archived = True
@@ -101,7 +101,7 @@ def offers(study: Study) -> QuerySet[Endpoint]:
 
 
 def new_offers(study: Study) -> QuerySet[Endpoint]:
-    """Return the offered endpoints the study has not added."""
+    """Return the offered endpoints that the study has not added."""
     same = {name: OuterRef(name) for name in ("base_url", "model")}
     added = study.endpoints.filter(original=OuterRef("pk"), is_archived=False, **same)
     return offers(study).exclude(Exists(added))
@@ -111,15 +111,15 @@ def new_offers(study: Study) -> QuerySet[Endpoint]:
 def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
     """Offer an endpoint to all studies of the site, or withdraw it.
 
-    Only site administrators may offer one: raises PermissionDenied. People who may archive the
-    endpoint may withdraw the offer; other studies then send nothing more, and their runs pause.
+    Only site administrators may offer an endpoint; raises PermissionDenied. People who may archive
+    it may withdraw the offer. Other studies then send no more requests, and their runs pause.
     """
     if not is_offered:
         _withdraw(endpoint, actor)
         return
     if not is_administrator(actor):
         raise PermissionDenied
-    # The server and model that the administrator saw, and no other.
+    # Offer only the server and model that the administrator saw.
     seen = {"base_url": endpoint.base_url, "model": endpoint.model, "is_archived": False}
     seen |= {"pk": endpoint.pk, "kind": Endpoint.Kind.REMOTE, "is_offered": False}
     if Endpoint.objects.filter(**seen).update(is_offered=True):
@@ -131,7 +131,7 @@ def set_offered(*, endpoint: Endpoint, actor: User, is_offered: bool) -> None:
 @transaction.atomic
 def add_offered(*, study: Study, actor: User, offered: Endpoint) -> Endpoint:
     """Add an endpoint that another study offers, or return the one already added."""
-    # Two people who add the same meet here.
+    # This lock prevents two people from adding the same endpoint twice.
     Study.objects.select_for_update().get(pk=study.pk)
     same = study.endpoints.filter(original=offered, is_archived=False)
     for endpoint in same.select_related("original"):
@@ -165,7 +165,7 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
 
     findings = asyncio.run(ask())
     source = endpoint.source
-    # Unless somebody changed the server or model meanwhile.
+    # Update only if the server and model have not changed in the meantime.
     endpoints = Endpoint.objects.filter(base_url=endpoint.base_url, model=endpoint.model)
     endpoints.filter(Q(pk=source.pk) | Q(original=source)).update(
         capabilities=findings, probed_at=Now()
@@ -177,7 +177,8 @@ def probe(endpoint: Endpoint) -> dict[str, Any]:
 def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
     """Return the study's endpoint for the built-in model, created on first use.
 
-    Another model file is another endpoint: its replies are not those of the packaged model.
+    A different model file gets its own endpoint, because its replies differ from the packaged
+    model's.
     """
     model = embedded.model_name()
     name = "Built-in model"
@@ -200,13 +201,13 @@ def embedded_endpoint(*, study: Study, actor: User | None = None) -> Endpoint:
 def _withdraw(endpoint: Endpoint, actor: User) -> None:
     offered = Endpoint.objects.filter(pk=endpoint.pk, is_offered=True)
     with locked_gate(endpoint):
-        # Under the lock of those who send: what is withdrawn leaves no more.
+        # Senders hold the same lock, so no request leaves after the withdrawal.
         was_offered = offered.update(is_offered=False)
     endpoint.is_offered = False
     if not was_offered:
         return
     record(study=endpoint.study, actor=actor, verb="endpoint_withdrawn", subject=endpoint.name)
-    # Who did it is a matter of the study that offered it.
+    # Only the study that offered the endpoint records who withdrew it.
     for added in endpoint.added.filter(is_archived=False).select_related("study"):
         record(study=added.study, actor=None, verb="endpoint_withdrawn", subject=added.name)
 
@@ -242,7 +243,7 @@ def save_prompt(
     note: str = "",
     version: PromptVersion | None = None,
 ) -> PromptVersion:
-    """Change an unused version or create the next one; an equal text returns its version."""
+    """Change an unused version or create a new one; return the old version of an equal text."""
     sha256 = prompt_hash(system, user, form=kind)
     if version is not None:
         return _change(version, name=name, system=system, user=user, note=note, sha256=sha256)
@@ -281,7 +282,7 @@ def _change(version: PromptVersion, **values: str) -> PromptVersion:
 def first_prompts(
     study: Study, kinds: Mapping[str, PromptKind], actor: User | None = None
 ) -> list[PromptVersion]:
-    """Return newest prompt of each kind, in order, created from the default text if missing."""
+    """Return the newest prompt of each kind, in order; create missing prompts from the default."""
     same = PromptVersion.objects.filter(study=OuterRef("study"), kind=OuterRef("kind"))
     newest = Subquery(same.order_by("-number").values("pk")[:1])
     rows = study.prompt_versions.filter(kind__in=kinds, pk=newest)

@@ -38,14 +38,14 @@ class RunPlan:
     kind
         Registered kind of run.
     target
-        Selection of the kind's subjects, as JSON.
+        The selected subjects of the kind, as JSON.
     params
         Sampling parameters that go into every request.
     cap_micro
-        Most the run may spend, in millionths of a unit; None for no cap.
+        Spending limit of the run, in millionths of a currency unit; None for no limit.
     preflight
-        "ask" waits for a decision after the canary calls, "auto" continues if they look right,
-        "off" sends everything at once.
+        "ask" waits for a decision after the canary calls, "auto" continues if their replies look
+        right, and "off" sends everything at once.
     """
 
     kind: str
@@ -82,7 +82,7 @@ def draft(plan: RunPlan, study: Study) -> Run:
 
 
 def spec_of(plan: RunPlan) -> dict[str, Any]:
-    """Return everything that determines the requests and the parsing of replies."""
+    """Return all settings that determine the requests and the parsing of replies."""
     endpoint = plan.endpoint
     params, refused = endpoint.fitted(endpoint.extra_params | plan.params)
     spec = {
@@ -101,18 +101,18 @@ def spec_of(plan: RunPlan) -> dict[str, Any]:
         "parser_version": kind_named(plan.kind).parser_version,
         "use_schema": endpoint.can("json_schema"),
     }
-    # What was chosen and cannot be sent, by the endpoint's probe.
+    # Chosen parameters that the endpoint refused in its probe.
     return spec | {"params_left_out": refused} if refused else spec
 
 
 @transaction.atomic
 def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | None = None) -> Run:
-    """Create a run and queue its planning; an identical active run is returned instead.
+    """Create a run and queue its planning, or return an identical active run.
 
     ``together`` is a budget shared by several runs, in addition to this run's own.
     """
     _check(plan)
-    # One number at a time, and two people who ask for the same thing meet here.
+    # This lock keeps numbers unique, and prevents two people from starting the same run twice.
     Study.objects.select_for_update().get(pk=study.pk)
     run = draft(plan, study)
     active = (*Run.ACTIVE, Run.State.DRAFT)
@@ -138,7 +138,7 @@ def start_run(*, study: Study, actor: User, plan: RunPlan, together: Budget | No
 
 @transaction.atomic
 def go_on(*, run: Run, actor: User) -> None:
-    """Continue after the pre-flight, or plan a draft again if its planning failed."""
+    """Continue a run after its pre-flight, or plan a draft again if its planning failed."""
     if run.state == Run.State.DRAFT:
         _plan(run, actor)
         return
@@ -154,7 +154,7 @@ def pause_run(*, run: Run, actor: User) -> None:
 
 @transaction.atomic
 def resume_run(*, run: Run, actor: User) -> None:
-    """Resume the run where it stopped: in its pre-flight, if that was unfinished."""
+    """Resume the run where it stopped, which may be in its pre-flight."""
     _move(run, {Run.State.PAUSED}, state_to_resume(run), actor, "run_resumed", pause_reason="")
     transaction.on_commit(jobs.ring)
 
@@ -167,7 +167,7 @@ def state_to_resume(run: Run) -> str:
 
 @transaction.atomic
 def cancel_run(*, run: Run, actor: User) -> None:
-    """Send no more calls; paid replies that still arrive are kept."""
+    """Cancel the run, so that no more calls are sent; paid replies that still arrive are kept."""
     with locked_gate(run.endpoint):
         _move(
             run,
@@ -203,7 +203,7 @@ def set_cap(*, run: Run, actor: User, cap_micro: int | None) -> None:
 
 @transaction.atomic
 def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int:
-    """Requeue unscored calls, all or those with some reasons; return their number."""
+    """Requeue unscored calls, either all or those with certain reasons; return their number."""
     with locked_gate(run.endpoint):
         run.refresh_from_db(fields=["state"])
         if run.state == Run.State.CANCELLED or run.state == Run.State.DRAFT:
@@ -234,9 +234,9 @@ def retry_unscored(*, run: Run, actor: User, reasons: Iterable[str] = ()) -> int
 def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
     """Add calls that a run's replies made necessary, on its own budget; return their number.
 
-    Call inside a transaction, under the gate's lock. Subjects that the run has already are left
-    out, so that an interrupted caller can repeat the call. A finished run becomes active again; a
-    cancelled run sends nothing.
+    Call inside a transaction, under the gate's lock. Subjects that the run already has are
+    skipped, so that an interrupted caller can repeat the call. A finished run becomes active
+    again; a cancelled run sends nothing.
     """
     run.refresh_from_db(fields=["state", "planned"])
     known = set(run.calls.values_list("subject", flat=True))
@@ -244,7 +244,7 @@ def ask_more(*, run: Run, subjects: Sequence[Subject]) -> int:
     if not new or run.state in (Run.State.CANCELLED, Run.State.DRAFT):
         return 0
     if run.state == Run.State.CHECKING and not run.calls.filter(state__in=Call.OPEN).exists():
-        # Its pre-flight is over, and only has to be told so: nobody is asked about these.
+        # All its pre-flight calls have ended, and the new calls need no decision.
         end(run, Run.State.CHECKED)
     if run.state == Run.State.DONE:
         reopen(run)
@@ -313,7 +313,7 @@ def reopen(run: Run) -> None:
 
 
 def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **values: Any) -> None:
-    """Change the state if it is one of ``allowed``, checked in database and not on our copy."""
+    """Change the state if the database's current state is one of ``allowed``."""
     if state in Run.WORKING and run.endpoint.is_withdrawn:
         raise RunRefused(gates.WITHDRAWN)
     changed = Run.objects.filter(pk=run.pk, state__in=allowed).update(state=state, **values)
@@ -324,7 +324,7 @@ def _move(run: Run, allowed: set[str], state: str, actor: User, verb: str, **val
     record(study=run.study, actor=actor, verb=verb, subject=f"#{run.number}")
 
 
-# A restored site: what was under way waits for a word, because the first may go on with it.
+# Restored sites: active work waits for a decision, because the original site may continue it
 
 ENDED = "The site was restored from a backup before this was done. Start it again."
 
@@ -338,9 +338,9 @@ class PausedWork:
 
 
 def hold_back(using: str) -> PausedWork:
-    """Stop everything that would send by itself from this database, which nobody uses yet.
+    """Stop all automatic sending from a database that is not yet in use.
 
-    Runs wait, and their batches with them; jobs that would send something are over.
+    Runs and their batches pause, and jobs that would send something fail.
     """
     batches = ProviderBatch.objects.using(using).filter(state__in=ProviderBatch.OPEN)
     _give_up(batches.filter(run__state=Run.State.CANCELLED), using)
@@ -354,7 +354,7 @@ def hold_back(using: str) -> PausedWork:
 
 
 def _give_up(batches: QuerySet[ProviderBatch], using: str) -> None:
-    """Give up batches of cancelled runs: their calls are lost, and a worker settles the cost."""
+    """Give up batches of cancelled runs; their calls are lost, and a worker settles the cost."""
     lost = Call.objects.using(using).filter(batch__in=batches, state=Call.State.LEASED)
     lost.update(leased_by="", lease_until=Now())
     batches.update(state=ProviderBatch.State.FAILED)

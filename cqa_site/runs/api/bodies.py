@@ -1,4 +1,4 @@
-"""Request bodies and filters of endpoints, prompts and runs; responses but runs."""
+"""Request bodies and filters of endpoints, prompts and runs, and all responses except runs."""
 
 import json
 import uuid
@@ -29,9 +29,9 @@ MOST_REASONS = 50
 
 
 class EndpointInput(Input):
-    """A server and model; omitted fields keep their default, or their value on a change.
+    """A server and model; omitted fields keep their default, or their current value.
 
-    ``key`` can be written and never read. If omitted or empty, the key does not change; another
+    ``key`` can be written but not read. If it is omitted or empty, the key does not change; a new
     origin in ``base_url`` clears it.
     """
 
@@ -53,7 +53,7 @@ class EndpointInput(Input):
 
 
 class OfferInput(Input):
-    """Whether all studies of the site may add the endpoint."""
+    """Whether all studies on the site may add the endpoint."""
 
     is_offered = serializers.BooleanField()
 
@@ -65,7 +65,7 @@ class AddInput(Input):
 
 
 class PromptTextInput(Input):
-    """Name, texts and note of a version that no run has used; omitted fields do not change."""
+    """Name, texts and note of an unused version; omitted fields do not change."""
 
     name = serializers.CharField(max_length=120)
     system = serializers.CharField(max_length=LONGEST_PART, allow_blank=True, default="")
@@ -74,13 +74,13 @@ class PromptTextInput(Input):
 
 
 class PromptInput(PromptTextInput):
-    """The next version of one kind of prompt."""
+    """A new version of one kind of prompt."""
 
     kind = serializers.ChoiceField(list(prompt_kinds()))
 
 
 class PreviewInput(Input):
-    """The item to show, by default the first, and texts to use instead of the version's.
+    """The item to show (by default the first), and texts that replace those of the version.
 
     The item is an argument for a judge's prompt and a question for a scenario's.
     """
@@ -91,7 +91,7 @@ class PreviewInput(Input):
 
 
 class PlanInput(FormInput):
-    """Fields of every kind of run; omitted ones have the defaults of the page's form."""
+    """Fields of every kind of run; omitted fields have the defaults of the form on the page."""
 
     form: ClassVar[type[forms.Form]] = RunPlanForm
     left_out: ClassVar[tuple[str, ...]] = ("cap", "webhook_sealed")
@@ -112,9 +112,9 @@ class LimitsInput(Input):
 class CorrectionInput(Input):
     """Changed parameters of a run, after a refused parameter or truncated replies.
 
-    ``leave_out`` names parameters (``response_format`` for the JSON schema), ``values`` gives
-    others another value; a token limit can only shrink. An empty body accepts the suggestion.
-    Where replies were cut, ``values`` gives a higher token limit, and nothing else can change.
+    ``leave_out`` lists parameters (``response_format`` for the JSON schema), and ``values`` has
+    new values; a token limit can only be lowered. An empty body accepts the suggestion. If replies
+    were truncated, ``values`` contains a higher token limit, and nothing else can change.
     """
 
     leave_out = serializers.ListField(
@@ -125,7 +125,7 @@ class CorrectionInput(Input):
 
 
 class RetryInput(Input):
-    """Reasons of the unscored requests to send again; without any, all of them."""
+    """Reasons of the unscored requests to send again; an empty list means all requests."""
 
     reasons = serializers.ListField(
         child=serializers.CharField(max_length=40), max_length=MOST_REASONS, default=list
@@ -133,7 +133,7 @@ class RetryInput(Input):
 
 
 class CapabilitySerializer(serializers.Serializer[Any]):
-    """Result of a probe for one capability of a server, and its evidence."""
+    """The result of a probe for one capability of a server, with its evidence."""
 
     works = serializers.BooleanField()
     evidence = serializers.CharField(default="")
@@ -154,7 +154,7 @@ class EndpointSerializer(ReadSerializer):
     origin = serializers.CharField(help_text="Scheme, host and port that the key belongs to.")
     has_key = serializers.BooleanField()
     is_withdrawn = serializers.BooleanField(
-        help_text="Whether the offer was withdrawn, so that nothing can be sent with it."
+        help_text="Whether the offer was withdrawn, so that no request can be sent."
     )
     last4 = serializers.CharField(source="key_last4")
     extra_params = serializers.DictField()
@@ -169,7 +169,7 @@ class EndpointSerializer(ReadSerializer):
 
 
 class OfferedSerializer(ReadSerializer):
-    """An endpoint that another study offers, without its key and owner."""
+    """An endpoint that another study offers, without its key or owner."""
 
     class Meta:
         model = Endpoint
@@ -177,7 +177,7 @@ class OfferedSerializer(ReadSerializer):
 
 
 class PromptSerializer(ReadSerializer):
-    """A prompt version without its texts; frozen from its first run on."""
+    """A prompt version without its texts; frozen when its first run starts."""
 
     created_by = public_id("created_by", allow_null=True, default=None)
 
@@ -209,12 +209,12 @@ class PreviewSerializer(serializers.Serializer[Any]):
 
     items = serializers.ListField(child=serializers.UUIDField())
     messages = MessageSerializer(many=True)
-    tokens = serializers.IntegerField(help_text="A rough estimate that leans high.")
+    tokens = serializers.IntegerField(help_text="A rough estimate, which tends to be too high.")
     flags = serializers.ListField(child=serializers.CharField())
 
 
 class JobSerializer(ReadSerializer):
-    """One piece of background work."""
+    """A background job."""
 
     class Meta:
         model = Job
@@ -246,7 +246,7 @@ class RunFilter(FilterSet):
 
     @classmethod
     def get_filters(cls) -> dict[str, filters.Filter]:
-        """Return the filters of the kinds first, then the common ones."""
+        """Return the filters of all kinds, followed by the common filters."""
         added = {
             name: filters.UUIDFilter(field_name=path)
             for kind in KINDS.values()
@@ -272,26 +272,26 @@ Given = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The request body of one kind of run, and how its form is filled from it."""
+    """The request body for one kind of run, and the function that fills the form from it."""
 
     body: type[Input]
     form: Callable[[Study, User, Given], RunPlanForm]
 
 
 def key_of(rows: Manager[Any] | QuerySet[Any], public_id: uuid.UUID) -> int:
-    """Return the key of a row; 0, which no row has, if it is missing."""
+    """Return the primary key of a row, or 0 if the row does not exist."""
     return rows.filter(public_id=public_id).values_list("pk", flat=True).first() or 0
 
 
 def keys_of(rows: Manager[Any] | QuerySet[Any], public_ids: Iterable[uuid.UUID]) -> list[int]:
-    """Return the keys of rows; with 0, which no row has, if one is missing."""
+    """Return the primary keys of rows, or only 0 if any row does not exist."""
     wanted = set(public_ids)
     keys = list(rows.filter(public_id__in=wanted).values_list("pk", flat=True))
     return keys if len(keys) == len(wanted) else [0]
 
 
 def as_typed(form: type[RunPlanForm], study: Study, body: Given) -> Given:
-    """Return the body as form input: keys of rows, JSON as text, money in units."""
+    """Convert the body to form input, with primary keys, JSON as text and money in units."""
     offered = {name: field.initial for name, field in form.base_fields.items()}
     body["endpoint"] = key_of(study.endpoints, body["endpoint"])
     body["prompt"] = key_of(study.prompt_versions, body["prompt"])
@@ -299,7 +299,7 @@ def as_typed(form: type[RunPlanForm], study: Study, body: Given) -> Given:
 
 
 def plain(body: Given) -> Given:
-    """Return JSON as text, and money in units."""
+    """Convert JSON to text, and money to units."""
     body["extra"] = json.dumps(body.get("extra", {}))
     if (cap := body.pop("cap_micro", None)) is not None:
         body["cap"] = Decimal(cap) / MILLION

@@ -54,7 +54,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=EndpointInput, responses={201: ENDPOINT})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add an endpoint; its key, if it needs one, is stored encrypted."""
+        """Add an endpoint. Its key, if any, is stored encrypted."""
         form = self._checked(Endpoint(), self.read(EndpointInput))
         endpoint = endpoints.create_endpoint(
             study=self.study, actor=request.user, values=form.values, key=form.cleaned_data["key"]
@@ -65,7 +65,7 @@ class EndpointViews(StudyViews):
     def partial_update(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
         """Change an endpoint; 409 while a run uses its address or model."""
         stored = self._live(public_id)
-        # The form writes into its own copy; the action compares with what is stored.
+        # The form changes its own copy; the action compares that with the stored row.
         form = self._checked(self._live(public_id), self.read(EndpointInput, partial=True))
         with conflict_on(endpoints.EndpointInUse):
             changed = endpoints.change_endpoint(
@@ -93,7 +93,7 @@ class EndpointViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=ENDPOINT)
     def archive(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Archive the endpoint and delete its key; its runs stay."""
+        """Archive the endpoint and delete its key; its runs are kept."""
         endpoint = self._live(public_id)
         self.read(NothingInput)
         if endpoint.kind == Endpoint.Kind.EMBEDDED:
@@ -110,11 +110,11 @@ class EndpointViews(StudyViews):
         return self.shown(endpoint)
 
     def _live(self, public_id: uuid.UUID) -> Endpoint:
-        """An endpoint that was not archived: the others are only read."""
+        """Return the endpoint unless it is archived; archived endpoints are read-only."""
         return get_object_or_404(self.rows(), public_id=public_id, is_archived=False)
 
     def _checked(self, copy: Endpoint, body: dict[str, Any]) -> EndpointForm:
-        """The page's form over what is stored and what was sent."""
+        """Return the page's form for the stored values and the request's changes."""
         values = model_to_dict(copy, fields=endpoints.FIELDS) | body
         values["extra_params"] = json.dumps(values["extra_params"])
         form = EndpointForm(values, study=self.study, instance=copy)
@@ -125,7 +125,7 @@ class EndpointViews(StudyViews):
 
 
 class OfferedViews(StudyViews):
-    """Endpoints that other studies offer to all studies of the site."""
+    """Endpoints that other studies offer to all studies on the site."""
 
     serializer_class = OfferedSerializer
 
@@ -135,7 +135,7 @@ class OfferedViews(StudyViews):
 
     @extend_schema(request=AddInput, responses={201: ENDPOINT})
     def create(self, request: Request, **kwargs: Any) -> Response:
-        """Add an offered endpoint to the study, or return it; its key stays where it is."""
+        """Add an offered endpoint to the study, or return it; the other study keeps its key."""
         offered = get_object_or_404(self.rows(), public_id=self.read(AddInput)["offer"])
         added = endpoints.add_offered(study=self.study, actor=request.user, offered=offered)
         return Response(ENDPOINT(added).data, status=201)
@@ -164,7 +164,7 @@ class PromptListViews(StudyViews):
         form = PromptForm(body, kind=kind)
         require_valid(form)
         with transaction.atomic():
-            # Under the lock that numbers versions, so that only one caller hears 201.
+            # Hold the lock for version numbers, so that only one caller gets 201.
             Study.objects.select_for_update().get(pk=self.study.pk)
             known = set(self.study.prompt_versions.values_list("pk", flat=True))
             version = save_prompt(
@@ -201,7 +201,7 @@ class PromptViews(StudyViews):
 
     @extend_schema(request=PreviewInput, responses=PreviewSerializer)
     def preview(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Return the messages that these texts produce for an item; nothing is stored or sent."""
+        """Return the messages that these texts produce for an item; store and send nothing."""
         version = self.find_row(public_id)
         body = self.read(PreviewInput)
         item = self._item(version.kind, body.pop("item", None))
@@ -226,12 +226,12 @@ class PromptViews(StudyViews):
             items = items.filter(public_id=public_id)
         item = items.first()
         if item is None:
-            raise ValidationError({"item": [f"{tried.name}: there is none in this study."]})
+            raise ValidationError({"item": [f"{tried.name}: not found in this study."]})
         return item
 
 
 def versions_of(study: Study) -> QuerySet[PromptVersion]:
-    """Return the prompts of every kind, newest first in each."""
+    """Return the prompts of every kind, newest first within a kind."""
     versions = study.prompt_versions.filter(kind__in=prompt_kinds()).select_related("created_by")
     return versions.order_by("-kind", "-number")
 
@@ -242,7 +242,7 @@ def texts_of(version: PromptVersion) -> dict[str, str]:
 
 
 class JobViews(StudyViews):
-    """Background work of a study."""
+    """The background jobs of a study."""
 
     serializer_class = JobSerializer
     filterset_class = JobFilter

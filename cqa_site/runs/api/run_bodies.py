@@ -15,12 +15,12 @@ from cqa_site.runs.progress import RunProgress
 
 
 class KindDetailSerializer(ReadSerializer):
-    """Fields of all kinds, and the additional ``parts`` of each kind."""
+    """The common fields, and the additional ``parts`` of each kind."""
 
     parts: tuple[str, ...]
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Return the common fields, then those of the kinds."""
+        """Return the common fields, followed by the fields of the kinds."""
         fields = super().get_fields()
         for kind in KINDS.values():
             for part in self.parts:
@@ -29,19 +29,19 @@ class KindDetailSerializer(ReadSerializer):
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """The cost of a run; sampled if there are too many requests to write them all."""
+    """The cost of a run, estimated from a sample if it has too many requests."""
 
     requests = serializers.IntegerField()
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
-    cost_micro = serializers.IntegerField(help_text="Every request once, replies at their limit.")
-    most_micro = serializers.IntegerField(help_text="With every second try and paid retry.")
+    cost_micro = serializers.IntegerField(help_text="Requests sent once, replies at their limit.")
+    most_micro = serializers.IntegerField(help_text="With all repeats and paid retries.")
     is_sampled = serializers.BooleanField()
     passes_cap = serializers.BooleanField()
 
 
 class RunSerializer(KindDetailSerializer):
-    """One line of the list of runs."""
+    """A run in a list."""
 
     parts: tuple[str, ...] = ("run",)
 
@@ -65,15 +65,15 @@ class RunSerializer(KindDetailSerializer):
 
 
 class ProgressSerializer(DataSerializer):
-    """The progress of a run; `limit` is the current maximum of requests in flight."""
+    """The progress of a run; `limit` is the current maximum number of requests in flight."""
 
     shows = RunProgress
     ended = serializers.IntegerField()
     share = serializers.FloatField(help_text="Share of the planned requests that ended.")
     coverage = serializers.FloatField(help_text="Share of the planned requests with a value.")
-    opens_in = serializers.FloatField(help_text="Seconds for which nothing is sent.")
+    opens_in = serializers.FloatField(help_text="Seconds until requests can be sent again.")
     last_failure = serializers.CharField(
-        help_text="Why nothing is sent if the endpoint did not respond; otherwise empty."
+        help_text="Why no requests are sent if the endpoint did not respond; otherwise empty."
     )
 
 
@@ -116,7 +116,7 @@ class RunDetailSerializer(RunSerializer):
 
 
 class CallSerializer(KindDetailSerializer):
-    """One request of a run, with the arguments that it judges or the question it answers."""
+    """One request in a run, with the arguments that it judges or the question that it answers."""
 
     parts: tuple[str, ...] = ("call",)
 
@@ -129,7 +129,7 @@ class CallSerializer(KindDetailSerializer):
 
 
 class ReplySerializer(ReadSerializer):
-    """The endpoint's reply, without the whole body."""
+    """The endpoint's reply without the full response body."""
 
     class Meta:
         model = Reply
@@ -140,7 +140,7 @@ class ReplySerializer(ReadSerializer):
 
 
 class WholeReplySerializer(ReplySerializer):
-    """The endpoint's reply, verbatim."""
+    """The endpoint's reply with the verbatim response body."""
 
     class Meta:
         model = Reply
@@ -148,9 +148,9 @@ class WholeReplySerializer(ReplySerializer):
 
 
 class AttemptSerializer(serializers.ModelSerializer[Attempt]):
-    """One attempt to send a request; ``unusable`` says why its reply gave no value.
+    """One attempt to send a request; ``unusable`` is the reason why its reply has no value.
 
-    ``amendment`` is the number of corrections of the run's parameters before it.
+    ``amendment`` is the number of earlier corrections of the run's parameters.
     """
 
     number = serializers.IntegerField(source="fence", read_only=True)
@@ -166,7 +166,7 @@ class AttemptSerializer(serializers.ModelSerializer[Attempt]):
 
 
 class CallReplySerializer(serializers.ModelSerializer[Attempt]):
-    """One reply of a run beside the request it answers."""
+    """One reply in a run, with its request."""
 
     call = public_id("call")
     replicate = serializers.IntegerField(source="call.replicate", read_only=True)
@@ -183,7 +183,7 @@ class CallReplySerializer(serializers.ModelSerializer[Attempt]):
 
 
 class RequestTextSerializer(serializers.Serializer[Any]):
-    """A request rebuilt from the stored data; ``is_same`` if it equals the one sent."""
+    """A request rebuilt from the stored data; ``is_same`` means that it equals the one sent."""
 
     messages = MessageSerializer(many=True, source="request.messages")
     params = serializers.DictField(source="request.params")
@@ -194,7 +194,7 @@ class RequestTextSerializer(serializers.Serializer[Any]):
 
 
 class CallDetailSerializer(CallSerializer):
-    """One request with its exact text, every attempt, every reply and every label."""
+    """One request with its exact text and all attempts, replies and labels."""
 
     parts = ("call", "call_detail")
     asked = RequestTextSerializer(allow_null=True)

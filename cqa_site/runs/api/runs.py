@@ -21,9 +21,9 @@ from cqa_site.runs.progress import add_counts, planning_job, progress_of, state_
 from cqa_site.web.rest.queries import conflict_on
 from . import bodies, run_bodies
 
-# Runs of every kind: what one would take, starting, watching and steering it.
+# Runs of every kind: estimate, start, progress and control
 #
-# The page's form judges what is asked for.
+# The form of the page validates the request.
 
 
 def _bodies() -> dict[str, Any]:
@@ -38,7 +38,7 @@ STARTED = {200: RUN, 201: RUN}
 
 
 class RunViews(StudyViews):
-    """The runs of a study: judges, and models that write answers."""
+    """The runs of a study, such as judges and models that write answers."""
 
     serializer_class = run_bodies.RunSerializer
     filterset_class = bodies.RunFilter
@@ -51,7 +51,7 @@ class RunViews(StudyViews):
         )
 
     def list(self, request: Request, **kwargs: Any) -> Response:
-        """List runs, one page at a time, each with the number of ended requests."""
+        """List runs, one page at a time, with the numbers of ended requests."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset())) or []
         add_counts(page)
         return self.get_paginated_response(self.get_serializer(page, many=True).data)
@@ -99,7 +99,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=RUN)
     def go_on(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Send the rest after the pre-flight, or retry preparing a draft."""
+        """Send the remaining requests after the pre-flight, or try again to prepare a draft."""
         return self._moved(public_id, actions.go_on)
 
     @extend_schema(request=NothingInput, responses=RUN)
@@ -109,17 +109,17 @@ class RunViews(StudyViews):
 
     @extend_schema(request=NothingInput, responses=RUN)
     def resume(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Resume where the run stopped."""
+        """Resume the run where it stopped."""
         return self._moved(public_id, actions.resume_run)
 
     @extend_schema(request=NothingInput, responses=RUN)
     def cancel(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Cancel the run for good; replies that still arrive are kept."""
+        """Cancel the run permanently; replies that still arrive are kept."""
         return self._moved(public_id, actions.cancel_run)
 
     @extend_schema(request=bodies.CorrectionInput, responses=RUN)
     def correct(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Correct refused parameters of a paused run, which then resumes."""
+        """Correct refused parameters of a paused run and resume it."""
         run = self._run(public_id)
         body = self.read(bodies.CorrectionInput)
         first = corrections.suggested(run)
@@ -138,7 +138,7 @@ class RunViews(StudyViews):
 
     @extend_schema(request=bodies.RetryInput, responses=RUN)
     def retry(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> Response:
-        """Retry unscored requests, all of them or those with certain reasons."""
+        """Retry unscored requests, either all or those with certain reasons."""
         run = self._run(public_id)
         reasons = self.read(bodies.RetryInput)["reasons"]
         with conflict_on(actions.RunRefused):
@@ -168,7 +168,7 @@ class RunViews(StudyViews):
         return self._told(run, 200 if run.was_there else 201)
 
     def _told(self, run: Run, status: int = 200) -> Response:
-        """Everything about a run as it is now."""
+        """Return all data on a run in its current state."""
         run = self.get_queryset().get(pk=run.pk)
         progress = progress_of(run)
         run.done, run.unscored = progress.done, progress.unscored
@@ -178,7 +178,7 @@ class RunViews(StudyViews):
         return Response(RUN(run).data, status=status)
 
     def _form(self) -> RunPlanForm:
-        """The page's form of the kind that the body names; raises 400."""
+        """Return the page's form for the kind in the body; raises 400."""
         start = start_of(self.request.data)
         body = self.read(start.body)
         del body["kind"]
@@ -188,7 +188,7 @@ class RunViews(StudyViews):
 
 
 def start_of(data: Any) -> RunStart:
-    """Return the start of the kind that a body names; of the first kind if it names none."""
+    """Return the start of the kind in a body, or of the first kind if the body has no kind."""
     first = next(iter(KINDS))
     kind = data.get("kind", first) if isinstance(data, dict) else first
     if not isinstance(kind, str) or kind not in KINDS:
@@ -197,7 +197,7 @@ def start_of(data: Any) -> RunStart:
 
 
 def planning_error(run: Run) -> str:
-    """Return why the newest attempt to prepare a draft failed; empty otherwise."""
+    """Return the reason why a draft could not be prepared; otherwise empty."""
     job = planning_job(run) if run.state == Run.State.DRAFT else None
     return job.error if job and job.state == Job.State.FAILED else ""
 
@@ -208,7 +208,7 @@ class RunPartViews(StudyViews):
     run: Run
 
     def initial(self, request: AnyRequest, *args: Any, **kwargs: Any) -> None:
-        """Find the run inside the study."""
+        """Find the run in the study."""
         super().initial(request, *args, **kwargs)
         runs = self.study.runs.select_related("endpoint", "prompt", "study")
         self.run = get_object_or_404(runs, public_id=kwargs["run_id"])
@@ -248,12 +248,12 @@ class ReplyViews(RunPartViews):
     filterset_class = bodies.ReplyFilter
 
     def rows(self) -> QuerySet[Attempt]:
-        """Return replies in the order of sending; whole bodies are part of their call."""
+        """Return replies in the order of their requests; full bodies are part of their call."""
         replied = Attempt.objects.filter(call__run=self.run, reply__isnull=False)
         return replied.select_related("call", "reply").defer("reply__body").order_by("pk")
 
 
 def add_told(run: Run, calls: Iterable[Call]) -> None:
-    """Add the fields of their kind to requests; none if its app is not installed."""
+    """Add the fields of their kind to requests, unless the kind's app is not installed."""
     if run.kind in KINDS:
         kind_of(run).told().add_to_calls(run, calls)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class EndpointClient(ChatClient, Protocol):
-    """The client of one endpoint, which also probes what its models support."""
+    """The client of one endpoint, which can also probe the capabilities of its models."""
 
     async def probe(self, model: str) -> "Capabilities":
         """Probe the model with a few tiny requests; raises CallFailed."""
@@ -43,7 +43,7 @@ def remote_client(endpoint: Endpoint) -> EndpointClient:
 
 
 def embedded_client(endpoint: Endpoint) -> EndpointClient:
-    """Return a client of the built-in model; it starts its server on the first request."""
+    """Return a client of the built-in model, whose server starts on the first request."""
     from ..model_box.embedded import EmbeddedClient
 
     return EmbeddedClient(endpoint)
@@ -63,7 +63,7 @@ class RefusingClient:
         self._failure = failure
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Raise the failure; nothing is sent."""
+        """Raise the failure without sending anything."""
         raise CallFailed(self._failure.kind, str(self._failure))
 
     async def close(self) -> None:
@@ -71,7 +71,7 @@ class RefusingClient:
 
 
 def client_for(endpoint: Endpoint) -> EndpointClient:
-    """Return a client for an endpoint; the caller closes it. Raises CallFailed without its key."""
+    """Return a client, which the caller closes; raises CallFailed if the key cannot be used."""
     try:
         return MAKERS[endpoint.kind](endpoint)
     except gates.KeyUnreadable as reason:
@@ -79,18 +79,18 @@ def client_for(endpoint: Endpoint) -> EndpointClient:
 
 
 def client_or_refusal(endpoint: Endpoint) -> ChatClient:
-    """Return a client, or one whose every call fails, so that the ledger records the failure."""
+    """Return a client, or one that always fails, so that the ledger records the failure."""
     try:
         return client_for(endpoint)
     except CallFailed as failure:
         return RefusingClient(failure)
 
 
-# Provider batches: thousands of calls as one file, answered within a day for less money.
+# Provider batches: thousands of calls in one file, answered within a day for less money
 #
-# A batch row with a mark of its own exists before anything is sent. The mark goes into the
-# batch's metadata, so a process that dies between submitting and storing the batch's id finds
-# it again by asking for the list, instead of paying twice.
+# A batch row with a unique mark exists before anything is sent. The mark is part of the batch's
+# metadata. If a process dies after submitting the batch but before storing its id, the next one
+# finds the batch in the provider's list, instead of paying twice.
 
 log = logging.getLogger(__name__)
 LARGEST = 2_000
@@ -113,11 +113,11 @@ def tend() -> int:
         prepare(run)
     moved = 0
     due = ProviderBatch.objects.filter(state__in=ProviderBatch.OPEN, check_after__lte=Now())
-    # The site that the backup was made of may ask about them, too.
+    # After a restore, the original site may still process these batches.
     due = due.exclude(run__pause_reason=Run.RESTORED)
     due = due.exclude(state=ProviderBatch.State.PREPARED, run__state=Run.State.PAUSED)
     for batch in due.select_related("run__endpoint", "run__prompt", "run__study"):
-        # The process that moves the time on takes the step; it is due again if that process dies.
+        # The process that postpones the check does the step; if it dies, the step is due again.
         mine = ProviderBatch.objects.filter(pk=batch.pk, check_after__lte=Now())
         if mine.update(check_after=Now() + STEP) == 1:
             moved += _step(batch)
@@ -126,7 +126,7 @@ def tend() -> int:
 
 @transaction.atomic
 def prepare(run: Run) -> ProviderBatch | None:
-    """Put due calls of a run into a new batch, with their cost reserved and attempts recorded."""
+    """Put due calls of a run into a new batch, reserve their cost, and record their attempts."""
     with locked_gate(run.endpoint) as gate:
         run.refresh_from_db(fields=["state"])
         if run.state != Run.State.RUNNING:
@@ -186,7 +186,7 @@ def _step(batch: ProviderBatch) -> bool:
 
 
 def _submit(batch: ProviderBatch) -> None:
-    """Send a batch; for a cancelled run, only check whether it was already sent."""
+    """Submit a batch; for a cancelled run, only check whether it was already submitted."""
     batch.run.refresh_from_db(fields=["state"])
     if batch.run.state == Run.State.PAUSED:
         _save(batch, check_after=Now())
@@ -204,7 +204,7 @@ def _submit(batch: ProviderBatch) -> None:
 
 
 async def _find_or_send(client: Any, mark: dict[str, str], content: bytes | None) -> Any:
-    """Find a batch submitted before a crash by its mark, or else upload and submit the content."""
+    """Find a batch by its mark if it was submitted before a crash; otherwise submit it."""
     try:
         batch = await client.find_batch(mark)
         if batch or content is None:
@@ -239,7 +239,7 @@ def _chunks(batch: ProviderBatch) -> Iterator[list[Call]]:
 
 
 def _collect(batch: ProviderBatch) -> None:
-    """Check the batch's progress; once it has ended, store every reply like any other."""
+    """Check a batch's progress and, once it has ended, store its replies like any others."""
     client = client_for(batch.run.endpoint)
     state, lines = asyncio.run(_fetch(client, batch.batch_id))
     batch.remote_status = state.status
@@ -267,7 +267,7 @@ async def _fetch(client: Any, batch_id: str) -> tuple[Any, list[dict[str, Any]]]
 
 
 def _store(batch: ProviderBatch, calls: list[Call], answers: dict[str, dict[str, Any]]) -> None:
-    """Store raw replies first and their readings in a second transaction, as for live calls."""
+    """Store raw replies, and then their readings in a second transaction, as for live calls."""
     run = batch.run
     attempts = {
         attempt.call_id: attempt
@@ -299,7 +299,7 @@ def _finished(sent: OutgoingRequest, line: dict[str, Any] | None) -> FinishedReq
 
 @transaction.atomic
 def _give_back(batch: ProviderBatch, failure: CallFailed) -> None:
-    """Return an unsubmitted batch's calls to the queue, if the run goes on, and pause the run."""
+    """Requeue the calls of an unsubmitted batch if the run is active, and pause the run."""
     run = batch.run
     with locked_gate(run.endpoint) as gate:
         for calls in _chunks(batch):

@@ -1,4 +1,4 @@
-"""Worker loop that sends the calls of runs, its jobs, and webhooks."""
+"""The worker loop that sends the calls of runs, its jobs, and webhooks."""
 
 import asyncio
 import hashlib
@@ -32,19 +32,19 @@ from ..processes import worker_name
 from ..progress import progress_of
 from . import clients
 
-# Draining runs: one asyncio loop per process carries every request that may leave.
+# Draining runs: one asyncio loop per process sends all requests that may leave
 #
-# The loop sends, a thread of its own does the database turns, and neither waits for the other
-# longer than a commit takes. Celery only starts it; see `cqa_site.runs.tasks`.
+# The loop sends requests, and a separate thread does the database turns. Neither waits for the
+# other longer than a commit takes. Celery only starts the loop; see `cqa_site.runs.tasks`.
 
 log = logging.getLogger(__name__)
 ONE_DRAIN = threading.Lock()
 LARGEST_WINDOW = 512
 PAUSE = 0.02
-# With this many requests in flight, a turn waits the whole pause for more replies.
+# With this many requests in flight, a turn waits for the full pause to collect more replies.
 MANY = 64
-# A turn stores a part of what is on the way: the places of the first are filled again while
-# the others are stored, where one turn for all would leave the endpoint idle for that long.
+# A turn stores only part of the replies, so that new requests are sent while the next turn stores
+# the rest. A single turn for all replies would leave the endpoint idle in the meantime.
 WAVES = 4
 LEAST_TOGETHER = 16
 IDLE_PAUSE = 0.25
@@ -54,7 +54,7 @@ LONGEST_BEAT = 5.0
 
 @dataclass
 class EndpointSession:
-    """One endpoint during a drain: its client, requests in flight, and work waiting for a turn."""
+    """One endpoint during a drain: its client, requests in flight, and work for the next turn."""
 
     endpoint: Endpoint
     client: ChatClient
@@ -67,9 +67,9 @@ class EndpointSession:
 
 
 def drain_runs(max_seconds: float = 50.0) -> int:
-    """Carry out calls until no run is working or the time is up; return how many calls ended.
+    """Send calls until no run is working or the time is up; return how many calls ended.
 
-    Only one drain runs in a process; a second caller returns at once.
+    A process has only one drain at a time; a second caller returns immediately.
     """
     if not ONE_DRAIN.acquire(blocking=False):
         return 0
@@ -88,7 +88,7 @@ def has_work() -> bool:
 
 async def _drain(max_seconds: float) -> int:
     loop = asyncio.get_running_loop()
-    # A thread of its own: Django's connections belong to threads, and one is enough.
+    # In a separate thread, because Django's connections belong to threads, and one is enough.
     database = ThreadPoolExecutor(1, "ledger")
     ends_at = time.monotonic() + max_seconds
     serving: dict[int, asyncio.Task[int]] = {}
@@ -114,7 +114,7 @@ async def _drain(max_seconds: float) -> int:
 def _result(task: asyncio.Task[int]) -> int:
     """Return how many calls a session ended; log a crashed one without affecting the others."""
     if error := task.exception():
-        log.error("an endpoint's lane broke", exc_info=error)
+        log.error("an endpoint session failed", exc_info=error)
         return 0
     return task.result()
 
@@ -122,7 +122,7 @@ def _result(task: asyncio.Task[int]) -> int:
 def busy_endpoints() -> list[Endpoint]:
     """Return endpoints with working runs, or with calls that a worker left behind.
 
-    Runs of the built-in model wait while it is being fetched.
+    Runs of the built-in model wait while it is being downloaded.
     """
     runs = Run.objects.filter(state__in=Run.WORKING).select_related("endpoint__original")
     if packages.state(packages.PackagePart.MODEL).is_fetching:
@@ -135,12 +135,12 @@ def busy_endpoints() -> list[Endpoint]:
 
 
 def _endpoints_to_serve() -> list[Endpoint]:
-    """Return `busy_endpoints`, or none if the database is down, so that calls in flight go on."""
+    """Return `busy_endpoints`, or nothing if the database is down, so that the loop continues."""
     try:
         close_old_connections()
         return busy_endpoints()
     except Error:
-        log.warning("the database does not answer", exc_info=True)
+        log.warning("the database is not responding", exc_info=True)
         connections.close_all()
         return []
 
@@ -171,15 +171,15 @@ async def _take_turns(lane: EndpointSession, database: ThreadPoolExecutor, ends_
 
 
 async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_claim: bool) -> Turn:
-    """Run one database turn, and retry it if the database was busy or away."""
+    """Run one database turn, and retry it if the database is busy or down."""
     lane.news.clear()
     turn = Turn(may_claim=may_claim, on_the_way=set(lane.on_the_way.values()))
-    # Three beats in a lease: one may be late.
+    # Three heartbeats in a lease, so that one may be late.
     beat = min(LONGEST_BEAT, settings.CALL_LEASE.total_seconds() / 3)
     turn.does_reap = time.monotonic() - lane.reaped_at > beat
     most = max(LEAST_TOGETHER, (len(lane.on_the_way) + len(lane.finished)) // WAVES)
     turn.finished, lane.finished = lane.finished[:most], lane.finished[most:]
-    # Replies for a later turn: their leases may be old, if the database was away for long.
+    # Replies for a later turn need their leases, which may be old after a database outage.
     turn.on_the_way |= {done.sent.call.pk for done in lane.finished}
     turn.read, lane.readings = lane.readings, []
     room = max(0, LARGEST_WINDOW - len(lane.on_the_way))
@@ -192,15 +192,15 @@ async def _turn(lane: EndpointSession, database: ThreadPoolExecutor, *, may_clai
 
 
 def _in_thread(lane: EndpointSession, turn: Turn, room: int) -> list[tuple[Run, CallReading]]:
-    """Run the turn and, after its commit, read what it stored."""
+    """Run the turn and, after its commit, read the stored replies."""
     before = (list(turn.finished), list(turn.read))
     for attempt in range(TURN_TRIES):
         try:
             take_turn(lane.endpoint, lane.worker, turn, room)
             break
         except Error:
-            # Rolled back as a whole; what came back is still in memory.
-            log.warning("the ledger's turn failed", exc_info=True)
+            # The turn was rolled back completely; its replies are still in memory.
+            log.warning("a database turn of the ledger failed", exc_info=True)
             connections.close_all()
             turn.finished, turn.read = before
             turn.outgoing, turn.to_read, turn.ended = [], [], 0
@@ -222,7 +222,7 @@ def _keep_for_later(
 
 
 async def _carry(lane: EndpointSession, outgoing: OutgoingRequest) -> None:
-    """Carry out one request; every outcome is recorded, errors included."""
+    """Send one request, and record every outcome, including errors."""
     run, call = outgoing.run, outgoing.call
     with around(
         "call",
@@ -266,13 +266,13 @@ async def _ask(lane: EndpointSession, outgoing: OutgoingRequest) -> FinishedRequ
         late = CallFailed(Failure.TIMEOUT, "No reply within the deadline.")
         return FinishedRequest(outgoing, failure=late)
     except Exception:
-        log.exception("a client broke its promise to raise only CallFailed")
+        log.exception("a client raised an exception other than CallFailed")
         broken = CallFailed(Failure.CONNECTION, "The request could not be sent.")
         return FinishedRequest(outgoing, failure=broken)
 
 
 async def _wait(lane: EndpointSession, turn: Turn) -> None:
-    """Wait until there are results for the next turn, then a moment longer for more of them."""
+    """Wait for results for the next turn, and then a moment longer for further results."""
     if lane.finished:
         return
     patience = PAUSE if lane.readings else IDLE_PAUSE
@@ -287,7 +287,7 @@ async def _wait(lane: EndpointSession, turn: Turn) -> None:
 
 
 def drain_inline() -> int:
-    """Carry out everything in the caller's own thread and connection, for tests and commands."""
+    """Do all work in the caller's thread and connection, for tests and commands."""
     return sum(_serve_inline(endpoint) for endpoint in busy_endpoints())
 
 
@@ -319,20 +319,21 @@ async def _carry_all(lane: EndpointSession, outgoing: list[OutgoingRequest]) -> 
 def carry_on() -> None:
     """Wake a worker if runs are still working, so that one drain follows another without a gap.
 
-    Not while this process drains: its other thread would hear the bell at once and ring again.
+    Do nothing during a drain in this process; otherwise another thread would receive the message
+    and send the next one immediately.
     """
     if not STOP.is_set() and not ONE_DRAIN.locked() and has_work():
         jobs.ring()
 
 
-# The signed message that tells another program that a run ended.
+# Signed messages that notify another program of the end of a run
 
 WAITS = (1, 5, 15)
 HEADER = "X-Counterpoint-Signature"
 
 
 def payload(run: Run) -> bytes:
-    """Return the message body: numbers and ids, but no judged text."""
+    """Return the message body, which contains numbers and ids but no judged texts."""
     progress = progress_of(run)
     return json.dumps(
         {
@@ -364,7 +365,7 @@ def send(run: Run) -> None:
     except gates.KeyUnreadable as reason:
         raise JobRefused(str(reason)) from None
     for wait in (*WAITS, None):
-        # Signed anew, because receivers refuse an old time.
+        # Sign the message again, because receivers reject an old time.
         headers = {
             "Content-Type": "application/json",
             HEADER: signature(secret, int(time.time()), body),
@@ -393,7 +394,7 @@ def _is_accepted(url: str, body: bytes, headers: dict[str, str]) -> bool:
 
 @handles("plan_run", sends=True)
 def plan_run(work: JobContext) -> None:
-    """Write the calls of a draft; an endpoint never probed before is probed first."""
+    """Write the calls of a draft, after probing its endpoint if this was never done."""
     run = Run.objects.select_related("endpoint", "prompt", "study", "budget").get(
         public_id=work.payload["run"]
     )
@@ -404,7 +405,7 @@ def plan_run(work: JobContext) -> None:
         try:
             probe(run.endpoint)
         except CallFailed:
-            # The pre-flight's own calls will say precisely what is wrong.
+            # The pre-flight calls will report the exact problem.
             run.endpoint.capabilities = {}
         run.spec["use_schema"] = run.endpoint.can("json_schema")
     write_calls(run)

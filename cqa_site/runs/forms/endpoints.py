@@ -1,4 +1,4 @@
-"""Forms of endpoints and prompt versions, and of a run's limits and corrections."""
+"""Forms for endpoints and prompt versions, and for a run's limits and corrections."""
 
 import json
 from decimal import Decimal
@@ -28,7 +28,7 @@ from ..kinds import prompt_kinds
 from ..models import Endpoint, Run
 from ..progress import price
 
-# What the engine itself decides in every request.
+# Parameters that the engine sets in every request.
 RESERVED = {"model", "messages", "stream", "stream_options", "n", "response_format"}
 WHOLE_NUMBERS = (*TOKEN_LIMITS, "seed")
 MILLION = 1_000_000
@@ -38,7 +38,7 @@ FIELDS_OF = {Endpoint.Kind.EMBEDDED: ("name", "deadline_seconds"), Endpoint.Kind
 
 
 class JsonObjectField(forms.CharField):
-    """A field for a JSON object of request parameters; empty text is ``{}``."""
+    """A field for a JSON object with request parameters; empty text means ``{}``."""
 
     widget = forms.Textarea
 
@@ -53,11 +53,11 @@ class JsonObjectField(forms.CharField):
         return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Compare the displayed texts, because typed text is not yet an object."""
+        """Compare the displayed texts, because the typed text is not parsed yet."""
         return super().has_changed(self.prepare_value(initial), data)
 
     def clean(self, value: str) -> dict[str, Any]:
-        """Parse strictly; reject non-objects and parameters the engine sets itself."""
+        """Parse strictly; reject non-objects and parameters that the engine sets."""
         text = super().clean(value)
         if not text:
             return {}
@@ -68,17 +68,17 @@ class JsonObjectField(forms.CharField):
         if not isinstance(document, dict):
             raise ValidationError(_('Write a JSON object, for example {"top_p": 0.9}.'))
         if conflicts := sorted(RESERVED & set(document)):
-            raise ValidationError(_("“%s” is set by the engine itself.") % conflicts[0])
+            raise ValidationError(_("“%s” is always set by the engine.") % conflicts[0])
         for name in WHOLE_NUMBERS:
             number = document.get(name, 1)
-            # True is an int to Python, and no number to anybody else.
+            # In Python, True is an int, but it is not a valid number here.
             if not isinstance(number, int) or isinstance(number, bool) or number < 1:
                 raise ValidationError(_("“%s” must be a whole number of 1 or more.") % name)
         return document
 
 
 class UnitsField(forms.DecimalField):
-    """A field for money, typed in units and stored in millionths."""
+    """A field for amounts of money, typed in units and stored in millionths."""
 
     def __init__(self, **kwargs: Any) -> None:
         limits = {"min_value": 0, "max_value": MOST_MONEY, "max_digits": 16, "decimal_places": 6}
@@ -119,7 +119,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
             ),
             "model": lazy("The name of the model on the server."),
             "price_in": lazy("In the currency of your bill; 0 for a model that costs nothing."),
-            "max_in_flight": lazy("The engine starts low and finds a working value by itself."),
+            "max_in_flight": lazy("The engine starts low and finds a good value automatically."),
             "requests_per_minute": lazy("Empty means no limit."),
             "tokens_per_minute": lazy("Empty means no limit."),
         }
@@ -128,7 +128,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         super().__init__(*args, **kwargs)
         self.instance.study = study
         self.fields["base_url"].widget.attrs |= {"inputmode": "url", "spellcheck": "false"}
-        # Browsers take what stands before a password for the name of its account.
+        # Browsers treat the field before a password as the user name.
         self.fields["model"].widget.attrs["autocomplete"] = "off"
         self.fields["key"].help_text = self._about_key()
         for name in ("price_in", "price_out"):
@@ -149,7 +149,7 @@ class EndpointForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no 
         )
 
     def clean_base_url(self) -> str:
-        """Reject addresses that requests cannot be sent to, or that have extra parts."""
+        """Reject addresses that have extra parts or to which requests cannot be sent."""
         url: str = self.cleaned_data["base_url"].rstrip("/")
         try:
             parts = urlsplit(url)
@@ -199,14 +199,14 @@ class CapForm(forms.Form):
 
 
 def in_units(cap_micro: int | None) -> str | None:
-    """Format millionths as units, the way a person types them; None for no cap."""
+    """Format millionths as units, as a person types them; None for no cap."""
     if cap_micro is None:
         return None
     return f"{(Decimal(cap_micro) / MILLION).normalize():f}"
 
 
 class LimitsForm(CapForm):
-    """The limits that can change while a run goes on."""
+    """The limits that can change while a run is active."""
 
     ceiling = forms.IntegerField(
         label=lazy("Maximum requests in flight"),
@@ -230,7 +230,7 @@ class TokenLimitForm(forms.Form):
     def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
         self.name = tight_limit(run)
         limit = int(run.params.get(self.name) or 0)
-        # Twice the limit has been tried.
+        # Twice the limit was already tried.
         first = min(max(4 * limit, run.endpoint.proposed_limit), MOST_TOKENS)
         kwargs.setdefault("initial", {"limit": first})
         super().__init__(*args, **kwargs)
@@ -298,7 +298,7 @@ class CorrectionForm(forms.Form):
 
 
 class PromptForm(forms.Form):
-    """The text of a prompt version; faults are shown at their part and line."""
+    """The text of a prompt version; errors are shown with their part and line."""
 
     name = forms.CharField(label=lazy("Name"), max_length=120)
     system = forms.CharField(
@@ -329,7 +329,7 @@ class PromptForm(forms.Form):
         return _plain_lines(self.cleaned_data["user"])
 
     def clean(self) -> dict[str, Any]:
-        """Report the first fault of the template at its field."""
+        """Report the first error in the template at its field."""
         data = super().clean() or {}
         if "system" in data and "user" in data:
             try:
@@ -344,7 +344,7 @@ class PromptForm(forms.Form):
 
 
 def fault_text(fault: PromptNotValid) -> str:
-    """Describe a fault of a template with its line."""
+    """Describe an error in a template, with its line."""
     if fault.line:
         return _("Line %(line)d: %(reason)s.") % {"line": fault.line, "reason": fault.reason}
     return f"{fault.reason}."

@@ -1,4 +1,4 @@
-"""The fields of every kind of run: endpoint, prompt, parameters, care, name and message."""
+"""The fields of every kind of run: endpoint, prompt, parameters, safeguards, name and webhook."""
 
 from copy import deepcopy
 from typing import Any
@@ -21,27 +21,26 @@ from cqa_site.runs.models import Endpoint, PromptVersion, Run
 from cqa_site.web.pages import offer
 
 SHORTEST_SECRET = 16
-# Endpoints that have never been seen to answer; `Endpoint.is_known`.
+# Sort endpoints last that have never answered; see `Endpoint.is_known`.
 LAST_UNKNOWN = Case(When(~Q(kind=Endpoint.Kind.EMBEDDED), probed_at=None, then=1), default=0)
 
 
 class RunPlanForm(forms.Form):
-    """A person's choices for a run, except its target, which each kind defines.
+    """A person's choices for a run, except its target.
 
-    A subclass names the ``kind`` of run and its ``prompt_kinds``, and defines the subject in
-    ``target``.
+    A subclass sets the ``kind`` of run and its ``prompt_kinds``, and defines ``target``.
     """
 
     kind = ""
     prompt_kinds: tuple[str, ...] = ()
-    # The field of a kind's own whose value "sample" asks for a size.
+    # The kind's field for which the value "sample" requires a size.
     chosen_by = "choice"
-    # Folded, because nobody has to decide them; see `cqa_site.web.templatetags.pages`.
+    # Folded, because all these fields are optional; see `cqa_site.web.templatetags.pages`.
     advanced: tuple[str, ...] = (
         "temperature", "max_tokens", "seed", "sends_seed", "extra", "reuse", "ceiling", "mode",
         "name", "webhook_url", "webhook_secret",
     )  # fmt: skip
-    # Fields a page need not show, because there is nothing to choose yet.
+    # Fields that a page hides, because there is nothing to choose yet.
     unoffered: tuple[str, ...] = ()
 
     endpoint: "forms.ModelChoiceField[Endpoint]" = forms.ModelChoiceField(
@@ -84,7 +83,7 @@ class RunPlanForm(forms.Form):
         help_text=lazy("Draws the sample and the pre-flight requests."),
     )
     sends_seed = forms.BooleanField(
-        label=lazy("Send the seed to the model, too"), required=False, initial=True
+        label=lazy("Also send the seed to the model"), required=False, initial=True
     )
     extra = JsonObjectField(
         label=lazy("Extra parameters"),
@@ -152,7 +151,7 @@ class RunPlanForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=lazy("At least 16 characters. The secret is encrypted and never shown."),
     )
-    # Carries the secret past the page that asks for a yes: encrypted, so nobody can read it.
+    # Passes the encrypted secret through the confirmation page, so that nobody can read it.
     webhook_sealed = forms.CharField(required=False, max_length=1_000, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, study: Study, actor: User, **kwargs: Any) -> None:
@@ -161,14 +160,14 @@ class RunPlanForm(forms.Form):
         first_prompts(study, {kind: prompt_kinds()[kind] for kind in self.prompt_kinds}, actor)
         prompts = study.prompt_versions.filter(kind__in=self.prompt_kinds)
         endpoints = study.endpoints.filter(is_archived=False).select_related("original")
-        # The first one is chosen: one known to answer, servers before the built-in model.
+        # The default is the first: known to answer if possible, servers before the built-in model.
         offer(self, endpoint=endpoints.order_by(LAST_UNKNOWN, "-kind", "name", "pk"))
         offer(self, prompt=prompts.order_by("-kind", "-number"))
         for name, label in (("endpoint", endpoint_label), ("prompt", prompt_label)):
             vars(self.fields[name]).update(label_from_instance=label)
 
     def clean_extra(self) -> dict[str, Any]:
-        """Reject parameters that have a field of their own."""
+        """Reject parameters that have their own field."""
         extra: dict[str, Any] = self.cleaned_data["extra"]
         for name in ("temperature", "max_tokens", "seed"):
             if name in extra:
@@ -201,12 +200,12 @@ class RunPlanForm(forms.Form):
 
     @property
     def tokens_wanted(self) -> int | None:
-        """A sufficient token limit if the chosen one is tight; else None."""
+        """A sufficient token limit if the chosen limit is too low; otherwise None."""
         return None
 
     @property
     def target(self) -> dict[str, Any]:
-        """The target of the run, as its spec stores it."""
+        """The target of the run, as stored in its spec."""
         raise NotImplementedError
 
     @property
@@ -263,14 +262,14 @@ class RunPlanForm(forms.Form):
 
 
 def differing(name: str, **attributes: Any) -> Any:
-    """Copy a shared run field with a kind's own label, initial value or help."""
+    """Copy a shared run field with a kind's own label, initial value or help text."""
     field = deepcopy(RunPlanForm.base_fields[name])
     vars(field).update(attributes)
     return field
 
 
 def several(chosen: Any) -> list[Any]:
-    """Return a field's chosen objects as a list, for one or several."""
+    """Return a field's chosen objects as a list, even if it accepts only one."""
     if chosen is None:
         return []
     return [chosen] if isinstance(chosen, Model) else list(chosen)
@@ -287,7 +286,7 @@ def endpoint_label(endpoint: Endpoint) -> str:
     if endpoint.is_withdrawn:
         return _("%s (no longer offered to this study)") % label
     if not endpoint.is_known:
-        return _("%s (no probe answered yet)") % label
+        return _("%s (no successful probe yet)") % label
     if endpoint.kind == Endpoint.Kind.EMBEDDED:
         return _("%s (demonstration: answers at chance level)") % label
     return label

@@ -1,4 +1,4 @@
-"""Gate, budget and key of an endpoint, and bulk writes to the ledger."""
+"""Gates, budgets and keys of endpoints."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,13 +15,13 @@ from cqa_site.judging import rate_limits
 from cqa_site.runs.models import Budget, Call, Endpoint, Gate, Run
 from cqa_site.sealing import KeyUnreadable, seal, unseal
 
-# A worker that carries calls takes a turn every quarter of a second.
+# Time after its last turn in which a worker counts; active workers take four turns a second.
 WORKER_SECONDS = 5.0
 
 
 @dataclass(slots=True)
 class OpenGate:
-    """An endpoint's gate while its row is locked."""
+    """The gate of an endpoint while its row is locked."""
 
     endpoint: Endpoint
     state: rate_limits.GateState
@@ -47,8 +47,8 @@ class OpenGate:
     def share(self, worker: str, own: int) -> int:
         """Return how many more requests this worker may send within its share of the limit.
 
-        Workers that took a turn a moment ago count. Without a share each, the first one
-        would fill every place it frees, and the others would find none.
+        Workers with a recent turn count. Without shares, the first worker would refill every slot
+        that it frees, and no slots would be left for the other workers.
         """
         now = self.now.timestamp()
         self.workers = {
@@ -76,8 +76,8 @@ class OpenGate:
 def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
     """Lock the gate row, advance it to the database's time, and save it at the end.
 
-    Call inside a transaction. An endpoint that was offered passes the gate of its original, so
-    that all studies together keep its limits.
+    Call inside a transaction. An endpoint from another study uses the gate of its original, so
+    that all studies together respect its limits.
     """
     rows = Gate.objects.select_for_update().annotate(now=Now()).filter(endpoint=endpoint.source)
     row = rows.first()
@@ -100,22 +100,22 @@ def locked_gate(endpoint: Endpoint) -> Iterator[OpenGate]:
 
 
 def in_flight(*endpoints: Endpoint) -> int:
-    """Count the requests in flight of all runs and workers at some endpoints."""
+    """Count the requests in flight to some endpoints, for all runs and workers."""
     leased = Call.objects.filter(state=Call.State.LEASED, run__endpoint__in=endpoints)
     return leased.exclude(leased_by=Call.IN_BATCH).count()
 
 
 def _make_row(endpoint: Endpoint) -> None:
-    # The endpoint's row is the lock that two first users of a gate share.
+    # Lock the endpoint's row, in case two workers are the first to use a gate.
     Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     Gate.objects.get_or_create(endpoint=endpoint)
 
 
-# Budgets: reserved before a request leaves, settled when it came back or was lost.
+# Budgets: reserved before a request is sent, settled when it returns or is lost
 
 
 def budgets_of(run: Run) -> list[Budget]:
-    """Return the locked budgets a run draws on, in the global locking order."""
+    """Return the locked budgets that a run uses, in the global locking order."""
     return list(
         Budget.objects.select_for_update()
         .filter(
@@ -128,7 +128,7 @@ def budgets_of(run: Run) -> list[Budget]:
 
 
 def affordable(budgets: Sequence[Budget], estimates: Sequence[int]) -> int:
-    """Return how many of the estimated calls, in order, fit into every budget."""
+    """Return how many of the estimated calls, taken in order, fit into every budget."""
     left = min(
         (
             b.cap_micro - b.spent_micro - b.reserved_micro
@@ -147,7 +147,7 @@ def affordable(budgets: Sequence[Budget], estimates: Sequence[int]) -> int:
 
 
 def reserve(budgets: Sequence[Budget], amount: int) -> bool:
-    """Reserve money in every budget; False, with nothing to keep, if one has too little."""
+    """Reserve money in every budget; False if one has too little and the caller must roll back."""
     for budget in budgets:
         fits = Q(cap_micro__isnull=True) | Q(
             cap_micro__gte=F("spent_micro") + F("reserved_micro") + amount
@@ -161,7 +161,7 @@ def reserve(budgets: Sequence[Budget], amount: int) -> bool:
 def settle(
     run: Run, *, released: int, spent: int, tokens_in: int = 0, tokens_out: int = 0
 ) -> None:
-    """Replace reservations with the actual cost."""
+    """Replace reserved amounts with the actual cost."""
     if not any((released, spent, tokens_in, tokens_out)):
         return
     for budget in budgets_of(run):
@@ -185,7 +185,7 @@ def prices_of(run: Run) -> Prices:
     return {"price_in": Decimal(prices["in"]), "price_out": Decimal(prices["out"])}
 
 
-# API keys: encrypted with a key outside the database, bound to the address they belong to.
+# API keys: encrypted with a key outside the database, and bound to their address
 
 __all__ = ["WITHDRAWN", "KeyUnreadable", "clear_key", "open_key", "seal", "set_key", "unseal"]
 WITHDRAWN = (
@@ -195,19 +195,19 @@ WITHDRAWN = (
 
 
 def set_key(endpoint: Endpoint, secret: str) -> None:
-    """Set a key for the endpoint's current address, in memory; the caller saves."""
+    """Set a key for the endpoint's current address, without saving the row."""
     endpoint.key_ciphertext = seal(secret)
     endpoint.key_origin = endpoint.origin
     endpoint.key_last4 = secret[-4:] if len(secret) >= 12 else ""
 
 
 def clear_key(endpoint: Endpoint) -> None:
-    """Delete the key, in memory; the caller saves."""
+    """Delete the key, without saving the row."""
     endpoint.key_ciphertext, endpoint.key_origin, endpoint.key_last4 = b"", "", ""
 
 
 def open_key(endpoint: Endpoint) -> str:
-    """Return the decrypted key, only for the address it was given for; else empty.
+    """Return the decrypted key if it was entered for the current address; otherwise empty.
 
     Raises KeyUnreadable for an endpoint that is no longer offered.
     """

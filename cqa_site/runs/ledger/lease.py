@@ -1,4 +1,4 @@
-"""Leases of calls: claimed by a worker, taken back from a dead one."""
+"""Leases of calls, which workers claim and dead workers lose."""
 
 import logging
 from copy import copy
@@ -23,7 +23,7 @@ from cqa_site.web.logging import security
 from . import gates
 from .gates import OpenGate
 
-# From this many losses on, a call is asked apart from the others.
+# After this many losses, a call is sent separately from the others.
 SUSPECT = 2
 SUSPECTS_TOGETHER = 4
 
@@ -35,10 +35,10 @@ class OutgoingRequest:
     run: Run
     call: Call
     attempt: Attempt
-    # None of a batch that the provider refused as a whole.
+    # None in a batch that the provider refused as a whole.
     request: ChatRequest | None
     key: str
-    # Of the request as it was planned: the same, unless a correction came in between.
+    # Key of the request as planned; equals ``key`` unless the run was corrected.
     planned_key: str
 
 
@@ -47,8 +47,8 @@ def claim(
 ) -> tuple[list[OutgoingRequest], list[Call]]:
     """Lease up to ``most`` due calls of a working run, record their attempts, and reserve money.
 
-    The second list are calls whose identical request was answered before: they got that
-    reply. Without money for a single further call and nothing on its way, the run pauses.
+    The second list contains calls that reuse the stored reply to an identical request. If there is
+    not enough money for another call and nothing is in flight, the run pauses.
     """
     if most <= 0 or not run.is_working:
         return [], []
@@ -101,7 +101,7 @@ def request_of(run: Run, call: Call, question: CallRequest) -> ChatRequest:
 
 
 def params_of(run: Run, call: Call) -> dict[str, Any]:
-    """Return a call's sampling parameters, with its own seed and, after a cut reply, limit."""
+    """Return a call's sampling parameters, with its own seed and, after a cut-off reply, limit."""
     params = dict(run.params)
     if "seed" in params:
         params["seed"] += call.replicate
@@ -124,7 +124,7 @@ def key_of(run: Run, call: Call, request: ChatRequest) -> str:
 
 
 def planned_key(run: Run, call: Call, question: CallRequest, key: str) -> str:
-    """Return the key of a request as first planned; ``key`` belongs to the current request."""
+    """Return the key of a request as originally planned; ``key`` is its current key."""
     if not run.amendments:
         return key
     plan = copy(run)
@@ -135,14 +135,14 @@ def planned_key(run: Run, call: Call, question: CallRequest, key: str) -> str:
 def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
     """Return ready calls that are due.
 
-    An absurdly late time means a clock jumped, and counts as due.
+    A time in the far future means that a clock jumped; such a call counts as due.
     """
     far = gate.now + 2 * settings.CALL_LONGEST_WAIT
     rows = run.calls.filter(Q(run_after__lte=gate.now) | Q(run_after__gt=far), state="ready")
     if run.state == Run.State.CHECKING:
         rows = rows.filter(is_canary=True)
     elif run.mode == Run.Mode.BATCH:
-        # What a batch brought no value for is asked again at once.
+        # Calls without a value after a batch are sent again one by one.
         rows = rows.filter(Q(batch__isnull=False) | Q(is_canary=True))
     # No effect on SQLite, where the transaction already holds the write lock.
     rows = rows.select_for_update(skip_locked=True, of=("self",))
@@ -151,9 +151,9 @@ def _due(run: Run, gate: OpenGate, most: int) -> list[Call]:
 
 
 def _suspects(run: Run, rows: QuerySet[Call]) -> list[Call]:
-    """Return calls often in flight when a worker died: a few together, then each alone.
+    """Return calls that were often in flight when a worker died: a few together, then one by one.
 
-    One of them may be what kills; asked together, they would all be given up with it.
+    One of them may be the cause, and the others should not be given up because of it.
     """
     if run.calls.filter(state=Call.State.LEASED).exists():
         return []
@@ -169,7 +169,7 @@ def _within_budget(run: Run, calls: list[Call]) -> list[Call]:
     amount = sum(call.reserve_micro for call in fitting)
     if fitting and amount and not gates.reserve(budgets, amount):
         raise RuntimeError("a locked budget changed under its lock")
-    # Not before every reply is read: who sees the pause sees its final counts.
+    # Pause only after every reply is read, so that the counts are final.
     if not fitting and not run.calls.filter(state__in=Call.LEFT).exists():
         Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
             state=Run.State.PAUSED, pause_reason="budget"
@@ -208,7 +208,7 @@ def _lease(run: Run, calls: list[Call], gate: OpenGate, worker: str) -> list[Att
 def _reuse(
     run: Run, calls: list[Call], attempts: list[Attempt], keys: list[str], now: datetime
 ) -> set[int]:
-    """Answer calls from earlier replies of the study; return the primary keys of those calls."""
+    """Answer calls with earlier replies in the study; return the primary keys of these calls."""
     if not run.spec["reuse"]:
         return set()
     fresh = {call.pk: key for call, key in zip(calls, keys, strict=True) if not call.token_limit}
@@ -236,19 +236,19 @@ def _reuse(
 
 
 def doubled_limit(run: Run, call: Call) -> int:
-    """Return the token limit for the single retry after a cut reply; 0 if the run sets none."""
+    """Return the token limit for the retry after a cut-off reply; 0 if the run has no limit."""
     for name in TOKEN_LIMITS:
         if name in run.params:
             return 2 * (call.token_limit or int(run.params[name]))
     return 0
 
 
-# Reaping: calls whose worker died are due again, and replies nobody read are read.
+# Reaping: calls of dead workers are due again, and their unread replies are read
 #
-# Where a worker ran on this machine, its death is seen at once; elsewhere its lease runs out.
+# The death of a worker on this machine is detected immediately; elsewhere, its lease expires.
 
 log = logging.getLogger(__name__)
-# A reply is read within a turn of being stored; one that waits longer lost its worker.
+# Replies are normally read within a turn; after this time, the worker counts as dead.
 UNREAD = timedelta(seconds=10)
 AT_ONCE = 200
 
@@ -274,7 +274,7 @@ def reap(gate: OpenGate) -> None:
 
 
 def unread(run: Run, gate: OpenGate) -> list[Call]:
-    """Return replies stored by a worker that died before reading them."""
+    """Return calls with replies that a worker stored but did not read before it died."""
     return list(
         run.calls.filter(state=Call.State.REPLIED)
         .filter(attempts__fence=F("fence"), attempts__closed_at__lt=gate.now - UNREAD)
@@ -297,7 +297,7 @@ def _take_back(run: Run, calls: list[Call], gate: OpenGate) -> None:
         else:
             call.state = Call.State.READY
     write_each(calls, ["state", "reason", "losses", "lease_until", "finished_at"])
-    # The requests may have been paid for; without a reply nobody can tell.
+    # Assume the reserved cost, because nobody can know whether these requests were charged.
     Attempt.objects.filter(call__in=calls, outcome=Attempt.Outcome.OPEN).update(
         outcome=Attempt.Outcome.LOST, closed_at=gate.now, cost_micro=F("reserve_micro")
     )

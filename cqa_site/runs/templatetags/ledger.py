@@ -79,7 +79,7 @@ def capability(name: str) -> str:
 
 @register.filter
 def state_sentence(run: Run) -> str:
-    """Describe the current activity of a run, or why it is idle."""
+    """Describe what a run is currently doing, or why it is idle."""
     return progress.state_in_words(run)
 
 

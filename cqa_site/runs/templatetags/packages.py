@@ -1,4 +1,4 @@
-"""The notice on pages that required packages are missing."""
+"""The notice on pages about missing packages."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.inclusion_tag("runs/_packages.html", takes_context=True)
 def needs_packages(context: dict[str, Any], part: str) -> dict[str, Any]:
-    """Show the state of the packages, unless they are installed or the study does not use them."""
+    """Show the state of packages that the study uses, unless they are installed."""
     study, state = context["study"], packages.state(packages.PackagePart(part))
     hidden = state.is_there or (
         state.part == packages.PackagePart.MODEL

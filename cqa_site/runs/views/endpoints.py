@@ -29,7 +29,7 @@ from cqa_site.runs.progress import with_planning
 from cqa_site.runs.text_diff import compare_texts
 from cqa_site.web.rest.queries import id_from, whole_number
 
-# Endpoints: list, form, probe, archive. A key goes in and never comes out.
+# Endpoints: list, form, probe, archive; a key can be entered but is never shown
 
 PER_PAGE = 50
 
@@ -74,7 +74,7 @@ def endpoint_new(request: StudyRequest, study: Study) -> HttpResponse:
 
 @study_page(*RESEARCHERS, only="POST")
 def endpoint_embedded(request: StudyRequest, study: Study) -> HttpResponse:
-    """Add the built-in model; return to the form of a run if the person came from there."""
+    """Add the built-in model; return to the form of a run if the user came from there."""
     endpoint = actions.embedded_endpoint(study=study, actor=request.user)
     back = request.POST.get("next", "")
     if url_has_allowed_host_and_scheme(back, allowed_hosts=None):
@@ -97,7 +97,7 @@ def endpoint_add(request: StudyRequest, study: Study) -> HttpResponse:
 def endpoint(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
     """Show an endpoint's settings and probe results, and change it."""
     stored = _endpoint(study, endpoint_id)
-    # The form writes into its own copy; the action compares with what is stored.
+    # The form changes its own copy; the action compares that with the stored row.
     form = EndpointForm(request.POST or None, study=study, instance=_endpoint(study, endpoint_id))
     if request.method == "POST" and form.is_valid():
         return _change(request, study, stored, form)
@@ -128,7 +128,7 @@ def endpoint_probe(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) 
 
 @study_page(*RESEARCHERS, only="POST")
 def endpoint_offer(request: StudyRequest, study: Study, endpoint_id: uuid.UUID) -> HttpResponse:
-    """Offer an endpoint to all studies of the site, or withdraw it."""
+    """Offer an endpoint to all studies on the site, or withdraw the offer."""
     endpoint = _endpoint(study, endpoint_id)
     is_offered = request.POST.get("is_offered") == "true"
     actions.set_offered(endpoint=endpoint, actor=request.user, is_offered=is_offered)
@@ -152,7 +152,7 @@ def endpoint_archive(request: StudyRequest, study: Study, endpoint_id: uuid.UUID
 
 
 def found_by_probe(endpoint: Endpoint) -> list[tuple[str, bool, str]]:
-    """List each capability by name, whether it works, and the evidence."""
+    """List the capabilities by name, with their evidence and whether they work."""
     return [
         (name, bool(entry["works"]), str(entry.get("evidence", "")))
         for name, entry in endpoint.capabilities.items()
@@ -274,7 +274,7 @@ def prompt_edit(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> Ht
 
 @study_page(*RESEARCHERS, only="POST")
 def prompt_preview(request: StudyRequest, study: Study, prompt_id: uuid.UUID) -> HttpResponse:
-    """Show the messages the typed text produces for one of the study's items."""
+    """Show the messages that the typed text produces for one of the study's items."""
     base = _prompt(study, prompt_id)
     form = PromptForm(request.POST, kind=base.kind)
     preview = _preview(study, base.kind, form, request.POST.get("place", ""))
@@ -307,7 +307,7 @@ def _editor(
 
 
 def _preview(study: Study, kind: str, form: PromptForm, place: str) -> dict[str, Any]:
-    """Return the exact messages for the item at ``place``, their size and flags."""
+    """Return the exact messages for the item at ``place``, with their size and flags."""
     if not form.is_valid():
         return {"is_faulty": True}
     tried = run_kind_of(kind).tried_on
@@ -347,14 +347,14 @@ def _texts(version: PromptVersion) -> dict[str, str]:
 def _parent(
     version: PromptVersion, others: QuerySet[PromptVersion], against: str | None
 ) -> PromptVersion | None:
-    """Return the requested version, else the previous one."""
+    """Return the requested version, or else the previous version."""
     if (number := whole_number(against)) is not None:
         return get_object_or_404(others, number=number)
     return others.filter(number__lt=version.number).first()
 
 
 def _changes(parent: PromptVersion, version: PromptVersion) -> list[tuple[str, Any]]:
-    """Return title and compared lines of each part."""
+    """Return the title and the compared lines of each part."""
     return [
         (_("System text"), compare_texts(parent.system, version.system)),
         (_("User text"), compare_texts(parent.user, version.user)),

@@ -1,4 +1,4 @@
-"""Pages of a run: control, progress, calls, jobs and packages."""
+"""Pages of runs: control, progress, calls, jobs and packages."""
 
 import json
 import uuid
@@ -41,7 +41,7 @@ MOVES = {
 
 @study_page(*RESEARCHERS)
 def run(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Show one run with its kind's page."""
+    """Show one run on the page of its kind."""
     row = run_or_404(study, run_id)
     return kind_of(row).page(request, study, row)
 
@@ -53,7 +53,7 @@ def run_progress(request: StudyRequest, study: Study, run_id: uuid.UUID) -> Http
     progress = progress_context(run)
     response = render(request, "runs/_run.html", {"study": study, **progress})
     if request.GET.get("seen") == "draft" and run.state != Run.State.DRAFT:
-        # Planning settled what the rest of the page says.
+        # The rest of the page changes when planning ends.
         response["HX-Refresh"] = "true"
     if not progress["is_polling"]:
         response["HX-Trigger"] = "job-ended"
@@ -91,7 +91,7 @@ def run_limits(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRe
 
 @study_page(*RESEARCHERS, only="POST")
 def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Correct the requests of a run whose endpoint refuses a parameter, and continue."""
+    """Correct the requests of a run whose endpoint refuses a parameter, and continue the run."""
     run = run_or_404(study, run_id)
     form_class = CorrectionForm if can_be_corrected(run) else TokenLimitForm
     form = form_class(request.POST, run=run)
@@ -110,7 +110,7 @@ def run_correct(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpR
 
 @study_page(*RESEARCHERS, only="POST")
 def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Requeue unscored calls, all or those with the chosen reasons."""
+    """Requeue unscored calls, either all or those with the chosen reasons."""
     run = run_or_404(study, run_id)
     try:
         count = actions.retry_unscored(
@@ -126,7 +126,7 @@ def run_retry(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 
 @study_page(*RESEARCHERS, only="POST")
 def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """Start the same plan as a new run with fresh replies."""
+    """Start the same plan as a new run, with fresh replies."""
     run = run_or_404(study, run_id)
     try:
         run = actions.run_again(run=run, actor=request.user)
@@ -136,7 +136,7 @@ def run_again(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 
 
 def run_or_404(study: Study, run_id: uuid.UUID) -> Run:
-    """Return a run of the study with the rows every page of it shows; 404 if missing."""
+    """Return a run of the study with the related rows for its pages; 404 if it does not exist."""
     runs = study.runs.select_related("endpoint", "prompt", "budget", "created_by")
     return get_object_or_404(runs, public_id=run_id)
 
@@ -163,12 +163,12 @@ def progress_context(run: Run) -> dict[str, Any]:
 
 
 def is_tight(run: Run) -> bool:
-    """Whether a higher token limit would fix the run."""
+    """Whether a higher token limit would solve the run's problem."""
     return not can_be_corrected(run) and bool(tight_limit(run))
 
 
 def _ahead(run: Run, progress: RunProgress) -> Run | None:
-    """Return the run that keeps the endpoint busy, if this one has sent nothing yet."""
+    """Return the run that keeps the endpoint busy if this run has not sent anything yet."""
     if progress.in_flight or progress.ended or progress.opens_in:
         return None
     others = run.endpoint.runs.filter(study=run.study_id, state__in=Run.WORKING)
@@ -176,7 +176,7 @@ def _ahead(run: Run, progress: RunProgress) -> Run | None:
 
 
 def answered_since(run: Run) -> dict[int, int]:
-    """Count replies by the number of corrections before them; empty for an uncorrected run."""
+    """Count replies by the number of earlier corrections; empty for an uncorrected run."""
     if not run.amendments:
         return {}
     replied = Attempt.objects.filter(call__run=run, outcome=Attempt.Outcome.REPLIED)
@@ -218,12 +218,12 @@ LONGEST_BODY = 100_000
 
 @study_page(*RESEARCHERS)
 def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpResponse:
-    """List the requests of a run with their items and readings."""
+    """List the requests in a run with their items and readings."""
     run = run_or_404(study, run_id)
     rows = run.calls.exclude(reason="").order_by("reason").values_list("reason")
     reasons = list(rows.annotate(Count("pk")))
     state = chosen(request, "state", (SAMPLE, *Call.State.values))
-    # One that no request has lists none: a link to failures outlives their repair.
+    # A reason without requests gives an empty list, so that old links to failures still work.
     reason = request.GET.get("reason", "")
     calls = run.calls.order_by("position")
     if state == SAMPLE:
@@ -254,7 +254,7 @@ def run_calls(request: StudyRequest, study: Study, run_id: uuid.UUID) -> HttpRes
 def run_call(
     request: StudyRequest, study: Study, run_id: uuid.UUID, call_id: uuid.UUID
 ) -> HttpResponse:
-    """Show one request: its items, its exact text, every attempt, raw replies, and readings."""
+    """Show one request with its items, exact text, attempts, raw replies and readings."""
     run = run_or_404(study, run_id)
     call = get_object_or_404(run.calls, public_id=call_id)
     call.run = run
@@ -311,7 +311,7 @@ def job_progress(request: StudyRequest, study: Study, job_id: uuid.UUID) -> Http
 
 @administrator_page
 def site_job_progress(request: PersonRequest, job_id: uuid.UUID) -> HttpResponse:
-    """Return the progress fragment of a job of the whole site."""
+    """Return the progress fragment for a job of the whole site."""
     return _progress(request, get_object_or_404(Job, study=None, public_id=job_id))
 
 
@@ -331,7 +331,7 @@ job_urls = [path("jobs/<uuid:job_id>/", job_progress, name="job_progress")]
 
 @study_page(*RESEARCHERS)
 def packages_state(request: StudyRequest, study: Study, part: str) -> HttpResponse:
-    """Return the notice about packages; it polls only while they are being downloaded."""
+    """Return the notice about packages, which polls only while they are being downloaded."""
     if part not in list(packages.PackagePart):
         raise Http404
     state = packages.state(packages.PackagePart(part))

@@ -26,11 +26,11 @@ from cqa_site.runs.planning import estimate_run
 from cqa_site.runs.progress import add_counts
 from cqa_site.web.rest.queries import chosen
 
-# Starting a run of any kind: the form, what it will take, and a yes before money.
+# Starting a run of any kind: form, estimate, and confirmation if it costs money
 
 
 def estimate(study: Study, form: RunPlanForm) -> dict[str, Any]:
-    """Estimate the run; ``agreement`` identifies exactly this plan at this price."""
+    """Estimate the run; ``agreement`` identifies exactly this plan and price."""
     run = runs.draft(form.plan, study)
     forecast, is_sampled = estimate_run(run)
     cap = form.plan.cap_micro
@@ -57,7 +57,7 @@ def start_page(
     look: Callable[[Study, Any], dict[str, Any]] = estimate,
     start: Callable[[StudyRequest, Study, Any], HttpResponse] | None = None,
 ) -> HttpResponse:
-    """Show the form; start the run, after confirmation if it has a price."""
+    """Show the form, and start the run, after confirmation if it costs money."""
     context |= {
         "study": study,
         "form": form,
@@ -81,7 +81,7 @@ def start_page(
 
 
 def _carry_secret(form: RunPlanForm) -> None:
-    """Put the encrypted password into the page, because the browser gets no plain one back."""
+    """Put the encrypted secret into the page, because a password field is never filled again."""
     data: Any = form.data
     form.data = data = data.copy()
     data["webhook_sealed"] = form.sealed_secret
@@ -94,7 +94,7 @@ def start_one(request: StudyRequest, study: Study, form: RunPlanForm) -> HttpRes
 
 
 def to_started(request: StudyRequest, run: Run) -> HttpResponse:
-    """Redirect to a requested run, and say whether it is new."""
+    """Redirect to a requested run, with a message on whether it is new."""
     if run.was_there:
         words = {"number": run.number, "state": run.get_state_display().lower()}
         text = _("No new run was started: run #%(number)s has the same requests (%(state)s).")
@@ -104,16 +104,16 @@ def to_started(request: StudyRequest, run: Run) -> HttpResponse:
     return redirect("run", run.study.public_id, run.public_id)
 
 
-# The list, the form and the estimate of runs of a kind, written once for kinds that need no more.
+# List, form and estimate for the runs of most kinds
 #
-# The page of one run is a kind's own; see `RunKind.view_path`.
+# Each kind has its own page for one run; see `RunKind.view_path`.
 
 PER_PAGE = 50
 
 
 @dataclass(frozen=True)
 class RunColumn:
-    """A list column only this kind has; its template shows a ``run``."""
+    """A list column that only this kind has; its template shows a ``run``."""
 
     title: Promise
     template: str
@@ -121,7 +121,7 @@ class RunColumn:
 
 @dataclass(frozen=True)
 class RunListFilter:
-    """A list filter only this kind has: its name, heading, values and lookup.
+    """A list filter that only this kind has, with its name, heading, values and lookup.
 
     ``choices`` takes the study and the requested value.
     """
@@ -137,7 +137,7 @@ STATES = RunListFilter("state", lazy("State"), lambda *_: Run.State.choices, "st
 
 @dataclass(frozen=True)
 class RunScope:
-    """The scope of a planned run in the kind's terms: numbers with their names, and notes."""
+    """The scope of a planned run: numbers with names that depend on the kind, and notes."""
 
     facts: Sequence[tuple[Promise, int]]
     notes: list[str] = field(default_factory=list)
@@ -147,22 +147,22 @@ class RunScope:
 class RunListPages:
     """The parts of a kind's list of runs that differ from other kinds.
 
-    ``has_things`` says whether a study holds anything to be judged.
+    ``has_things`` returns whether a study contains anything to judge.
     """
 
     kind: str
     has_things: Callable[[Study], bool]
-    # One sentence or two under the title; what is done with the first run.
+    # One or two sentences below the title; the use of the first run.
     about: Promise
     lead: Promise
-    # What to do first where there is nothing to be judged, and where: names of addresses, words.
+    # What to do if there is nothing to judge, and the pages for it: URL names and link texts.
     nothing: Promise
     starts: tuple[tuple[str, Promise], ...] = ()
     columns: tuple[RunColumn, ...] = ()
     filters: tuple[RunListFilter, ...] = ()
-    # What the columns need of other tables.
+    # Related rows that the columns need.
     related: tuple[str, ...] = ()
-    # Fills the blocks of the shared one, where runs are started elsewhere.
+    # Extends the shared template for kinds whose runs are started on other pages.
     template: str = "runs/kind_runs.html"
 
 
@@ -176,13 +176,13 @@ class RunPages(RunListPages):
 
     name: str
     form: type[RunPlanForm]
-    # The heading over what a run is about, and its fields in rows.
+    # The heading above the fields that select the subjects, and these fields in rows.
     heading: Promise
     rows: tuple[tuple[str, ...], ...]
     taken: Callable[[Study, RunPlanForm, int], RunScope]
-    # The title of the form; `lead` stands under it.
+    # The title of the form; `lead` is below it.
     new: Promise
-    # One sentence about what no run can judge yet; ``starts`` say what to do.
+    # A sentence about items that no run can judge yet; ``starts`` has the remedies.
     left_out: Callable[[Study], str] = lambda _study: ""
 
 
@@ -207,7 +207,7 @@ def list_view(pages: RunListPages, new_page: str = "") -> Callable[..., HttpResp
             "filters": filters,
             "is_filtered": bool(values),
             "new_page": new_page,
-            # Asked only where the list is empty.
+            # Queried only if the list is empty.
             "has_things": partial(pages.has_things, study),
             "has_endpoint": study.endpoints.filter(is_archived=False).exists,
         }
@@ -242,7 +242,7 @@ def run_urls(pages: RunPages, base: str) -> list[URLPattern]:
         return render(request, "runs/_kind_run_estimate.html", context)
 
     def look(study: Study, form: RunPlanForm) -> dict[str, Any]:
-        """Estimate the run in the terms of the engine and of its kind."""
+        """Estimate the run, and add its scope in the kind's terms."""
         forecast = estimate(study, form)
         return forecast | {"taken": pages.taken(study, form, forecast["estimate"].requests)}
 

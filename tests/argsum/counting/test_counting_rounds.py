@@ -164,7 +164,7 @@ def test_means_over_replies_that_are_clipped_to_the_references(lab):
     assert CountReply.objects.filter(run=run, count=7).count() == 2
     assert CountingKind().check(run) == []
     first = run.count_replies.first()
-    ended = f"call {first.call_id} has a count and is not over"
+    ended = f"call {first.call_id} has a count but has not ended"
     run.calls.filter(pk=first.call_id).update(state="cancelled", fence=0)
     assert ended in CountingKind().check(run)
 

@@ -114,7 +114,7 @@ def test_the_summary_counts_matches_with_published_figures_only():
     assert made.summary().splitlines() == [
         "2 of 5 published figures match; 1 differ; 2 cannot be computed; "
         "2 rows have no published value.",
-        "The paper prints 4 of them; 1 stand only in the authors' results file, where 1 match. Of "
+        "The paper prints 4 of them; 1 are only in the authors' results file, where 1 match. Of "
         "1 printed figures that this file states and nothing else gives, it has 1 as printed.",
         "Import check: 2 of 3 figures are the same from the files and from the import.",
     ]

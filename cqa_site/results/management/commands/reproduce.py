@@ -13,14 +13,14 @@ from cqa_site.reproduction.figures import HEADINGS
 from cqa_site.reproduction.reproduced import OfStudy, Paper, Reproduction
 from cqa_site.reproduction.tables import TEXT_WIDTH, PaperTable, TableLayout, fill
 
-# By dotted path, as the apps of the papers lie above this package.
+# Dotted paths, because the apps of the papers are in a layer above this package.
 PAPERS = {
     "relevance": "annotation.papers.papers.relevance",
     "judge": "annotation.papers.papers.judge",
     "compqa": "benchmark.papers.papers.compqa",
     "argsum": "argsum.papers.papers.argsum",
 }
-# The same tables from the rows of a study in the configured database.
+# Functions for the same tables from the rows of a study in the configured database.
 OF_STUDIES = {
     "relevance": "annotation.papers.papers.study_relevance",
     "argsum": "argsum.papers.papers.argsum_study",
@@ -32,12 +32,12 @@ FORMATS = ("text", "markdown", "latex")
 class Command(BaseCommand):
     help = (
         "Compute the published figures of a paper from its released data, in a database that "
-        "exists only for this; the configured one is not touched. Each is compared with what the "
-        "paper prints or the authors' files state; other figures are shown without a comparison. "
+        "exists only for this; the configured one is not changed. Each is compared with the value "
+        "in the paper or the authors' files; other figures are shown without a comparison. "
         "Exits 1 if a figure differs by more than .01 without a reason, or if an import changed "
         "one. With --study the paper's tables are computed from a study of the configured "
         "database instead. “judge” trains a judge on the released labels of the relevance paper "
-        "and checks it on held-out pairs, beside the released labels of GPT-4. “compqa” and "
+        "and compares it with the released labels of GPT-4 on held-out pairs. “compqa” and "
         "“argsum” need no database."
     )
     # The configured database is not used without --study, so its migrations do not matter.
@@ -125,7 +125,7 @@ class Command(BaseCommand):
             self.stdout.write(f"\n{reproduction.summary()}")
 
     def _print_cells(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
-        """Print cells in columns; the widths are those of all but the last."""
+        """Print cells in columns; ``widths`` has the widths of all columns but the last."""
         for *padded, last in rows:
             texts = [cell.ljust(width) for cell, width in zip(padded, widths, strict=True)]
             self.stdout.write("  ".join([*texts, last]))

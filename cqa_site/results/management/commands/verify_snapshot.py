@@ -13,8 +13,8 @@ from cqa_site.results.snapshots import KINDS, NoSnapshotFile, check_archive, che
 class Command(BaseCommand):
     help = (
         "Recompute figures from the rows of a snapshot, given as its id or as a "
-        "downloaded archive; exit 1 and say what differs. For snapshots of earlier "
-        "versions, values are compared, not intervals and tests."
+        "downloaded archive; list any differences and exit with 1. For snapshots of earlier "
+        "versions, values are compared, but not intervals and tests."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -28,7 +28,7 @@ class Command(BaseCommand):
             self.stderr.write(difference)
         if differences:
             raise CommandError("The snapshot does not match its rows.")
-        self.stdout.write("The snapshot matches: rows, hashes, and the figures made from them.")
+        self.stdout.write("The snapshot's rows, hashes and recomputed figures match.")
 
     def of_file(self, path: Path) -> list[str]:
         try:

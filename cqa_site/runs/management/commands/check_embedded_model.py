@@ -24,7 +24,7 @@ SENTENCES = ("Trains are faster than buses because they have their own tracks.",
 
 
 class Command(BaseCommand):
-    help = "Start the built-in model and ask it twice; exit 1 and say what is missing."
+    help = "Start the built-in model and send it two requests; exit with 1 if something fails."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -42,7 +42,7 @@ class Command(BaseCommand):
                 reply = await client.complete(_request(sentence))
                 self._tell(reply, time.monotonic() - began)
             if memory := _memory_mib(SERVER.pid):
-                self.stdout.write(f"The server took at most {memory} MiB of memory.")
+                self.stdout.write(f"The server used at most {memory} MiB of memory.")
         finally:
             await client.close()
 
@@ -79,7 +79,7 @@ def _shape(reply: ChatReply) -> str:
 
 
 def _memory_mib(pid: int | None) -> int | None:
-    """Return the peak resident memory of a process in MiB; None except on Linux."""
+    """Return the peak resident memory of a process in MiB on Linux; otherwise None."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
         return None

@@ -1,4 +1,4 @@
-"""Encrypt stored secrets with the newest of SECRETS_KEYS, so that older ones can be removed."""
+"""Encrypt stored secrets with the first of SECRETS_KEYS, so that older keys can be removed."""
 
 from typing import Any
 
@@ -15,4 +15,4 @@ class Command(BaseCommand):
             count = reseal_all()
         except KeyUnreadable as problem:
             raise CommandError(f"Nothing was changed. {problem}") from problem
-        self.stdout.write(f"{count} stored secrets are encrypted with the first key now.")
+        self.stdout.write(f"{count} stored secrets are now encrypted with the first key.")

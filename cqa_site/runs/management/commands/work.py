@@ -1,4 +1,4 @@
-"""Do background work without Celery, in scripts or as a side-car if the broker may fail."""
+"""Do background work without Celery, in scripts or as a side-car in case the broker fails."""
 
 import logging
 import signal
@@ -18,7 +18,7 @@ POLL = 1.0
 
 
 class Command(BaseCommand):
-    help = "Run due jobs and carry calls, looking for work every second, until SIGTERM."
+    help = "Run due jobs and send calls, looking for work every second, until SIGTERM."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -32,7 +32,7 @@ class Command(BaseCommand):
                 pass
             return
         jobs.watch_database()
-        # Planning a run must not wait for the end of another one's calls.
+        # Planning a run must not wait until another run has sent its calls.
         beside = threading.Thread(target=_until_stopped, args=(do_jobs,), name="jobs")
         beside.start()
         _until_stopped(worker.drain_runs)
@@ -49,7 +49,7 @@ def _until_stopped(work: Callable[[], int]) -> None:
         try:
             count = work()
         except Error:
-            log.warning("the database does not answer", exc_info=True)
+            log.warning("the database is not responding", exc_info=True)
             connections.close_all()
             count = 0
         if not count:
