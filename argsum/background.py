@@ -56,7 +56,7 @@ class WritingRunKind(writing_runs.WritingKind, RunKind):
     start_path = "argsum.writing.api.WRITING"
 
     def about(self, run: Run) -> str:
-        """Return the system run that waits for this run."""
+        """Return the system run that is waiting for this run."""
         return writing_reports.about(run)
 
 
@@ -72,7 +72,7 @@ class AnalysisRunKind(RunKind):
 
 
 class PointWriting(point_writing.PointWritingKind, AnalysisRunKind):
-    """Run kind in which a language model writes an analysis's key points."""
+    """Run kind in which a language model writes the key points of an analysis."""
 
     name = point_writing.KIND
     title = lazy("Key point writing for an analysis")

@@ -48,7 +48,7 @@ class StudyArchived(Exception):
 
 
 class PersonRequest(HttpRequest):
-    """Type annotation for a request of a signed-in user."""
+    """Type annotation for a request from a signed-in user."""
 
     user: User
     htmx: HtmxDetails

@@ -20,7 +20,7 @@ from cqa_site.people.models import (
     new_secret,
 )
 
-# Studies and their members.
+# Studies and their members
 
 
 @transaction.atomic
@@ -55,7 +55,10 @@ class LastAdmin(Exception):
 
 @transaction.atomic
 def add_member(*, study: Study, user: User, actor: User | None) -> Membership:
-    """Add a user as a researcher, or as an admin if the study has none; ignore members."""
+    """Add a user as a researcher, or as an admin if the study has no admin.
+
+    Existing members are not changed.
+    """
     hold_people(study)
     membership = Membership.objects.filter(study=study, user=user).first()
     if membership is not None:
@@ -272,7 +275,7 @@ def is_without_accounts() -> bool:
 
 
 def first_key() -> str:
-    """Return a key for the page that creates the first administrator, for use in the terminal."""
+    """Return the key in the terminal's link to the page that creates the first administrator."""
     return _SIGNER.sign("first")
 
 
@@ -289,8 +292,8 @@ def make_first(*, name: str, email: str, password: str) -> User:
 
     Raises ``NotTheFirst``, or IntegrityError if the address is in use.
 
-    Two simultaneous requests may both succeed. Both users have the key, and a person who can read
-    the terminal may create any number of administrators.
+    Two simultaneous requests may both succeed. This is safe because both users have the key, and
+    anyone who can read the terminal may create any number of administrators.
     """
     with transaction.atomic():
         if not has_no_administrator():

@@ -298,7 +298,7 @@ class ApiToken(models.Model):
 
 
 class AuditEvent(models.Model):
-    """A change in a study, with its author and reason; rows are never changed or deleted."""
+    """A change in a study, with its author and reason, in an append-only log."""
 
     study = models.ForeignKey(Study, models.CASCADE, null=True, related_name="audit_events")
     actor = models.ForeignKey("people.User", models.PROTECT, null=True, related_name="+")

@@ -519,6 +519,6 @@ def test_a_restore_tells_what_was_held_back_and_leaves_out_what_belongs_to_a_mac
     said = capsys.readouterr().out
     assert "in progress that are now paused: 3." in said
     assert "would have sent something: 2." in said
-    assert "enter it again: endpoint Stub" in said
+    assert "Enter it again: endpoint Stub" in said
     # A table that is added here is lost with every restore.
     assert {"django_session", "usersessions_usersession", "runs_workerbeat"} == transfer.LEFT_OUT

@@ -127,7 +127,7 @@ class InvitationOnlyAdapter(DefaultAccountAdapter):
         return reverse("account")
 
 
-# Sign-in through a provider.
+# Sign-in through a provider
 
 INVITATION_KEY = "invitation"
 

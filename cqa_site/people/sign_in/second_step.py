@@ -163,7 +163,7 @@ VOUCHED_KEY = "provider_second_step"
 # When the provider last identified the person; a redirect from the provider proves nothing.
 SHOWN_KEY = "provider_shown_at"
 STEPS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
-# Pages available before the second step: to set it up, to confirm one's identity, to sign out.
+# Pages available before the second step, such as set-up, identity confirmation and sign-out.
 OPEN_BEFORE = {
     "account_logout", "account_reauthenticate", "health", "mfa_activate_totp", "mfa_add_webauthn",
     "mfa_generate_recovery_codes", "mfa_index", "mfa_reauthenticate",
@@ -239,7 +239,7 @@ class AskFirst(Middleware):
         return self.get_response(request) if is_open else redirect("mfa_index")
 
 
-# Storage and checks of passkeys and one-time codes.
+# Storage and checks of passkeys and one-time codes
 #
 # The account library checks the challenge, signature and key. However, it accepts pages of
 # subdomains, does not count uses, and fails on malformed responses and on secrets that no key can
@@ -269,7 +269,7 @@ class SecondStepAdapter(DefaultMFAAdapter):
             return generate_totp_secret()
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
-        """Return False for the last second step of a user who needs one."""
+        """Return whether the step can be deleted: the last step of a user who needs one cannot."""
         others = Authenticator.objects.filter(user=authenticator.user, type__in=STEPS)
         return others.exclude(pk=authenticator.pk).exists() or not needs_second_step(
             authenticator.user

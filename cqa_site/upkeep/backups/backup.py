@@ -239,7 +239,7 @@ def _kept(path: Path) -> StoredBackup | None:
     return None
 
 
-# Restores into an empty installation, which succeed completely or change nothing.
+# Restores into an empty installation, completely or not at all.
 
 # SQLite writes the rows of a backup to two files with indexes, which exist at the same time.
 TIMES_ROWS = 4

@@ -33,7 +33,7 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def files_and_links(folder: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files to back up, and the links that lead outside, loop, chain or are broken."""
+    """Return the files to back up, and the links that are broken, loop, chain or lead outside."""
     paths: list[Path] = []
     left_out: list[Path] = []
     for name in FOLDERS:
@@ -112,10 +112,10 @@ def refuse_small(needs: Iterable[tuple[Path, int]], what: str) -> None:
 
 @contextmanager
 def all_or_none(folder: Path, *, whose: str) -> Iterator[None]:
-    """Keep files written to the folder only if nothing is raised; for an empty database.
+    """Keep files written to an empty folder only if nothing is raised.
 
-    A killed process leaves a marker file with the name of its database. It tells the next process
-    that no row of this database refers to the files.
+    A killed process leaves a marker file with the name of its database. The marker tells the next
+    process that no row of this database refers to the files.
     """
     mark = folder / MARK
     if mark.exists() and mark.read_text() == whose:

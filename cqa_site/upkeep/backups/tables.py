@@ -266,7 +266,7 @@ def _said(text: str | None) -> Value:
 def _number(literal: str) -> float | int:
     """Normalize a number as PostgreSQL does: no exponent (1e+16 gets 17 digits) and no -0.0."""
     value = float(literal) + 0.0
-    # int() raises OverflowError for infinity, because 1e999999999 in full would fill the memory.
+    # int() raises OverflowError for infinity; 1e999999999 written out would fill the memory.
     if value and value == int(value) and "e" in literal.lower():
         return int(Decimal(literal))
     return value

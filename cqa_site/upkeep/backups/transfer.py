@@ -112,7 +112,7 @@ def models_at(connection: BaseDatabaseWrapper, migrations: Migrations) -> list[t
 
 @contextmanager
 def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
-    """Yield the database's current content; writers must wait while an SQLite file is copied."""
+    """Yield the database's current content; with SQLite, writers must wait for the copy."""
     connection = connections[alias]
     if connection.vendor == "sqlite":
         with _copied(connection) as copy:
@@ -126,7 +126,7 @@ def snapshot(alias: str = "default") -> Iterator[DatabaseSnapshot]:
 def _copied(connection: BaseDatabaseWrapper) -> Iterator[BaseDatabaseWrapper]:
     """Yield a copy of the file made in one step, because each write would restart a gradual copy.
 
-    Writers must wait for it, a third of a second for 100 MiB.
+    Writers must wait for the copy, which takes a third of a second for 100 MiB.
     """
     if connection.in_atomic_block:
         # SQLite would wait for the current transaction.
@@ -196,7 +196,7 @@ def filled(config: Config) -> Iterator[str]:
         # Find references to missing rows before the transaction is committed.
         connections[alias].check_constraints()
         with connections[alias].cursor() as cursor:
-            # Planned for empty tables, a query over 100,000 labels took minutes.
+            # Without statistics, a query over 100,000 labels took minutes.
             cursor.execute("ANALYZE")
 
 

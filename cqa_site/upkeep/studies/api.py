@@ -18,7 +18,7 @@ from .views import StudyNameForm
 
 
 class StudyDetailViews(AdminViews):
-    """One study."""
+    """API views of one study."""
 
     queryset = Membership.objects.none()
     serializer_class = StudySerializer
@@ -39,7 +39,7 @@ class StudyDetailViews(AdminViews):
 
     @extend_schema(request=NothingInput, responses=StudySerializer)
     def archive(self, request: Request, **kwargs: Any) -> Response:
-        """Archive the study, so that nothing in it can change; 409 with what is still running."""
+        """Archive the study, so that nothing in it can change; return 409 with any active work."""
         self.read(NothingInput)
         with conflict_on(StudyBusy):
             archive_study(study=self.study, actor=request.user)
@@ -54,7 +54,7 @@ class StudyDetailViews(AdminViews):
 
     @extend_schema(request=DeletionInput, responses={202: DeletionSerializer})
     def destroy(self, request: Request, **kwargs: Any) -> Response:
-        """Delete an archived study permanently, in the background; the body is ``{"name": …}``."""
+        """Delete an archived study permanently in the background; the body is ``{"name": …}``."""
         form = StudyNameForm(self.read(DeletionInput), study=self.study)
         require_valid(form)
         with conflict_on(NotArchived, StudyBusy):

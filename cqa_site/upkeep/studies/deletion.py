@@ -1,4 +1,4 @@
-"""Archive and deletion of a study."""
+"""Archiving and deletion of studies."""
 
 import shutil
 from collections.abc import Iterator
@@ -213,7 +213,7 @@ def study_paths() -> dict[Model, tuple[str, ...]]:
         reached = {model: _paths(model, paths) for model in every if model not in paths}
         reached = {model: lookups for model, lookups in reached.items() if lookups}
         if not reached:
-            # The targets of all optional references are only known now.
+            # Only now are the targets of all optional references known.
             return {model: _paths(model, paths) or lookups for model, lookups in paths.items()}
         paths |= reached
 

@@ -117,7 +117,7 @@ def workers() -> Iterator[Metric]:
         last=Max("seen_at"), alive=Count("pk", filter=Q(seen_at__gt=Now() - ALIVE))
     )
     yield GaugeMetricFamily(
-        "counterpoint_workers_alive", "Workers seen within a minute.", value=beats["alive"]
+        "counterpoint_workers_alive", "Workers seen within the last minute.", value=beats["alive"]
     )
     yield from _age_of(
         "counterpoint_worker_beat_age_seconds", "Time since a worker was last seen.", beats["last"]
@@ -259,7 +259,7 @@ class Scrape:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Make the database abort statements that take longer than this."""
+    """Make the database abort statements that exceed the time limit."""
     connection.ensure_connection()
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:

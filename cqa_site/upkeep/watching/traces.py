@@ -1,7 +1,7 @@
 """Traces to the OpenTelemetry collector in OTEL_EXPORTER_OTLP_ENDPOINT.
 
-Standard libraries trace requests, tasks and statements. Each job and each call in a run has a
-separate span (`cqa_site.web.logging.around`) with the same ids as the log lines. Exported spans
+Instrumentation libraries trace requests, tasks and statements. Each job and each call in a run has
+a separate span (`cqa_site.web.logging.around`) with the same ids as the log lines. Exported spans
 only contain listed attributes, because those libraries also record paths and addresses.
 """
 

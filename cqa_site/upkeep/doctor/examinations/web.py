@@ -306,7 +306,7 @@ INVENTED = "@counterpoint.example"
 def administrators() -> Finding:
     """Check that at least one administrator can sign in."""
     staff = User.objects.filter(Q(is_staff=True) | Q(is_superuser=True), is_active=True)
-    # Administrators through a removed provider lose the role at their next sign-in.
+    # Administrators appointed by a removed provider lose the role at their next sign-in.
     staying = staff.exclude(pk__in=orphans().filter(study=None).values("user"))
     count = sum(map(can_sign_in, staying))
     if not count:

@@ -60,7 +60,7 @@ class Command(BaseCommand):
                 "Start them again."
             )
         for name in restored.unreadable:
-            self.stdout.write(f"Its stored key cannot be read; enter it again: {name}")
+            self.stdout.write(f"The stored key cannot be read. Enter it again: {name}")
 
 
 def _opened_keys(archive: Archive, options: dict[str, Any]) -> Keys | None:
