@@ -71,7 +71,7 @@ class CodedStatementFilter(FilterSet):
 
 
 class CodedStatementViews(RunPartViews):
-    """Codes of a run that assigns statements; 404 for runs of other kinds.
+    """Codes of a run that assigns statements; returns 404 for other kinds of runs.
 
     The run's target maps codes to key points.
     """
@@ -86,5 +86,5 @@ class CodedStatementViews(RunPartViews):
             raise Http404
 
     def rows(self) -> QuerySet[CodedStatement]:
-        """Return the rows in the order of storage."""
+        """Return the rows in the order in which they were stored."""
         return self.run.coded_statements.select_related("argument", "call").order_by("pk")

@@ -30,14 +30,14 @@ class PointProposalForm(AnalysisRunForm):
         initial=proposal.REQUESTS,
         min_value=1,
         max_value=proposal.MOST_REQUESTS,
-        help_text=_("Each is read in one request."),
+        help_text=_("Each sample is read in one request."),
     )
     statements = forms.IntegerField(
         label=_("Statements per sample"),
         initial=proposal.SAMPLE,
         min_value=5,
         max_value=proposal.MOST_SAMPLE,
-        help_text=_("Drawn at random by the seed; no statement is in two samples."),
+        help_text=_("Drawn at random with the seed; no statement is in two samples."),
     )
     points = forms.IntegerField(
         label=_("Maximum key points"),
@@ -79,7 +79,7 @@ class PointAssignmentForm(AnalysisRunForm):
         initial=assignment.BATCH,
         min_value=1,
         max_value=assignment.MOST_BATCH,
-        help_text=_("Smaller requests cost more and are judged more carefully."),
+        help_text=_("Smaller requests cost more, but statements are judged more carefully."),
     )
     most_codes = forms.IntegerField(
         label=_("Maximum key points per statement"),

@@ -26,7 +26,7 @@ from cqa_site.judging.extraction import ReplyNotUsable, UnscoredReason, extract_
 from cqa_site.judging.reply_parsing import LONGEST_REASON, closed_object, parse_prose
 from cqa_site.stats.arrays import IntArray
 
-# Increase this with every change that may read a reply differently.
+# Increase this number with every change that may affect how a reply is read.
 READER_VERSION = 1
 NONE_FITS = "none"
 LONGEST_THEME = 80
@@ -161,7 +161,7 @@ def batches_of(is_apart: Sequence[bool], size: int) -> list[list[int]]:
 
 
 def next_size(size: int, attempt: int) -> int:
-    """Return the batch size of an attempt, which shrinks so that a bad statement spoils fewer.
+    """Return the batch size of an attempt; it shrinks to limit the effect of bad statements.
 
     Examples
     --------

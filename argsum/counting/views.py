@@ -52,7 +52,7 @@ class FormReference:
 
     @property
     def number(self) -> int:
-        """Number, counted from 1."""
+        """Number, starting at 1."""
         return self.place + 1
 
 
@@ -67,7 +67,7 @@ class FormSummary:
 
     @property
     def number(self) -> int:
-        """Number, counted from 1."""
+        """Number, starting at 1."""
         return self.place + 1
 
 

@@ -60,7 +60,7 @@ class SummarizationSystemSerializer(DataSerializer):
 
 
 class SummarizationSystemsSerializer(serializers.Serializer):
-    """Systems that can be run, and installed systems that cannot."""
+    """Systems that can be run, and installed systems that cannot be run."""
 
     systems = SummarizationSystemSerializer(many=True)
     faults = body_of(Fault)(many=True)
@@ -167,7 +167,7 @@ class SystemRunFilter(filters.FilterSet):
     dataset = filters.UUIDFilter(field_name="dataset__public_id")
 
     def of_system(self, rows: QuerySet, name: str, value: str) -> QuerySet:
-        """Filter by a system that is installed or has run here; other systems give status 400."""
+        """Filter by a system that is installed or has run here; return 400 for other systems."""
         system = rows.filter(system=value)
         if value not in {summarizer.name for summarizer in systems()} and not system.exists():
             raise ValidationError({name: ["There is no system with that name."]})

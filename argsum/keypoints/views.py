@@ -322,7 +322,7 @@ def summary_set(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpR
 
 @study_page(*RESEARCHERS)
 def summary_set_arguments(request: StudyRequest, study: Study, set_id: uuid.UUID) -> HttpResponse:
-    """Show the arguments of one key point, or the unassigned ones, page by page."""
+    """Show the arguments of one key point, or the unassigned arguments, in pages."""
     summary_set, least = _set_or_404(study, set_id), _least(request)
     side = next(
         candidate

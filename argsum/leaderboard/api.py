@@ -103,7 +103,7 @@ class KeyPointBoardViews(FreezingViews):
 
     @extend_schema(responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def kept_rows(self, request: Request, public_id: uuid.UUID, **kwargs: Any) -> HttpResponse:
-        """Return the rows behind a snapshot as CSV: exactly the bytes of its sha256."""
+        """Return the rows behind a snapshot as CSV, with the exact bytes behind its sha256."""
         return self.rows_file(public_id, "key-points")
 
 

@@ -29,7 +29,7 @@ FIGURES = ("weighted", "coverage", "redundancy", "excluding", "including", "shar
 # The first criterion that is known in half of the dev cells chooses the setting.
 CRITERIA = ("weighted", "coverage", "including")
 INDICES = ("including", "excluding")
-# Cell → topic; a cell that is not included is a topic by itself.
+# Cell → topic; a cell that is not included counts as a separate topic.
 Topics = Mapping[str, str]
 NO_TOPICS: Topics = MappingProxyType({})
 
@@ -41,7 +41,7 @@ class SetFigures:
     Attributes
     ----------
     key
-        Of the set.
+        Key of the set.
     coverage, redundancy
         From the chosen sources, usually 0–1.
     excluding, including
@@ -49,7 +49,7 @@ class SetFigures:
     share
         Share of clustered arguments, 0–1.
     seconds
-        Of computing.
+        Computation time.
     """
 
     key: int
@@ -89,7 +89,7 @@ class SystemRow:
     settings
         Number of settings.
     figures
-        Name of `FIGURES` → mean over cells with its interval.
+        Name from `FIGURES` → mean over cells with its interval.
     chosen
         cell → the system's chosen set.
     by_cell
@@ -353,7 +353,7 @@ def topic_differences(
 ) -> list[TopicDifference]:
     """Compare all pairs of systems by one figure, in row order, with the rule "difference".
 
-    The test is t over topics, corrected for skewness (`mean_p`), with the mean of each topic's
+    This is a t test over topics, corrected for skewness (`mean_p`), on the mean of each topic's
     cells.
     """
     pairs = list(combinations(rows, 2))
@@ -365,7 +365,7 @@ def topic_differences(
 
 
 def not_below(rows: Sequence[SystemRow], pairs: Sequence[TopicDifference], name: str) -> list[str]:
-    """Return the systems that the first is not shown to beat; if empty, the first leads."""
+    """Return the systems that the first system is not shown to beat; empty if it leads."""
     better = "below" if name in LOWER_IS_BETTER else "above"
     return [pair.second for pair in pairs[: len(rows) - 1] if pair.test.direction != better]
 

@@ -58,7 +58,7 @@ class MetricsInput(Input):
 
 
 class MetricScoreViews(StudyViews):
-    """Stored metrics in the order of computation."""
+    """Stored metrics, in the order in which they were computed."""
 
     serializer_class = MetricScoreSerializer
     filterset_class = MetricScoreFilter
@@ -113,7 +113,7 @@ class CountReplyFilter(filters.FilterSet):
 
 
 class CountReplyViews(RunPartViews):
-    """The replies of a counting run; 404 for runs of other kinds."""
+    """The replies of a counting run; returns 404 for other kinds of runs."""
 
     serializer_class = CountReplySerializer
     filterset_class = CountReplyFilter
@@ -125,7 +125,7 @@ class CountReplyViews(RunPartViews):
             raise Http404
 
     def rows(self) -> QuerySet[CountReply]:
-        """Return the rows in the order of storage."""
+        """Return the rows in the order in which they were stored."""
         long = ("arguments", "clusters", "assigned", "scores")
         rows = self.run.count_replies.select_related("summary_set", "call")
         return rows.defer(*(f"summary_set__{name}" for name in long)).order_by("pk")

@@ -1,4 +1,4 @@
-"""The form to compute metrics of summary sets."""
+"""The form for computing metrics of summary sets."""
 
 from typing import Any
 

@@ -116,7 +116,7 @@ def rouge_matrix(function: str, references: Sequence[str], summaries: Sequence[s
     Raises
     ------
     ValueError
-        For any other function.
+        If the function is not supported.
     """
     if function not in _KINDS:
         raise ValueError(f"{function!r} is not a supported ROUGE variant.")
@@ -204,7 +204,7 @@ def coverage_score(similarity: FloatArray, threshold: float) -> float:
     similarity : float array, shape (references, summaries)
         Match scores.
     threshold
-        Strict: a score equal to it is not a match.
+        A score that equals the threshold is not a match.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def coverage_score(similarity: FloatArray, threshold: float) -> float:
 
 
 def _harmonic(precision: float, recall: float) -> float | None:
-    # Similarities may be logarithms and all below 0; then the harmonic mean is defined, too.
+    # Similarities may be logarithms, all below 0; the harmonic mean is then still defined.
     if precision * recall < 0:
         return None
     both = precision + recall

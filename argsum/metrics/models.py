@@ -71,7 +71,7 @@ class CountReply(models.Model):
     summary_set = models.ForeignKey(SummarySet, models.CASCADE, related_name="count_replies")
     dimension = models.CharField(max_length=10, choices=Dimension)
     replicate = models.PositiveSmallIntegerField(default=0)
-    # The count as in the reply; it is clipped when scores are computed.
+    # The count from the reply; it is clipped when scores are computed.
     count = models.FloatField(null=True)
     reason = models.CharField(max_length=40, blank=True)
     fence = models.BigIntegerField(default=0)

@@ -1,9 +1,9 @@
-"""Runs in which a language model gives statements the codes of signed-off key points.
+"""Runs in which a language model assigns signed-off key points to statements.
 
 A statement without exactly one usable entry is requested again, in ever smaller batches; its codes
 are never guessed. When all requests have ended, the codes become one edit. Statements that people
-placed, or that have no usable codes, do not move. A placement is sure if match scores agree with
-the model, and otherwise only perhaps right. An audit draws from both groups, so it also covers the
+placed, or that have no usable codes, do not move. A placement is *sure* if match scores agree with
+the model, and *perhaps* otherwise. An audit draws from both bands, so it also covers the
 disagreements.
 """
 
@@ -133,7 +133,7 @@ class PointAssignmentKind:
         queue_what_follows(run)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Return how often each code was given; "none" counts statements that fit no key point."""
+        """Return how often each code was assigned; "none" means that no key point fits."""
         counts = dict.fromkeys([entry["code"] for entry in run.spec["target"]["codebook"]], 0)
         counts[NONE_FITS] = 0
         given = run.coded_statements.filter(reason="").values_list("codes", flat=True)
@@ -264,7 +264,7 @@ def _edit(
     rows: dict[int, int],
     matches: PointMatches,
 ) -> Edit:
-    """Return the edit of all placements that change; those made by people do not."""
+    """Return an edit with all changed placements, except for statements that people placed."""
     now: dict[int, list[PlacementRow]] = {}
     fields = ("point", "is_by_hand", "is_sure", "score", "argument")
     for row in Placement.objects.filter(analysis=analysis).order_by("pk").values_list(*fields):
@@ -354,7 +354,7 @@ def _rows(run: Run, reply: EndedCall, there: set[int]) -> list[CodedStatement]:
 
 
 def _stored(reading: Any) -> tuple[list[str], str]:
-    """Return codes and reason as a row stores them."""
+    """Return the codes and the reason in the format of a row."""
     if isinstance(reading, StatementCodes):
         return list(reading.codes), ""
     return [], str(reading)
@@ -368,7 +368,7 @@ def _tried(analyses: Sequence[Any]) -> tuple[int, ...]:
 ASSIGNMENTS = PreviewTargets(lazy("Analysis"), analyses_done, draft_of(KIND, target_of), _tried)
 
 
-# The job that runs after a run's requests: it sends further ones or applies the result.
+# Job after a run's requests, which sends further requests or applies the result
 #
 # Replies are stored under the gate's lock. The next step of a run is chosen under the same lock,
 # so no reply can arrive in between. Further requests and the end of the job are one transaction,

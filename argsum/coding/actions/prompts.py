@@ -95,7 +95,7 @@ def _proposal_request(
 
 
 def _codebook(entries: Sequence[Mapping[str, str]]) -> str:
-    """Return the key points with their codes between marker lines."""
+    """Return the key points and their codes, between marker lines."""
     records = []
     for entry in entries:
         record = {"code": entry["code"], "key_point": neutralise(entry["text"]).text}

@@ -145,7 +145,7 @@ class PointProposalKind:
         queue_what_follows(run)
 
     def values(self, run: Run) -> dict[str, int]:
-        """Return the number of lists by number of key points."""
+        """Return how many lists have each number of key points."""
         rows = run.proposed_lists.filter(reason="").values_list("entries", flat=True)
         return by_size(map(len, rows))
 
@@ -233,7 +233,7 @@ def propose(analysis: Analysis, run: Run, work: JobContext) -> None:
 def _lists(run: Run) -> list[ProposedList]:
     """Return the usable lists that are not yet part of a merged list, in the order of requests.
 
-    Lists that only repeat the words of earlier ones are left out.
+    Lists that only repeat key points of earlier lists are left out.
     """
     rows = run.proposed_lists.filter(reason="").select_related("call").order_by("call__position")
     lists = list(rows)
@@ -305,7 +305,7 @@ def _themes(analysis: Analysis, run: Run, entries: Sequence[Entry], work: JobCon
 def _new_points(
     analysis: Analysis, run: Run, entries: Sequence[Entry], themes: Sequence[str]
 ) -> list[FoundPoint]:
-    """Create key points with new texts, in state removed until an edit shows them."""
+    """Create key points for new texts; they are in state removed until an edit shows them."""
     texts = analysis.points.filter(state__in=FoundPoint.ALIVE).values_list("text", flat=True)
     known = {text.casefold() for text in texts}
     new = [

@@ -241,7 +241,7 @@ def dimension_of(run: Run) -> str:
 
 
 def setting_of(run: Run) -> str:
-    """Return the name that distinguishes the scores of one run from those of another."""
+    """Return a name that distinguishes the scores of this run from those of other runs."""
     return f"#{run.number} {run.spec['model']}"[:200]
 
 

@@ -45,8 +45,9 @@ class CountContent:
     """Contents of a counting form.
 
     ``marks`` has the format of `CountSheet.marks`. ``covered`` and ``unique`` are typed counts,
-    None if the marks decide; an unsure person gives no count. ``covered_text`` and ``unique_text``
-    are typed texts that are not counts; drafts store them, so that no input is lost.
+    None if the marks decide; there is no count if the person is unsure. ``covered_text`` and
+    ``unique_text`` are typed texts that are not counts; drafts store them, so that no input is
+    lost.
     """
 
     marks: dict[str, Any] = field(default_factory=dict)
@@ -101,7 +102,7 @@ class CountingRoundKind(OneByOne):
     }
 
     def begin(self, round_: CountingRound, item: CountingItem, rater: Rater) -> dict[str, Any]:
-        """Return the sizes of the set, for the constraints of the database."""
+        """Return the sizes of the set, which database constraints need."""
         sizes = SummarySet.objects.filter(pk=item.summary_set_id).values_list(
             Count("summaries", distinct=True), Count("cell__key_points", distinct=True)
         )

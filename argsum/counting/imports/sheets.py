@@ -1,4 +1,4 @@
-"""Count sheets of a file: match them with stored sets and add new sets."""
+"""Import of the count sheets in a file: match them with stored sets and add new sets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -141,7 +141,7 @@ def _unique(counted: CountedSet) -> float | None:
 
 
 def _half_step(count: float) -> float:
-    """Return the half step nearest to a count if it is equal up to rounding, else the count."""
+    """Return the nearest half step if it differs by rounding only, else the count itself."""
     near = round(2 * count) / 2
     return near if abs(near - count) < 1e-6 else count
 

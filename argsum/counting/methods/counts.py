@@ -73,14 +73,14 @@ class CoverageCounts:
 
     @property
     def coverage(self) -> float | None:
-        """Share of the references that are covered, 0–1; None without references."""
+        """Share of covered references, 0–1; None without references."""
         if self.covered is None or not self.references:
             return None
         return self.covered / self.references
 
     @property
     def redundancy(self) -> float | None:
-        """Share of the summaries that repeat others, 0–1; None without summaries."""
+        """Share of repeated summaries, 0–1; None without summaries."""
         if self.unique is None or not self.summaries:
             return None
         return 1 - self.unique / self.summaries
@@ -171,7 +171,7 @@ def marks_from_json(stored: Mapping[str, Any]) -> Marks:
 
 
 def is_half_step(value: float, most: int) -> bool:
-    """Whether a typed count is a half step from 0 to ``most``."""
+    """Return whether a typed count is a half step from 0 to ``most``."""
     return 0 <= value <= most and float(2 * value).is_integer()
 
 
@@ -209,7 +209,7 @@ def _letter(number: int) -> str:
 # Source: argument summarization paper, section 3.4 and appendix B. A reply explains first and then
 # counts.
 
-# Increase this with every change that may read a reply differently.
+# Increase this number with every change that may affect how a reply is read.
 READER_VERSION = 2
 NO_COUNT, NO_HALF_STEP = "no_count", "no_half_step"
 _MARKS = r"[\s*_`#>\"'“”]*"
@@ -236,7 +236,7 @@ def read_count(text: str, finish_reason: str = "stop", *, refusal: str = "") -> 
     text
         Text of the reply, without the marked reasoning.
     finish_reason, refusal
-        As the endpoint gave them.
+        As returned by the endpoint.
 
     Returns
     -------

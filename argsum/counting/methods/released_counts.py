@@ -58,7 +58,7 @@ class CountedSet:
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the paper leaves the system out."""
+        """Whether the paper leaves out the system."""
         return LEFT_OUT in self.system
 
 
@@ -68,7 +68,7 @@ def counted_set(row: TableRow) -> CountedSet | None:
     Raises
     ------
     BadCell
-        Naming the column.
+        If a value is not valid; the error names the column.
     """
     coverage, redundancy = (_share(row, column) for column in ("coverage", "redundancy"))
     if NOT_DONE in (coverage, redundancy):

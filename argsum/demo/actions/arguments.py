@@ -211,7 +211,7 @@ def open_counting(study: Study, sets: Sequence[SummarySet], actor: User) -> None
         study=study,
         name=_("Count key points (demo)"),
         state=CountingRound.State.OPEN,
-        instructions=_("All texts in this round are invented; judge them as if they were not."),
+        instructions=_("All texts in this round are invented; judge them as if they were real."),
         seed=COUNT_SEED,
         raters=RATERS,
         recipe={"sets": ROUND_SIZE},

@@ -41,7 +41,7 @@ DIGITS = 6
 
 
 class RunStopped(Exception):
-    """The run was cancelled or ended otherwise during a computation."""
+    """The run was cancelled, or ended for another reason, during a computation."""
 
 
 @dataclass(frozen=True)

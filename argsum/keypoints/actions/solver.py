@@ -197,7 +197,7 @@ class CellInputs:
         return scores
 
     def quality_of(self, texts: Sequence[str]) -> Scores:
-        """Return the quality of other texts than arguments; nan if qualities were imported."""
+        """Return the quality of texts that are not arguments; nan if qualities were imported."""
         if self.scorers.quality is None:
             return np.full(len(texts), np.nan, dtype=np.float32)
         return self.scorers.quality.scores(texts, topic=self.cell.topic)

@@ -1,4 +1,4 @@
-"""Runs of summarization systems: plan, estimate, start, cancel, resume."""
+"""Runs of summarization systems: plan, estimate, start, cancel and resume."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -98,7 +98,7 @@ class SystemEstimate:
 
     @property
     def sets(self) -> int:
-        """Number of summary sets that the run will make."""
+        """Number of summary sets that the run will produce."""
         return self.cells * self.settings
 
 
@@ -213,8 +213,8 @@ def resume_system(*, run: SystemRun, actor: User) -> None:
         # The worker died too often, or the job was lost.
         resumable += [State.WAITING, State.RUNNING]
     if run.writing is not None:
-        # Before the run itself, in the order of locks above. It is refused unless the writing run
-        # is paused.
+        # Resume the writing run first, in the order of locks above. This is refused unless it is
+        # paused.
         with suppress(RunRefused):
             resume_run(run=run.writing, actor=actor)
     changed = SystemRun.objects.filter(pk=run.pk, state__in=resumable).update(
@@ -236,8 +236,8 @@ def is_at_work(run: SystemRun) -> bool:
 def free_label(study: Study, wanted: str, fields: dict[str, Any]) -> str:
     """Return the requested name, or the first numbered variant that is free in the study.
 
-    Tables combine sets of the same name in one row. Runs may therefore share a name only if
-    nothing but their cells and settings differs.
+    Tables combine sets of the same name in one row. Runs may therefore share a name only if they
+    are identical except for cells and settings.
     """
     same = {name: value for name, value in fields.items() if name not in ("split", "grid")}
     numbered = (f"{wanted[:110]} ({number})" for number in itertools.count(2))
@@ -282,8 +282,7 @@ def grid_named(name: str, system: str, variant: str, scorer: Scorer) -> Grid:
     Raises
     ------
     SystemRunRefused
-        If the training of the match scorer chose no setting for this system, or if there was no
-        training.
+        If the match scorer was not trained, or if its training chose no setting for this system.
     """
     summarizer = system_named(system)
     if name == PUBLISHED:
@@ -336,12 +335,12 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         raise SystemRunRefused(_("The cells have no arguments to write about."))
     if estimate.largest > MOST_ARGUMENTS:
         raise SystemRunRefused(
-            _("A cell has %(n)s arguments; at most %(most)s are possible.")
+            _("A cell has %(n)s arguments, but the maximum is %(most)s.")
             % {"n": f"{estimate.largest:,}", "most": f"{MOST_ARGUMENTS:,}"}
         )
     if estimate.settings > MOST_SETTINGS:
         raise SystemRunRefused(
-            _("%(n)s settings are too many; at most %(most)s are possible. Use fewer values.")
+            _("%(n)s settings are too many; the maximum is %(most)s. Use fewer values.")
             % {"n": f"{estimate.settings:,}", "most": f"{MOST_SETTINGS:,}"}
         )
     if any(
@@ -351,7 +350,7 @@ def _refuse_unfit(study: Study, plan: SystemPlan) -> None:
         raise SystemRunRefused(_("The values of one setting are too long to be stored."))
     if estimate.sets > MOST_SETS:
         raise SystemRunRefused(
-            _("%(n)s cells and settings are too many for one run; at most %(most)s are possible.")
+            _("%(n)s cells and settings are too many for one run; the maximum is %(most)s.")
             % {"n": f"{estimate.sets:,}", "most": f"{MOST_SETS:,}"}
         )
 
@@ -365,7 +364,7 @@ def _refuse_unready_writer(study: Study, plan: SystemPlan) -> None:
 
 
 def _refuse_no_qualities(study: Study, plan: SystemPlan) -> None:
-    """Refuse a system that needs qualities if there are none, because it would pick at random."""
+    """Refuse a system that needs qualities if they are missing: it would pick at random."""
     scorer = plan.quality_scorer
     if scorer is None or scorer.kind != Scorer.Kind.COLUMN:
         return

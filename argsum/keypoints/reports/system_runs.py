@@ -47,8 +47,8 @@ class SetLine:
     excluding
         Adjusted Rand index without unclustered arguments; None if too few arguments are clustered.
     is_best_excluding, is_best_including
-        Whether no other setting of the cell has a higher index. This is an oracle, because it
-        depends on the references.
+        Whether no other setting of the cell has a higher index. Such a setting is an oracle,
+        because the references choose it.
     """
 
     row: SummarySet
@@ -342,8 +342,7 @@ def curve_rows(run: SystemRun, lines: Sequence[CellLine]) -> list[dict[str, Any]
     """Return a row per value with means over cells and numbers of cells; empty without figures.
 
     Without unclustered arguments, a cell has an index only if enough arguments are clustered. The
-    cells behind that mean therefore change along the curve; if the other cells count as 0, they do
-    not.
+    cells behind that mean therefore change along the curve, unless the other cells count as 0.
     """
     name = varied(run)
     figures: dict[float, list[Any]] = {float(value): [] for value in run.grid.get(name, ())}

@@ -39,7 +39,7 @@ from .scores import (
     sources_of,
 )
 
-# Since version 2, intervals are t over topics, corrected for skewness.
+# Since version 2, intervals are t intervals over topics, corrected for skewness.
 RECIPE_VERSION = 2
 ENDED = (SummarySet.State.DONE, SummarySet.State.NO_RESULT)
 # A slider gives decimals; 60ths include halves, thirds, quarters, fifths and sixths.
@@ -238,7 +238,7 @@ class SummaryBoard:
     rows: list[SystemRow]
     public_ids: dict[int, str]
     has_dev: bool
-    # Judge runs behind the scores that are not complete.
+    # Incomplete judge runs behind the scores.
     unfinished: tuple[Run, ...] = ()
 
     @cached_property

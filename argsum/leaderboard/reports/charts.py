@@ -184,7 +184,7 @@ def correlation_alt(rows: Sequence[MetricRow], dimension: str) -> str:
 
 
 def points_spec(points: Sequence[SetPoint], source: ScoreSource, size: str) -> Spec:
-    """Chart one dot per set: the metric and the people's mean."""
+    """Chart the metric and people's mean, with one dot per set."""
     rows = [{"metric": point.metric, "people": point.people} for point in points]
     return point_charts.scatter(
         rows, x="metric", y="people", titles=(str(source), _("People (mean)")), size=size
@@ -382,7 +382,7 @@ def metrics_finding(rows: Sequence[MetricRow]) -> Conclusion | None:
 
 
 def metric_finding(correlations: Correlations, metric: str) -> Conclusion | None:
-    """Return the correlation of one metric with people, in words."""
+    """Return the correlation of one metric with people as a sentence."""
     if correlations.across is None:
         return None
     fields = {"metric": metric, "r": text_of(correlations.across, 2)}
@@ -392,11 +392,11 @@ def metric_finding(correlations: Correlations, metric: str) -> Conclusion | None
 
 
 def _within(correlations: Correlations, dimension: str = "") -> str:
-    """Return the mean correlation within cells, in words."""
+    """Return the mean correlation within cells as text."""
     over = "" if dimension else _("Pearson's r over %s sets.") % f"{correlations.n:,}"
     if correlations.within_mean is None:
         return over
-    text = _("Within cells the mean correlation with %(what)s is %(mean)s (sd %(sd)s).")
+    text = _("Within cells, the mean correlation with %(what)s is %(mean)s (sd %(sd)s).")
     fields = {
         "mean": text_of(correlations.within_mean, 2),
         "sd": text_of(correlations.within_sd or 0.0, 2),

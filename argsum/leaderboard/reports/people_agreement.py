@@ -135,7 +135,7 @@ def _sheets(study: Study, dataset: str) -> QuerySet[CountSheet]:
 
 
 def _names(raters: Mapping[int, str]) -> dict[int, str]:
-    """Map each rater to a unique name, in order of names."""
+    """Map each rater to a unique name, sorted by name."""
     seen: dict[str, int] = {}
     names = {}
     for pk, name in sorted(raters.items(), key=lambda pair: (pair[1], pair[0])):

@@ -324,7 +324,7 @@ def _systems(board: SnapshotBoard, note: str) -> TableData:
 
 
 def _counts(board: SnapshotBoard) -> TableData:
-    """Return the table of the number of cells in which each figure is known."""
+    """Return a table with the number of cells in which each figure is known."""
     columns = [Column(_("System"), "system")]
     columns += [Column(FIGURE_NAMES[name], f"figures.{name}.n_values") for name in FIGURES]
     note = _("Each mean is over these cells, out of %d.") % len(board.cells)

@@ -221,7 +221,7 @@ urlpatterns = [
 
 
 def _chosen(request: StudyRequest, study: Study) -> ChosenDataset:
-    """Read the dataset from the URL, and the systems to leave out, as in the paper."""
+    """Read the dataset from the URL, and leave out the same systems as the paper."""
     wanted = request.GET.get("dataset", "")
     known = study.argument_datasets.values_list("public_id", flat=True)
     dataset = wanted if wanted in map(str, known) else ""

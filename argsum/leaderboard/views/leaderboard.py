@@ -72,7 +72,7 @@ def key_points(request: StudyRequest, study: Study) -> HttpResponse:
     return render(request, page, context)
 
 
-# Glossary entries of columns.
+# Glossary entries for columns.
 WORDS = {"weighted": "weighted score", "coverage": "coverage", "redundancy": "redundancy"}
 
 
@@ -299,7 +299,7 @@ def key_point_board_file(
 
 
 def public_key_points(request: StudyRequest, token: uuid.UUID) -> HttpResponse:
-    """Show a frozen snapshot to the public: without study, people and rows."""
+    """Show a frozen snapshot to the public, without study, people and rows."""
     snapshot = get_object_or_404(_public_rows(), public_token=token)
     cards = _snapshot_figures(snapshot, "public_key_points_figure", (token,))
     context = {"snapshot": snapshot, "cards": cards}

@@ -1,6 +1,6 @@
 """BERTScore with any transformer model, with the library bert-score.
 
-Source: Zhang et al. (2020), through the library; argument summarization paper, section 3.4.
+Source: Zhang et al. (2020), with the library; argument summarization paper, section 3.4.
 """
 
 from __future__ import annotations

@@ -313,7 +313,7 @@ def _store(
 
 
 def metric_values(function: str, similarity: FloatArray, cut: float) -> dict[str, float | None]:
-    """Return names and values of a set's metrics; ``similarity`` is (references, summaries)."""
+    """Return names and values of a set's metrics; similarity has shape (references, summaries)."""
     if function == COVERAGE_SCORE:
         return {COVERAGE_SCORE: coverage_score(similarity, cut)}
     scores = soft_scores(similarity)
